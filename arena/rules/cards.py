@@ -1,0 +1,135 @@
+"""The kinds of cards, the deck and the switches of a game.
+
+Source: the table "Deck" and the section "Variants" of docs/rules.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Final
+
+from arena.rules.errors import InvalidRules
+
+
+class Card(IntEnum):
+    """A kind of card, in the order of the table of kinds.
+
+    Two cards of one kind are the same card to the rules. Zero is left out, so
+    that it can mean "no card" on the wire.
+    """
+
+    TEMPURA = 1
+    SASHIMI = 2
+    DUMPLING = 3
+    MAKI_1 = 4
+    MAKI_2 = 5
+    MAKI_3 = 6
+    SALMON_NIGIRI = 7
+    SQUID_NIGIRI = 8
+    EGG_NIGIRI = 9
+    PUDDING = 10
+    WASABI = 11
+    CHOPSTICKS = 12
+    SOY_SAUCE = 13
+
+    @property
+    def label(self) -> str:
+        """The kind's name in records, such as ``maki_2``."""
+        return self.name.lower()
+
+    @classmethod
+    def from_label(cls, label: str) -> "Card":
+        """Return the kind of that name.
+
+        Raises:
+            ValueError: There is no such kind.
+        """
+        try:
+            return _BY_LABEL[label]
+        except KeyError:
+            message = f"{label!r} is not a kind of card; the kinds are {', '.join(_BY_LABEL)}"
+            raise ValueError(message) from None
+
+
+_BY_LABEL: Final = {card.label: card for card in Card}
+
+Hand = tuple[Card, ...]
+"""Cards held, always in the order of the table of kinds, which tells nothing."""
+
+Table = tuple[Card, ...]
+"""Cards in front of a player in this round, in the order of placing."""
+
+MAKI_ICONS: Final[Mapping[Card, int]] = MappingProxyType({Card.MAKI_1: 1, Card.MAKI_2: 2, Card.MAKI_3: 3})
+NIGIRI_POINTS: Final[Mapping[Card, int]] = MappingProxyType(
+    {Card.SALMON_NIGIRI: 2, Card.SQUID_NIGIRI: 3, Card.EGG_NIGIRI: 1}
+)
+
+DECK_COUNTS: Final[Mapping[Card, int]] = MappingProxyType(
+    {
+        Card.TEMPURA: 14,
+        Card.SASHIMI: 14,
+        Card.DUMPLING: 14,
+        Card.MAKI_1: 6,
+        Card.MAKI_2: 12,
+        Card.MAKI_3: 8,
+        Card.SALMON_NIGIRI: 10,
+        Card.SQUID_NIGIRI: 5,
+        Card.EGG_NIGIRI: 5,
+        Card.PUDDING: 10,
+        Card.WASABI: 6,
+        Card.CHOPSTICKS: 4,
+        Card.SOY_SAUCE: 4,
+    }
+)
+"""How often each kind is in the deck; soy sauce only in its variant."""
+
+ROUNDS: Final = 3
+_HAND_SIZES: Final[Mapping[int, int]] = MappingProxyType({2: 10, 3: 9, 4: 8, 5: 7})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is played: the number of players and the three variants.
+
+    Raises:
+        InvalidRules: Not 2 to 5 players, or a dummy with other than two.
+    """
+
+    players: int
+    pass_both_ways: bool = False
+    soy_sauce: bool = False
+    dummy: bool = False
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.players <= 5:  # noqa: PLR2004 - the rule's own numbers
+            message = f"{self.players} players: Sushi Go! is for 2 to 5"
+            raise InvalidRules(message)
+        if self.dummy and self.players != 2:  # noqa: PLR2004
+            message = f"{self.players} players with a dummy: the dummy variant is for exactly 2"
+            raise InvalidRules(message)
+
+    @property
+    def participants(self) -> int:
+        """Players and, where there is one, the dummy, which comes last."""
+        return self.players + self.dummy
+
+    @property
+    def hand_size(self) -> int:
+        """Cards dealt to a hand, and to the dummy's pile."""
+        return _HAND_SIZES[self.participants]
+
+    @property
+    def turns(self) -> int:
+        """Turns in a round, the automatic last ones included."""
+        return self.hand_size
+
+
+def unshuffled_deck(rules: Rules) -> tuple[Card, ...]:
+    """Return the deck in the order of the table of kinds: 108 cards, or 112 with soy sauce."""
+    return tuple(
+        card
+        for card, count in DECK_COUNTS.items()
+        if card is not Card.SOY_SAUCE or rules.soy_sauce
+        for _ in range(count)
+    )

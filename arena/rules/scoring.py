@@ -1,0 +1,136 @@
+"""Points and places.
+
+Source: the sections "Scoring a round", "Puddings, at the end", "Variants" and
+"Places" of docs/rules.md.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS, Card, Rules, Table
+
+_DUMPLING_POINTS: Final = (0, 1, 3, 6, 10, 15)
+_MAKI_FIRST: Final = 6
+_MAKI_SECOND: Final = 3
+_PUDDING_POINTS: Final = 6
+_SOY_POINTS: Final = 4
+_WASABI_FACTOR: Final = 3
+
+_COLOURS: Final = {
+    Card.TEMPURA: "purple",
+    Card.SASHIMI: "green",
+    Card.DUMPLING: "blue",
+    Card.MAKI_1: "red",
+    Card.MAKI_2: "red",
+    Card.MAKI_3: "red",
+    Card.SALMON_NIGIRI: "yellow",
+    Card.SQUID_NIGIRI: "yellow",
+    Card.EGG_NIGIRI: "yellow",
+    Card.PUDDING: "pink",
+    Card.WASABI: "yellow",
+    Card.CHOPSTICKS: "light blue",
+    Card.SOY_SAUCE: "dark purple",
+}
+
+# Looked up once: attributes of an enum class are slow to reach in Python 3.11.
+_TEMPURA: Final = Card.TEMPURA
+_SASHIMI: Final = Card.SASHIMI
+_DUMPLING: Final = Card.DUMPLING
+_WASABI: Final = Card.WASABI
+_SOY_SAUCE: Final = Card.SOY_SAUCE
+
+
+class RoundScore(NamedTuple):
+    """The points of one participant in one round, by kind."""
+
+    tempura: int
+    sashimi: int
+    dumpling: int
+    maki: int
+    nigiri: int
+    soy_sauce: int
+
+
+def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]:
+    """Score a finished round.
+
+    Args:
+        rules: Decides whether soy sauce scores.
+        tables: One a participant, in the order of placing.
+    """
+    maki = score_maki([_icons(table) for table in tables])
+    soy = score_soy_sauce(tables) if rules.soy_sauce else (0,) * len(tables)
+    return tuple(
+        RoundScore(
+            table.count(_TEMPURA) // 2 * 5,
+            table.count(_SASHIMI) // 3 * 10,
+            _DUMPLING_POINTS[min(table.count(_DUMPLING), 5)],
+            maki[player],
+            score_nigiri(table),
+            soy[player],
+        )
+        for player, table in enumerate(tables)
+    )
+
+
+def score_nigiri(table: Table) -> int:
+    """Return the points of all nigiri, each on the oldest wasabi that lay free before it."""
+    points = free_wasabi = 0
+    for card in table:
+        if card is _WASABI:
+            free_wasabi += 1
+        elif value := NIGIRI_POINTS.get(card):
+            if free_wasabi:
+                free_wasabi -= 1
+                value *= _WASABI_FACTOR
+            points += value
+    return points
+
+
+def score_maki(icons: Sequence[int]) -> tuple[int, ...]:
+    """Return the maki points for these numbers of icons, one a participant."""
+    most = max(icons)
+    if not most:
+        return (0,) * len(icons)
+    first = icons.count(most)
+    if first > 1:
+        return tuple(_MAKI_FIRST // first if icon == most else 0 for icon in icons)
+    second_most = max(icon for icon in icons if icon != most)
+    second = _MAKI_SECOND // icons.count(second_most) if second_most else 0
+    return tuple(
+        _MAKI_FIRST if icon == most else second if icon == second_most else 0 for icon in icons
+    )
+
+
+def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
+    """Return the soy sauce points: the most colours, if soy sauce is among them."""
+    colours = [len({_COLOURS[card] for card in table}) for table in tables]
+    most = max(colours)
+    winners = [
+        colours[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)
+    ]
+    share = _SOY_POINTS // max(1, winners.count(True))
+    return tuple(share if winner else 0 for winner in winners)
+
+
+def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
+    """Return the points at the end of the game for these numbers of puddings."""
+    most, fewest = max(puddings), min(puddings)
+    if most == fewest:
+        return (0,) * len(puddings)
+    gain = _PUDDING_POINTS // puddings.count(most)
+    # The remainder is dropped from the size of the loss: -(6 // 4) is -1, -6 // 4 would be -2.
+    loss = 0 if rules.participants == 2 else _PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004
+    return tuple(
+        gain if count == most else -loss if count == fewest else 0 for count in puddings
+    )
+
+
+def places(totals: Sequence[int], puddings: Sequence[int]) -> tuple[int, ...]:
+    """Rank by total, then puddings; who is equal in both shares a place and the next is skipped."""
+    results = list(zip(totals, puddings, strict=True))
+    return tuple(1 + sum(other > mine for other in results) for mine in results)
+
+
+def _icons(table: Table) -> int:
+    return sum(MAKI_ICONS.get(card, 0) for card in table)
