@@ -30,9 +30,7 @@ def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
         ]
     if not control:
         return tuple([Move(cards) for cards in plays])
-    return tuple(
-        Move(cards, dummy) for cards in plays for dummy in dict.fromkeys(_without(hand, *cards))
-    )
+    return tuple(Move(cards, dummy) for cards in plays for dummy in dict.fromkeys(_without(hand, *cards)))
 
 
 def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool) -> None:
@@ -50,11 +48,15 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
     """
     cards, dummy = move
     if len(cards) not in {1, 2}:
-        raise IllegalMove("Course of a game", seat, f"{len(cards)} cards named: it is one, or two with chopsticks")
+        raise IllegalMove(
+            "Course of a game", seat, f"{len(cards)} cards named: it is one, or two with chopsticks"
+        )
     if len(cards) == 2:  # noqa: PLR2004 - one, or two with chopsticks
         _check_chopsticks(seat, hand, table, control=control)
     if control and dummy is None:
-        raise IllegalMove("Variants: two players with a dummy", seat, "in control, but no card named for the dummy")
+        raise IllegalMove(
+            "Variants: two players with a dummy", seat, "in control, but no card named for the dummy"
+        )
     if not control and dummy is not None:
         raise IllegalMove(
             "Variants: two players with a dummy", seat, "a card named for the dummy without control of it"

@@ -153,12 +153,9 @@ def _end_round(state: State) -> State:
     scores = score_round(state.rules, state.tables)
     state = state._replace(
         rounds=(*state.rounds, scores),
-        scores=tuple(
-            before + sum(score) for before, score in zip(state.scores, scores, strict=True)
-        ),
+        scores=tuple(before + sum(score) for before, score in zip(state.scores, scores, strict=True)),
         puddings=tuple(
-            before + table.count(_PUDDING)
-            for before, table in zip(state.puddings, state.tables, strict=True)
+            before + table.count(_PUDDING) for before, table in zip(state.puddings, state.tables, strict=True)
         ),
     )
     if state.round == ROUNDS:

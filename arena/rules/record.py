@@ -46,7 +46,9 @@ def replay(log: GameLog) -> Replay:
     state = new_game(log.rules, log.deck)
     for steps, moves in enumerate(log.moves):
         if state.over:
-            return Replay(state, steps, InvalidRecord(f"{len(log.moves) - steps} steps after the end of the game"))
+            return Replay(
+                state, steps, InvalidRecord(f"{len(log.moves) - steps} steps after the end of the game")
+            )
         try:
             state = apply(state, moves)
         except RulesError as error:

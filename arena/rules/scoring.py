@@ -97,18 +97,14 @@ def score_maki(icons: Sequence[int]) -> tuple[int, ...]:
         return tuple(_MAKI_FIRST // first if icon == most else 0 for icon in icons)
     second_most = max(icon for icon in icons if icon != most)
     second = _MAKI_SECOND // icons.count(second_most) if second_most else 0
-    return tuple(
-        _MAKI_FIRST if icon == most else second if icon == second_most else 0 for icon in icons
-    )
+    return tuple(_MAKI_FIRST if icon == most else second if icon == second_most else 0 for icon in icons)
 
 
 def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
     """Return the soy sauce points: the most colours, if soy sauce is among them."""
     colours = [len({_COLOURS[card] for card in table}) for table in tables]
     most = max(colours)
-    winners = [
-        colours[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)
-    ]
+    winners = [colours[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)]
     share = _SOY_POINTS // max(1, winners.count(True))
     return tuple(share if winner else 0 for winner in winners)
 
@@ -121,9 +117,7 @@ def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
     gain = _PUDDING_POINTS // puddings.count(most)
     # The remainder is dropped from the size of the loss: -(6 // 4) is -1, -6 // 4 would be -2.
     loss = 0 if rules.participants == 2 else _PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004
-    return tuple(
-        gain if count == most else -loss if count == fewest else 0 for count in puddings
-    )
+    return tuple(gain if count == most else -loss if count == fewest else 0 for count in puddings)
 
 
 def places(totals: Sequence[int], puddings: Sequence[int]) -> tuple[int, ...]:

@@ -1,1 +1,1 @@
-"""A slow, plain second engine for Sushi Go!, written from the rule text alone, to compare the real one with."""
+"""A slow, plain second engine for Sushi Go!, written from the rule text alone, to check the real one."""

@@ -182,7 +182,7 @@ def soy_sauce_scores(tables: list[list[str]]) -> list[int]:
 
 
 def score_round(tables: list[list[str]], soy_sauce: bool) -> list[dict[str, int]]:
-    """What each table scores at the end of a round, kind by kind; a table is its cards in order of placing."""
+    """What each table scores at the end of a round, kind by kind; a table holds cards in order of placing."""
     icons = []
     for table in tables:
         count = 0
@@ -245,8 +245,8 @@ class Game:
     """One game from a given deck order; it deals, passes, plays automatic cards and scores by itself.
 
     Sides are the players and, last, the dummy where there is one. `hands` and `pile` are what is still to be
-    played, `tables` what lies in front of each side this round, `puddings` the pudding cards kept from earlier
-    rounds, `discard` what was played and put away, `rest` what was not dealt yet.
+    played, `tables` what lies in front of each side this round, `puddings` how many pudding cards
+    each side kept from earlier rounds, `discard` what was played and put away, `rest` what was not dealt yet.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Game:
         soy_sauce: bool = False,
         dummy: bool = False,
     ) -> None:
-        """Set the game up and deal round 1; any deck order with enough cards will do, so that tests can rig it."""
+        """Set the game up and deal round 1; any deck with enough cards will do, so that tests can rig it."""
         if players not in HAND_SIZE:
             raise ValueError(f"number of players: 2 to 5, not {players}")
         if dummy and players != 2:
@@ -296,7 +296,7 @@ class Game:
         """The seat that plays for the dummy this turn; None without a dummy and when the game is over."""
         if not self.dummy or self.over:
             return None
-        # Turns are counted through the whole game, so a round of nine turns hands the start to the other seat.
+        # Turns are counted through the whole game, so after nine turns the other seat starts a round.
         return len(self.turns) % 2
 
     def hand(self, seat: int) -> list[str]:
@@ -310,7 +310,7 @@ class Game:
         return [seat for seat in range(self.players) if len(self.hands[seat]) > 1]
 
     def choices(self, seat: int) -> list[Choice]:
-        """All legal choices of a seat, found by trying every one and two cards, with every card for the dummy."""
+        """All legal choices of a seat, found by trying all one and two cards with every card for the dummy."""
         if seat not in self.asked():
             return []
         cards = [kind for kind in KINDS if kind in self.hands[seat]]

@@ -288,7 +288,7 @@ def test_chopsticks_may_take_chopsticks() -> None:
 
 
 def test_chopsticks_with_the_last_two_cards() -> None:
-    """From a hand of two both can be taken; the chopsticks are then the automatic last card of the next seat."""
+    """From a hand of two both can be taken; the chopsticks are then the last card of the next seat."""
     game = after_chopsticks([])
     for _ in range(7):
         game.play({0: one("tempura"), 1: one("tempura")})
@@ -393,7 +393,7 @@ def test_cards_that_score_nothing() -> None:
     ],
 )
 def test_maki(icons: list[int], expected: list[int]) -> None:
-    """6 for the most, split; 3 for the second, split, if nobody is tied for the most; nothing for no icons."""
+    """6 for the most, split; 3 for the second, split, unless several have the most; no icons, no points."""
     assert maki_scores(icons) == expected
 
 
@@ -403,10 +403,12 @@ def test_maki_counts_icons_not_cards() -> None:
     assert [score["maki"] for score in scores] == [0, 3, 6]
 
 
-@pytest.mark.parametrize(("points_", "sharers", "each"), [(6, 4, 1), (6, 5, 1), (3, 2, 1), (3, 4, 0), (4, 3, 1)])
-def test_split_drops_the_remainder(points_: int, sharers: int, each: int) -> None:
+@pytest.mark.parametrize(
+    ("amount", "sharers", "each"), [(6, 4, 1), (6, 5, 1), (3, 2, 1), (3, 4, 0), (4, 3, 1)]
+)
+def test_split_drops_the_remainder(amount: int, sharers: int, each: int) -> None:
     """Points are split evenly and the remainder is dropped."""
-    assert split(points_, sharers) == each
+    assert split(amount, sharers) == each
 
 
 # Soy sauce
@@ -447,27 +449,19 @@ def test_soy_sauce_is_a_switch() -> None:
     assert points(["tempura", "sashimi"])["soy_sauce"] == 0
 
 
-def test_chopsticks_that_went_back_are_no_colour() -> None:
-    """Only chopsticks still on the table at the end of the round count as a colour."""
-    for used in (False, True):
-        game = rig([["chopsticks", "soy_sauce"], ["soy_sauce"]], soy_sauce=True)
-        game.play({0: one("chopsticks"), 1: one("tempura")})
-        if used:
-            game.play({0: two("soy_sauce", "tempura"), 1: one("soy_sauce")})
-            assert game.tables[0] == ["soy_sauce", "tempura"]
-        else:
-            game.play({0: one("soy_sauce"), 1: one("soy_sauce")})
-        # Seat 1 holds the chopsticks that came back; keeping them would give it a third colour, so it sends
-        # them round to the end, where they fall to whoever gets the last card of that hand.
-        while game.round == 1:
-            game.play({seat: one(game.hand(seat)[0]) for seat in game.asked()})
-        colours = [points_["soy_sauce"] for points_ in game.rounds[0]["breakdown"]]
-        last = game.turns[9 - 1 + 1]["plays"]
-        if used:
-            assert last == [["tempura"], ["chopsticks"]]
-            assert colours == [0, 4]
-        else:
-            assert colours == [4, 0]
+@pytest.mark.parametrize(
+    ("last_choice", "expected"), [(one("tempura"), [4, 0]), (two("tempura", "tempura"), [0, 4])]
+)
+def test_chopsticks_that_went_back_are_no_colour(last_choice: Choice, expected: list[int]) -> None:
+    """Chopsticks count where they lie at the end of the round, not for the one who used them."""
+    game = rig([["chopsticks", "soy_sauce"], ["soy_sauce"]], soy_sauce=True)
+    game.play({0: one("chopsticks"), 1: one("tempura")})
+    game.play({0: one("soy_sauce"), 1: one("soy_sauce")})
+    for _ in range(6):
+        game.play({0: one("tempura"), 1: one("tempura")})
+    # Used on turn 9 they are the last card of the hand, and so fall to seat 1.
+    game.play({0: last_choice, 1: one("tempura")})
+    assert [score["soy_sauce"] for score in game.rounds[0]["breakdown"]] == expected
 
 
 def test_only_puddings_of_this_round_are_a_colour() -> None:
@@ -483,7 +477,7 @@ def test_only_puddings_of_this_round_are_a_colour() -> None:
     while game.round == 2:
         game.play({0: one("tempura"), 1: one("tempura")})
     assert game.puddings == [1, 0]
-    assert [points_["soy_sauce"] for points_ in game.rounds[1]["breakdown"]] == [2, 2]
+    assert [part["soy_sauce"] for part in game.rounds[1]["breakdown"]] == [2, 2]
 
 
 # Puddings and places
@@ -702,11 +696,9 @@ def test_soy_sauce_of_the_dummy() -> None:
     """The dummy can win the 4 for the most colours."""
     game = rig([["wasabi"], [], ["soy_sauce"]], dummy=True, soy_sauce=True)
     game.play({0: (("tempura",), "soy_sauce"), 1: one("tempura")})
+    game.play({0: one("tempura"), 1: (("tempura",), "wasabi")})
     while game.round == 1:
         game.play(first_choices(game))
-    wasabi = [card for turn in game.turns for card in turn["plays"][2]].count("wasabi")
-    assert wasabi == 0
-    # The wasabi is the last of its hand, so on turn 9 it falls to one of the players as a second colour.
     assert [score["soy_sauce"] for score in game.rounds[0]["breakdown"]] == [0, 0, 4]
 
 
@@ -750,7 +742,7 @@ def test_illegal_turns_change_nothing() -> None:
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v["players"] <= 3 and v["soy_sauce"]])
 def test_choices_are_what_play_accepts(variant: dict[str, Any]) -> None:
-    """Of all namings of up to three cards, with and without one for the dummy, exactly the choices are legal."""
+    """Of all namings of up to three cards, with and without a dummy card, exactly the choices are legal."""
     rng = random.Random(4)
     game = make(variant)
     for step in range(20):
@@ -797,7 +789,7 @@ def test_conservation(variant: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_replay_fields(variant: dict[str, Any]) -> None:
-    """A record is plain JSON, has the right shape, adds up, and its own turns lead to the same record again."""
+    """A record is plain JSON, has the right shape, adds up, and its turns lead to the same record again."""
     game = make(variant)
     play_out(game, random.Random(5))
     replay = game.replay()

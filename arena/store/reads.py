@@ -1,0 +1,140 @@
+"""What pages and commands read: frozen, and nothing of the database in it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A line of the leaderboard.
+
+    Attributes:
+        rank: From 1, by ``score``.
+        bot: Name.
+        version: Number, from 1.
+        author: Name.
+        mean: TrueSkill's μ.
+        deviation: TrueSkill's σ.
+        score: μ - 3σ, the sort key.
+        games: Rated games of this version in this list.
+        wins: Games in which it was first, alone or shared.
+        mean_place: Average place, 1 is best; None without a game.
+        faulty: Games in which it had a fault.
+        last_played: UTC; None without a game.
+    """
+
+    rank: int
+    bot: str
+    version: int
+    author: str
+    mean: float
+    deviation: float
+    score: float
+    games: int
+    wins: int
+    mean_place: float | None
+    faulty: int
+    last_played: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingChange:
+    """What one game did to one rating."""
+
+    mean_before: float
+    deviation_before: float
+    mean_after: float
+    deviation_after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSeat:
+    """One seat of a game.
+
+    Attributes:
+        seat: From 0.
+        bot: Name.
+        version: Number, from 1.
+        author: Name.
+        points: Final points.
+        puddings: Puddings at the end.
+        place: From 1; a seat that was taken over ranks below the rest.
+        faults: How many.
+        taken_over: Whether the stand-in played it to the end.
+        overall: The change of the overall rating.
+        by_count: The change of the rating for this number of players.
+        image: Id of the image, or the folder of the bot.
+        runtime: What isolated it.
+        limits: What held it, in words.
+        trouble: What went wrong with its sandbox, or None.
+    """
+
+    seat: int
+    bot: str
+    version: int
+    author: str
+    points: int
+    puddings: int
+    place: int
+    faults: int
+    taken_over: bool
+    overall: RatingChange
+    by_count: RatingChange
+    image: str
+    runtime: str
+    limits: tuple[str, ...]
+    trouble: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSummary:
+    """A line of the list of games.
+
+    Attributes:
+        game: Id.
+        number: Its place in the order of rating, from 1.
+        players: How many.
+        ended: UTC.
+        seats: In seat order: (bot, version, points, place).
+    """
+
+    game: str
+    number: int
+    players: int
+    ended: datetime
+    seats: tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePage:
+    """Everything public about one game.
+
+    Attributes:
+        game: Id.
+        match: Id of its match.
+        number: Its place in the order of rating, from 1.
+        players: How many.
+        variants: Names of the variants in play.
+        ended: UTC.
+        seats: In seat order.
+        replay: The public replay (``sushigo-replay/1``), as JSON text.
+    """
+
+    game: str
+    match: str
+    number: int
+    players: int
+    variants: tuple[str, ...]
+    ended: datetime
+    seats: tuple[GameSeat, ...]
+    replay: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How much there is."""
+
+    bots: int
+    games: int
+    matches_waiting: int
+    matches_running: int
