@@ -310,7 +310,7 @@ class Game:
         return [seat for seat in range(self.players) if len(self.hands[seat]) > 1]
 
     def choices(self, seat: int) -> list[Choice]:
-        """All legal choices of a seat, found by trying all one and two cards with every card for the dummy."""
+        """All legal choices of a seat, found by trying any one and two cards, any card for the dummy."""
         if seat not in self.asked():
             return []
         cards = [kind for kind in KINDS if kind in self.hands[seat]]

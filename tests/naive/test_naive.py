@@ -444,6 +444,14 @@ def test_colours() -> None:
     assert soy(everything, everything.replace("chopsticks ", "") + " maki_2 egg_nigiri") == [4, 0]
 
 
+def test_eight_colours_are_different() -> None:
+    """Any two kinds of different colours are one colour more than two cards of one of them."""
+    others = "tempura sashimi dumpling maki_2 wasabi pudding chopsticks".split()
+    for first, second in itertools.combinations(others, 2):
+        assert soy(f"soy_sauce {first} {second}", f"soy_sauce {first} {first}") == [4, 0]
+        assert soy(f"soy_sauce {first}", "soy_sauce soy_sauce") == [4, 0]
+
+
 def test_soy_sauce_is_a_switch() -> None:
     """Without the variant soy sauce points are 0."""
     assert points(["tempura", "sashimi"])["soy_sauce"] == 0
