@@ -1,0 +1,138 @@
+"""Messages to rules and back: nothing is lost, nothing is added, rubbish is refused in words."""
+
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rules import Card, Move, RoundScore, Rules, Turn, View, apply, asked, new_game, shuffled_deck, view
+from arena.wire import convert
+from arena.wire.v1 import referee_pb2 as pb
+
+ALL_RULES = [
+    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
+    for players in range(2, 6)
+    for both in (False, True)
+    for soy in (False, True)
+    for dummy in (False, True)
+    if players == 2 or not dummy
+]
+
+
+@st.composite
+def views(draw: st.DrawFn) -> View:
+    """A decision somewhere in a random game of any variant."""
+    rules = draw(st.sampled_from(ALL_RULES))
+    state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
+    for _ in range(draw(st.integers(0, 3 * rules.turns))):
+        moves: list[Move | None] = [None] * rules.players
+        for seat in asked(state):
+            legal = view(state, seat).legal_moves()
+            moves[seat] = legal[draw(st.integers(0, len(legal) - 1))]
+        after = apply(state, moves)
+        if after.over:
+            break
+        state = after
+    return view(state, draw(st.sampled_from(asked(state))))
+
+
+def over_the_wire(message: pb.TurnRequest) -> pb.TurnRequest:
+    """The message as the other side parses it."""
+    return pb.TurnRequest.FromString(message.SerializeToString())
+
+
+def numbers(*cards: int) -> list["pb.Card.ValueType"]:
+    """Numbers in the place of cards, which the wire allows."""
+    return cast("list[pb.Card.ValueType]", list(cards))
+
+
+@given(seen=views(), game=st.integers(0, 2**32 - 1), bank=st.integers(0, 2**32 - 1))
+def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int, bank: int) -> None:
+    """A request, with the history that the bot keeps, is read back into an equal view."""
+    request = over_the_wire(convert.turn_request(game, seen, convert.position_to_wire(seen), bank))
+    read = convert.view_from_wire(
+        request, rules=seen.rules, seat=seen.seat, turns=seen.turns, past_hands=seen.past_hands
+    )
+    assert read == seen
+    assert all(type(card) is Card for card in read.hand)
+    assert (request.game, request.bank_millis) == (game, bank)
+
+
+@given(seen=views(), data=st.data())
+def test_every_legal_move_comes_back_as_it_was(seen: View, data: st.DataObject) -> None:
+    """A move survives the wire, the dummy's card included, and carries its game, round, turn and note."""
+    move = data.draw(st.sampled_from(seen.legal_moves()))
+    message = pb.Move.FromString(convert.move_to_wire(7, seen, move, "why").SerializeToString())
+    assert convert.move_from_wire(message) == move
+    assert (message.game, message.round, message.turn, message.note) == (7, seen.round, seen.turn, "why")
+
+
+@given(seen=views())
+def test_every_revealed_turn_comes_back_as_it_was(seen: View) -> None:
+    """A revealed turn survives the wire with the order of placing."""
+    for turn in seen.turns:
+        message = pb.TurnResult.FromString(convert.turn_result(3, turn).SerializeToString())
+        assert message.game == 3
+        assert convert.turn_from_wire(message) == turn
+
+
+@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+def test_rules_and_clock_reach_the_bot(rules: Rules) -> None:
+    """GameStart holds the seat, the rules and the clock as they are."""
+    start = convert.game_start(5, 1, rules, move_millis=1000, bank_millis=9000)
+    assert convert.rules_from_wire(start.rules) == rules
+    assert (start.game, start.seat, start.clock.move_millis, start.clock.bank_millis) == (5, 1, 1000, 9000)
+
+
+@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+def test_scores_and_results_come_back_as_they_were(rules: Rules) -> None:
+    """Round scores and the end of a game survive the wire; places are those that the referee gives."""
+    state = new_game(rules, shuffled_deck(rules, bytes(16)))
+    while not state.over:
+        moves = [
+            view(state, s).legal_moves()[-1] if s in asked(state) else None for s in range(rules.players)
+        ]
+        state = apply(state, moves)
+    assert state.result is not None
+    for number, scores in enumerate(state.rounds, start=1):
+        message = convert.round_result(2, number, scores)
+        assert (message.game, message.round) == (2, number)
+        assert convert.scores_from_wire(message) == scores
+    places = tuple(range(1, rules.players + 1))
+    end = convert.game_end(2, state.result, places)
+    assert convert.result_from_wire(end) == state.result._replace(places=places)
+
+
+def test_a_score_reaches_the_field_of_its_kind() -> None:
+    """Every kind's points stand in the field of that name."""
+    message = convert.round_result(0, 1, [RoundScore(1, 2, 3, 4, 5, 6)])
+    assert message.scores[0] == pb.Score(tempura=1, sashimi=2, dumpling=3, maki=4, nigiri=5, soy_sauce=6)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (b"", "names 0 cards"),
+        (pb.Move(cards=numbers(1, 1, 1)).SerializeToString(), "names 3 cards"),
+        (pb.Move(cards=numbers(0)).SerializeToString(), "0 is not the number of a card"),
+        (pb.Move(cards=numbers(1, 14)).SerializeToString(), "14 is not the number of a card"),
+        (
+            pb.Move(cards=numbers(1), dummy_card=numbers(99)[0]).SerializeToString(),
+            "99 is not the number of a card",
+        ),
+        (pb.Move(cards=numbers(-1)).SerializeToString(), "-1 is not the number of a card"),
+    ],
+)
+def test_a_move_that_names_no_cards_is_refused_in_words(message: bytes, words: str) -> None:
+    """What can't be read as one or two cards raises ValueError and says what it was."""
+    with pytest.raises(ValueError, match=words):
+        convert.move_from_wire(pb.Move.FromString(message))
+
+
+def test_an_unknown_card_on_a_table_is_refused() -> None:
+    """A bot does not guess at cards that it does not know."""
+    result = pb.TurnResult(plays=[pb.Play(cards=numbers(77))])
+    with pytest.raises(ValueError, match="77 is not the number of a card"):
+        convert.turn_from_wire(result)
+    assert convert.turn_from_wire(pb.TurnResult(round=1, turn=2)) == Turn(1, 2, ())
