@@ -1,0 +1,23 @@
+"""The public replay of a game, ``sushigo-replay/1``: write it, read it, check it.
+
+    line = encode(build(game=..., seed=..., state=state, seats=..., places=...))
+    difference = verify(parse(line))    # None where the rules agree with all of it
+
+docs/replay.md describes the format.
+"""
+
+from arena.replay.build import build
+from arena.replay.document import FORMAT, InvalidReplay, PublicReplay, Seat, encode, parse
+from arena.replay.verify import Difference, verify
+
+__all__ = [
+    "FORMAT",
+    "Difference",
+    "InvalidReplay",
+    "PublicReplay",
+    "Seat",
+    "build",
+    "encode",
+    "parse",
+    "verify",
+]
