@@ -103,7 +103,7 @@ class Decision:
         fault: Why the stand-in played, or None. A seat that was taken over
             earlier has no further faults.
         standin: Whether the stand-in played.
-        asked_for: What the bot had sent, in words, where it was refused.
+        trouble: In words, what was wrong; names what the bot had sent where it was refused.
         note: The bot's own note; private to its owner.
     """
 
@@ -112,7 +112,7 @@ class Decision:
     millis: float | None = None
     fault: Fault | None = None
     standin: bool = False
-    asked_for: str | None = None
+    trouble: str | None = None
     note: str | None = None
 
 

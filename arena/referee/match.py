@@ -1,0 +1,150 @@
+"""A match: its games in order, some of them at once, until the last has ended.
+
+Like a table it has no input or output and no clock of its own, so the same
+code plays in a test, in process and with containers.
+"""
+
+from collections.abc import Sequence
+
+from arena.match import Clock, GameRecord
+from arena.referee.events import Event, Welcome
+from arena.referee.player import Answer, Hello, Lost
+from arena.referee.spec import SeatEnd
+from arena.referee.table import GameTable
+from arena.rules import Rules
+
+
+class Match:
+    """One seating that plays some deals.
+
+    Feed it what happens (:meth:`greeted`, :meth:`lose`, :meth:`answered`,
+    :meth:`tick`), each with the time in seconds of a monotonic clock, then
+    take what is to be sent from :meth:`outbox`.
+
+    Args:
+        rules: What is played.
+        seeds: One a game, 32 hexadecimal digits each.
+        clock: The time limits.
+    """
+
+    def __init__(self, rules: Rules, seeds: Sequence[str], clock: Clock) -> None:
+        self._rules = rules
+        self._seeds = tuple(seeds)
+        self._clock = clock
+        self._hellos: dict[int, Hello] = {}
+        self._lost: dict[int, Lost] = {}
+        self._tables: list[GameTable] = []
+        self._active: dict[int, GameTable] = {}
+        self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
+        self._games_at_once = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether every seat has greeted or is lost."""
+        return bool(self._tables)
+
+    @property
+    def over(self) -> bool:
+        """Whether the last game has ended."""
+        return self.begun and not self._active
+
+    @property
+    def rounds(self) -> tuple[tuple[int, int], ...]:
+        """The games under way and their rounds: (game from 0, round from 1)."""
+        return tuple((table.game, table.round) for table in self._active.values())
+
+    def games(self) -> tuple[GameRecord, ...]:
+        """Return the games as played so far."""
+        return tuple(table.record() for table in self._tables)
+
+    def seats(self) -> tuple[SeatEnd, ...]:
+        """Return what became of every seat."""
+        return tuple(
+            SeatEnd(
+                sdk=self._hellos[seat].sdk if seat in self._hellos else "",
+                lost=self._lost[seat].why if seat in self._lost else None,
+            )
+            for seat in range(self._rules.players)
+        )
+
+    def outbox(self) -> list[tuple[int, list[Event]]]:
+        """Take what is to be sent: (seat, events in order)."""
+        taken = [(seat, events) for seat, events in enumerate(self._outbox) if events]
+        for seat, _ in taken:
+            self._outbox[seat] = []
+        return taken
+
+    def greeted(self, seat: int, hello: Hello, now: float) -> None:
+        """Take a bot's greeting."""
+        self._hellos[seat] = hello
+        self._begin(now)
+
+    def lose(self, seat: int, lost: Lost, now: float) -> None:
+        """Note that a bot is gone: it never came, it ended, or its stream did."""
+        if seat in self._lost:
+            return
+        self._lost[seat] = lost
+        if not self.begun:
+            self._begin(now)
+            return
+        for table in list(self._active.values()):
+            table.lose(seat, lost, now)
+        self._turn_over(now)
+
+    def answered(self, seat: int, answers: Sequence[Answer], now: float) -> None:
+        """Take a bot's answers, to one game or several."""
+        for answer in answers:
+            table = self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
+            if table is not None and table.expects(seat, answer):
+                table.answer(seat, answer, now)
+            elif table is None or not table.settled(seat, answer):
+                self._breach(seat, answer, now)
+        self._turn_over(now)
+
+    def tick(self, now: float) -> None:
+        """Let time pass."""
+        for table in list(self._active.values()):
+            table.tick(now)
+        self._turn_over(now)
+
+    def _breach(self, seat: int, answer: Answer, now: float) -> None:
+        table = self._active.get(answer.game) or next(iter(self._active.values()), None)
+        if table is not None:
+            where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
+            table.breach(seat, answer.broken or f"an answer to {where}, which was not asked", now)
+
+    def _begin(self, now: float) -> None:
+        if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:
+            return
+        wishes = [hello.games_at_once for hello in self._hellos.values()]
+        self._games_at_once = max(1, min(wishes, default=1))
+        for seat in self._hellos:
+            self._tell(seat, Welcome(len(self._seeds), min(self._games_at_once, len(self._seeds))))
+        self._start(now)
+        self._turn_over(now)
+
+    def _turn_over(self, now: float) -> None:
+        """Put ended games away and start the next ones."""
+        ended = [game for game, table in self._active.items() if table.over]
+        while ended:
+            for game in ended:
+                del self._active[game]
+            # Without all its bots a match plays what has begun, and no more.
+            if not self._lost:
+                self._start(now)
+            ended = [game for game, table in self._active.items() if table.over]
+
+    def _start(self, now: float) -> None:
+        # A bot that never came loses one game, not all of them.
+        wanted = 1 if self._lost else len(self._seeds)
+        while len(self._tables) < wanted and len(self._active) < self._games_at_once:
+            game = len(self._tables)
+            table = GameTable(
+                game, self._rules, self._seeds[game], self._clock, lost=self._lost, tell=self._tell, now=now
+            )
+            self._tables.append(table)
+            self._active[game] = table
+
+    def _tell(self, seat: int, event: Event) -> None:
+        if seat not in self._lost:
+            self._outbox[seat].append(event)

@@ -1,0 +1,99 @@
+"""The referee as a process of its own: the one that parses what strangers send.
+
+It is given a specification and two pipes, and keeps nothing else: no
+privileges, no access to Docker, a limit on its memory.
+"""
+
+import asyncio
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+import uvloop
+
+from arena.referee.conductor import Conductor
+from arena.referee.encoding import Encoder
+from arena.referee.grpc_player import MAX_MESSAGE_BYTES, MAX_NOTE_BYTES, PROTOCOL, GrpcPlayer
+from arena.referee.match import Match
+from arena.referee.spec import (
+    Ended,
+    Finished,
+    FromLauncher,
+    FromReferee,
+    Listening,
+    Progress,
+    RefereeSpec,
+    Started,
+)
+
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_NO_NEW_PRIVS: Final = 38
+_MIB: Final = 1024 * 1024
+
+
+def main() -> None:
+    """Play one match: specification on standard input, record on standard output."""
+    # A Ctrl-C at the terminal reaches the whole group; the launcher decides what it means for a match.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Nothing follows this line until Listening has been said, so nothing is lost in its buffer.
+    spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=RefereeSpec)
+    _confine(spec)
+    uvloop.run(_play(spec, sys.stdin.buffer, sys.stdout.buffer))
+
+
+def _confine(spec: RefereeSpec) -> None:
+    """Give up every privilege. Everything has been imported: files may be out of reach from here on."""
+    limit = spec.memory_mib * _MIB
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if spec.uid is not None:
+        os.setgroups([])
+        os.setresgid(spec.uid, spec.uid, spec.uid)
+        os.setresuid(spec.uid, spec.uid, spec.uid)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    # After the change of user, which clears it.
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
+    def say(message: FromReferee) -> None:
+        sink.write(msgspec.json.encode(message) + b"\n")
+        sink.flush()
+
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    match = Match(spec.rules, spec.seeds, spec.clock)
+    conductor = Conductor(
+        match,
+        [GrpcPlayer(Path(socket), encoder) for socket in spec.sockets],
+        start_seconds=spec.clock.start_millis / 1000,
+        now=time.monotonic,
+        progress=lambda rounds: say(Progress(rounds)),
+    )
+    await conductor.open()
+    say(Listening())
+    launcher = asyncio.create_task(_follow(conductor, source))
+    await conductor.run()
+    launcher.cancel()
+    say(Finished(match.games(), match.seats()))
+
+
+async def _follow(conductor: Conductor, source: BinaryIO) -> None:
+    """Hear what the launcher has to say. It ends the match by ending this process."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    while line := await reader.readline():
+        match msgspec.json.decode(line, type=FromLauncher):
+            case Started(seat):
+                conductor.started(seat)
+            case Ended(seat, why):
+                conductor.ended(seat, why)
+    # The launcher has gone, and nobody would read the record.
+    os._exit(1)
