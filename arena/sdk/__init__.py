@@ -1,1 +1,62 @@
-"""What a bot imports."""
+"""What a bot imports.
+
+A bot is a function that gets a :class:`View` and returns what it plays::
+
+    from arena.sdk import View, Card, run
+
+    def choose(view: View) -> Card:
+        return view.hand[0]
+
+    if __name__ == "__main__":
+        run(choose)
+
+A bot that remembers things is a class with a method ``choose``, made anew for
+every game. :func:`play` plays a game in process, for trying a bot out.
+"""
+
+from arena.rules import (
+    DECK_COUNTS,
+    ROUNDS,
+    Card,
+    Hand,
+    Move,
+    Play,
+    Result,
+    RoundScore,
+    Rules,
+    Table,
+    Turn,
+    View,
+    score_nigiri,
+    score_puddings,
+    score_round,
+)
+from arena.sdk.answer import Answer, Choice
+from arena.sdk.bot import Bot, GameOver, Player
+from arena.sdk.local import play
+from arena.sdk.main import run
+
+__all__ = [
+    "DECK_COUNTS",
+    "ROUNDS",
+    "Answer",
+    "Bot",
+    "Card",
+    "Choice",
+    "GameOver",
+    "Hand",
+    "Move",
+    "Play",
+    "Player",
+    "Result",
+    "RoundScore",
+    "Rules",
+    "Table",
+    "Turn",
+    "View",
+    "play",
+    "run",
+    "score_nigiri",
+    "score_puddings",
+    "score_round",
+]

@@ -38,8 +38,6 @@ def as_move(answer: Choice, view: View) -> Move:
     Raises:
         TypeError: It is nothing that :data:`Choice` allows; the text says what it is.
     """
-    if type(answer) is Move:  # from view.legal_moves(), already of the right shape: the common case
-        return answer
     dummy = None
     cards = answer
     if isinstance(answer, Answer | Move):
