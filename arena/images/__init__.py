@@ -1,0 +1,16 @@
+"""Makes the images bots run in: the base image with Python and the SDK, and one image a bot.
+
+    ensure_base_image(client)        kaiten/bot-base-python:latest, made only where it is missing or old
+    build_bot_image(client, folder)  the image of a folder with a Dockerfile
+
+What is built here is trusted: the arena's own sample bots and those of whoever sits at this machine. The
+steps of a Dockerfile run in the engine's ordinary containers, without network but without the sandbox.
+
+What goes wrong is an ImageTrouble, which says which image, why and what to do.
+"""
+
+from arena.images.base import BASE_IMAGE, bots_folder, ensure_base_image
+from arena.images.bots import build_bot_image
+from arena.images.errors import ImageTrouble
+
+__all__ = ["BASE_IMAGE", "ImageTrouble", "bots_folder", "build_bot_image", "ensure_base_image"]

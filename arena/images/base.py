@@ -1,0 +1,126 @@
+"""The base image of bots in Python: Python 3.11, grpcio, protobuf and the SDK; nothing of the server."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+from docker.errors import DockerException, ImageNotFound
+from requests.exceptions import RequestException
+
+import arena
+from arena.images import debian, parent
+from arena.images.build import Say, build, ignore
+from arena.images.errors import ImageTrouble
+
+BASE_IMAGE = "kaiten/bot-base-python:latest"
+
+_LABEL = "kaiten.recipe"
+_PACKAGES = ("rules", "wire", "sdk")  # of arena, with its own __init__.py
+_PINS = "requirements.lock"
+_PYTHON = "3.11"
+_MACHINES = {  # the engine's word for its processor: the name of its wheels
+    "x86_64": "x86_64-manylinux_2_28",
+    "aarch64": "aarch64-manylinux_2_28",
+}
+
+
+def bots_folder() -> Path:
+    """Give the folder of the sample bots and the base image's recipe: the checkout's or the installed one."""
+    checkout = Path(arena.__file__).parent.parent / "bots"
+    return checkout if checkout.is_dir() else Path(sysconfig.get_path("data"), "share/kaiten-arena/bots")
+
+
+def ensure_base_image(client: docker.DockerClient, recipe: Path | None = None, say: Say = ignore) -> str:
+    """Make BASE_IMAGE unless the engine has it from these very sources.
+
+    Args:
+        client: of the engine that is to have it.
+        recipe: the folder with its Dockerfile and pins; `base` in `bots_folder()` when not given.
+        say: is told each stage that takes time, in a few words; nothing when the image is up to date.
+
+    Returns:
+        The image's id.
+
+    Raises:
+        ImageTrouble: it could not be made.
+    """
+    recipe = recipe or bots_folder() / "base"
+    wanted = _fingerprint(recipe)
+    try:
+        return _find(client, wanted) or _make(client, recipe, wanted, say)
+    except (DockerException, RequestException) as error:
+        raise ImageTrouble(f"The Docker engine could not make {BASE_IMAGE}: {error}") from error
+
+
+def _find(client: docker.DockerClient, wanted: str) -> str | None:
+    try:
+        image = client.images.get(BASE_IMAGE)
+    except ImageNotFound:
+        return None
+    return str(image.id) if image.labels.get(_LABEL) == wanted else None
+
+
+def _make(client: docker.DockerClient, recipe: Path, wanted: str, say: Say) -> str:
+    stand = parent.ensure_parent(client, say)
+    with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
+        context = Path(name)
+        shutil.copy(recipe / "Dockerfile", context)
+        say("Fetching grpcio and protobuf for the bots' base image")
+        _fetch_wheels(recipe / _PINS, str(client.info()["Architecture"]), context / "wheels")
+        for path, inside in _sources():
+            target = context / "arena" / inside
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        say(f"Building {BASE_IMAGE}")
+        return build(
+            client,
+            context,
+            tag=BASE_IMAGE,
+            labels={_LABEL: wanted},
+            arguments={"PARENT": stand.image, "SITE": stand.site},
+        )
+
+
+def _fetch_wheels(pins: Path, machine: str, target: Path) -> None:
+    """Unpack the pinned wheels for the image's Python, so that the build needs no network."""
+    if machine not in _MACHINES:
+        raise ImageTrouble(f"There are no grpcio wheels for {machine}; known: {', '.join(_MACHINES)}")
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
+    command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
+    command += ["--require-hashes", "--only-binary", ":all:", "--link-mode", "copy", "-r", str(pins)]
+    done = subprocess.run(  # noqa: S603 - our own argument list
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ImageTrouble(
+            f"uv could not fetch the packages of {pins} (is the package index reachable? is uv in this "
+            f"environment? `make setup` puts it there):\n{done.stderr.strip()}"
+        )
+
+
+def _sources() -> Iterator[tuple[Path, str]]:
+    """Give the files of arena that go into the image, each with its path below `arena/`."""
+    root = Path(arena.__file__).parent
+    yield root / "__init__.py", "__init__.py"
+    for package in _PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            yield path, path.relative_to(root).as_posix()
+
+
+def _fingerprint(recipe: Path) -> str:
+    """Hash all that the image is made of: files by name and content, and what it stands on."""
+    digest = hashlib.sha256(f"{debian.RECIPE} {parent.OFFICIAL}".encode())
+    own = [(recipe / name, f"recipe/{name}") for name in ("Dockerfile", _PINS)]
+    for path, inside in (*own, *_sources()):
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ImageTrouble(f"The recipe of {BASE_IMAGE} is incomplete: {error}") from error
+        digest.update(f"\0{inside}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
