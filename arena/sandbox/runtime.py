@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Protocol
 
 from arena.match import Limits
@@ -39,7 +38,7 @@ class SandboxSpec:
     socket_dir: Path
     slot: int
     limits: Limits
-    labels: Mapping[str, str] = MappingProxyType({})
+    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
