@@ -7,7 +7,7 @@ docs/replay.md describes the format.
 """
 
 from arena.replay.build import build
-from arena.replay.document import FORMAT, InvalidReplay, PublicReplay, Seat, encode, parse
+from arena.replay.document import FORMAT, InvalidReplay, PublicReplay, Seat, encode, is_json, parse
 from arena.replay.verify import Difference, verify
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Seat",
     "build",
     "encode",
+    "is_json",
     "parse",
     "verify",
 ]

@@ -28,7 +28,7 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
     seed: str,
     state: State,
     seats: Sequence[Seat],
-    places: Sequence[int],
+    places: Sequence[int] | None = None,
     steps: Sequence[Step] | None = None,
 ) -> PublicReplay:
     """Build the public replay of a game that is over.
@@ -39,7 +39,8 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
         state: The game at its end.
         seats: Who played, one a seat.
         places: The places that count, one a seat: with faults those of
-            :func:`arena.referee.places.places_with_faults`.
+            :func:`arena.referee.places.places_with_faults`; None for those of
+            the rules.
         steps: The decisions as the referee recorded them, in order; without
             them nothing is known of faults and time.
 
@@ -49,6 +50,7 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
     rules, result = state.rules, state.result
     if result is None:
         raise ValueError(f"game {game}: it is not over, so there is no replay of it yet")
+    places = result.places if places is None else places
     if not len(seats) == len(places) == rules.players:
         raise ValueError(
             f"game {game}: {len(seats)} seats and {len(places)} places for {rules.players} players"

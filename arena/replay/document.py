@@ -149,6 +149,15 @@ _document: Final = msgspec.json.Decoder(PublicReplay)
 _encoder: Final = msgspec.json.Encoder()
 
 
+def is_json(text: bytes | str) -> bool:
+    """Whether the text is one JSON document, whatever it says."""
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
 def encode(replay: PublicReplay) -> bytes:
     """Return the replay as one line of compact JSON, without the line's end; same replay, same bytes."""
     return _encoder.encode(replay)

@@ -1,0 +1,32 @@
+"""How commands speak: messages on stderr, errors in one line, bars on terminals only."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Final, NoReturn, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+WRONG: Final = 1
+"""Exit code: the thing that was checked or run is wrong."""
+USAGE: Final = 2
+"""Exit code: wrong usage or unusable input."""
+
+T = TypeVar("T")
+
+
+def fail(message: str, code: int = USAGE) -> NoReturn:
+    """Say what is wrong on stderr and end with this exit code."""
+    typer.echo(f"arena: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+    """Pass items on, with a progress bar on stderr where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield from progress.track(items, total=total, description=what)

@@ -1,0 +1,39 @@
+"""Where a command's data goes: stdout, or a file that appears only when it is whole."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def opened(target: str) -> Iterator[BinaryIO]:
+    """Open a target for writing.
+
+    A file is written beside its place under another name and takes its place
+    at the end; after an error or an interruption nothing of it is left. Stdout
+    (``-``) and devices get the data as it comes.
+
+    Raises:
+        OSError: The target can't be written.
+    """
+    if target == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(target).resolve()
+    if path.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
