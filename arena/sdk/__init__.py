@@ -32,15 +32,15 @@ from arena.rules import (
     score_round,
 )
 from arena.sdk.answer import Answer, Choice
-from arena.sdk.bot import Bot, GameOver, Player
+from arena.sdk.bot import GameOver, Player
 from arena.sdk.local import play
 from arena.sdk.main import run
+from arena.sdk.memory import direction, known_hands, unseen_cards
 
 __all__ = [
     "DECK_COUNTS",
     "ROUNDS",
     "Answer",
-    "Bot",
     "Card",
     "Choice",
     "GameOver",
@@ -54,9 +54,12 @@ __all__ = [
     "Table",
     "Turn",
     "View",
+    "direction",
+    "known_hands",
     "play",
     "run",
     "score_nigiri",
     "score_puddings",
     "score_round",
+    "unseen_cards",
 ]

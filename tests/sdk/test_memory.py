@@ -1,0 +1,65 @@
+"""What a bot works out from its view is true, and it is all that can be known."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.sdk.memory import known_hands, unseen_cards
+
+ALL_RULES = [
+    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
+    for players in range(2, 6)
+    for both in (False, True)
+    for soy in (False, True)
+    for dummy in (False, True)
+    if players == 2 or not dummy
+]
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    """A decision somewhere in a random game of any variant."""
+    rules = draw(st.sampled_from(ALL_RULES))
+    state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
+    for _ in range(draw(st.integers(0, 3 * rules.turns))):
+        choices = {seat: view(state, seat).legal_moves() for seat in asked(state)}
+        # The last legal moves are those with chopsticks, where there are any.
+        picks = {
+            seat: legal[-1 - draw(st.integers(0, min(9, len(legal) - 1)))] for seat, legal in choices.items()
+        }
+        after = apply(state, [picks.get(seat) for seat in range(rules.players)])
+        if after.over:
+            break
+        state = after
+    return state
+
+
+@given(state=states(), data=st.data())
+def test_known_hands_are_the_hands_that_were_seen(state: State, data: st.DataObject) -> None:
+    """A hand that was passed on is known to the card, but for the one drawn from the dummy's pile."""
+    seat = data.draw(st.sampled_from(asked(state)))
+    step = -1 if state.rules.pass_both_ways and state.round == 2 else 1
+    players = state.rules.players
+    known = known_hands(view(state, seat))
+    for passed in range(players):
+        other = (seat + passed * step) % players
+        if passed >= state.turn:
+            assert known[other] == ()
+            continue
+        hidden = Counter(state.hands[other]) - Counter(known[other])
+        drawn = [state.drawn] if other == state.controller and other != seat else []
+        assert not Counter(known[other]) - Counter(state.hands[other])
+        assert list(hidden.elements()) == drawn
+
+
+@given(state=states(), data=st.data())
+def test_unseen_cards_are_all_the_others(state: State, data: st.DataObject) -> None:
+    """Known hands, unseen cards and everything that has been placed make up the deck."""
+    seen = view(state, data.draw(st.sampled_from(asked(state))))
+    size = state.rules.hand_size * state.rules.participants
+    to_come = Counter(state.deck[size * state.round :])
+    held = Counter(card for hand in (*state.hands, state.pile) for card in hand)
+    known = Counter(card for hand in known_hands(seen) for card in hand)
+    assert Counter(unseen_cards(seen)) == to_come + held - known
