@@ -1,0 +1,5 @@
+"""Plays one match on this host: sockets, a referee process, a sandbox a seat, and nothing left behind.
+
+It is the part of a worker that may start containers, and it parses nothing
+that comes from them. It knows no database, no names of bots and no secrets.
+"""

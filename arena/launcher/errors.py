@@ -1,0 +1,20 @@
+"""Why a match was not played to its end.
+
+::
+
+    LauncherError
+    ├── MatchVoid         a fault of the arena; the match is to be played again
+    └── LauncherStopped   the arena is being stopped; nothing is wrong
+"""
+
+
+class LauncherError(Exception):
+    """A match was not played to its end. No bot is to blame."""
+
+
+class MatchVoid(LauncherError):
+    """The host, the engine or the referee failed. The text says which and how."""
+
+
+class LauncherStopped(LauncherError):
+    """The arena is being stopped."""

@@ -1,0 +1,143 @@
+"""Plays matches, one call each, from any number of threads."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from arena.launcher.errors import LauncherStopped, MatchVoid
+from arena.launcher.referee import RefereeProcess
+from arena.launcher.seats import Seats
+from arena.launcher.sockets import SeatSockets, seat_sockets
+from arena.match import MatchRecord, MatchSpec, decode, encode
+from arena.referee.spec import Ended, Finished, Listening, Progress, RefereeSpec, Started
+from arena.sandbox.runtime import Runtime
+
+_REFEREE_MIB: Final = 512
+_SPARE_SECONDS: Final = 60.0
+
+OnProgress = Callable[[tuple[tuple[int, int], ...]], None]
+"""Hears which games are under way: (game from 0, round from 1)."""
+
+
+class Launcher:
+    """Plays matches on this host.
+
+    Args:
+        runtime: Runs the bots.
+        install: The installation's id: part of every container's name, so that
+            leftovers are told from others' containers.
+        run_dir: Where the sockets' folders are made.
+    """
+
+    def __init__(self, runtime: Runtime, install: str, run_dir: Path) -> None:
+        self._runtime = runtime
+        self._install = install
+        self._run_dir = run_dir
+        self._stopping = threading.Event()
+        self._referees: set[RefereeProcess] = set()
+        self._lock = threading.Lock()
+
+    def play(self, spec: bytes, slots: tuple[int, ...], progress: OnProgress) -> bytes:
+        """Play a match.
+
+        Args:
+            spec: A :class:`arena.match.MatchSpec`.
+            slots: One a seat; nobody else uses them meanwhile.
+            progress: Hears how far it has come, in this thread.
+
+        Returns:
+            A :class:`arena.match.MatchRecord`.
+
+        Raises:
+            MatchVoid: The arena failed. Nothing of the match is left.
+            LauncherStopped: :meth:`stop` was called. Nothing of the match is left.
+            ValueError: The bytes are no specification.
+        """
+        match = decode(spec, MatchSpec)
+        folder = self._run_dir / f"{match.match}-{match.attempt}"
+        try:
+            with seat_sockets(folder, slots) as sockets:
+                return encode(self._play(match, sockets, slots, progress))
+        except MatchVoid as error:
+            if self._stopping.is_set():
+                raise LauncherStopped(f"match {match.match} was stopped") from error
+            raise
+
+    def stop(self) -> None:
+        """End all matches at once, and begin no more."""
+        self._stopping.set()
+        with self._lock:
+            for referee in self._referees:
+                referee.kill()
+
+    def _play(
+        self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...], progress: OnProgress
+    ) -> MatchRecord:
+        seats = Seats(self._runtime, self._install, match, sockets, slots)
+        try:
+            with RefereeProcess(_referee_spec(match, sockets)) as referee:
+                self._enter(referee)
+                deadline = threading.Timer(_longest(match), referee.kill)
+                deadline.daemon = True
+                deadline.start()
+                try:
+                    finished = self._conduct(referee, seats, sockets, progress)
+                finally:
+                    deadline.cancel()
+                    self._leave(referee)
+            seats.settle(finished.seats)
+            return MatchRecord(
+                match=match.match,
+                attempt=match.attempt,
+                games=finished.games,
+                seats=seats.reports(finished.seats),
+            )
+        finally:
+            seats.remove()
+
+    def _conduct(
+        self, referee: RefereeProcess, seats: Seats, sockets: SeatSockets, progress: OnProgress
+    ) -> Finished:
+        for message in referee.messages():
+            match message:
+                case Listening():
+                    sockets.hand_over()
+                    seats.start(
+                        started=lambda seat: referee.tell(Started(seat)),
+                        ended=lambda seat, why: referee.tell(Ended(seat, why)),
+                    )
+                case Progress(rounds):
+                    progress(rounds)
+                case Finished():
+                    return message
+        raise MatchVoid(referee.last_words())
+
+    def _enter(self, referee: RefereeProcess) -> None:
+        with self._lock:
+            self._referees.add(referee)
+            if self._stopping.is_set():
+                referee.kill()
+
+    def _leave(self, referee: RefereeProcess) -> None:
+        with self._lock:
+            self._referees.discard(referee)
+
+
+def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
+    return RefereeSpec(
+        rules=match.rules,
+        seeds=match.seeds,
+        clock=match.clock,
+        sockets=tuple(str(path) for path in sockets.paths),
+        uid=sockets.referee_uid,
+        memory_mib=_REFEREE_MIB,
+    )
+
+
+def _longest(match: MatchSpec) -> float:
+    """Return seconds that no match takes whose clocks are kept: one seat's worst case after another."""
+    clock = match.clock
+    turns = 3 * match.rules.turns
+    game = (turns * clock.move_millis + match.rules.players * clock.bank_millis) / 1000
+    return clock.start_millis / 1000 + len(match.seeds) * game + _SPARE_SECONDS

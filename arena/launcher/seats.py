@@ -1,0 +1,165 @@
+"""The sandboxes of one match."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import structlog
+
+from arena.launcher.errors import MatchVoid
+from arena.launcher.sockets import SeatSockets
+from arena.match import Limits, MatchSpec, SeatReport
+from arena.referee.spec import SeatEnd
+from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import (
+    ATTEMPT_LABEL,
+    INSTALL_LABEL,
+    MATCH_LABEL,
+    SEAT_LABEL,
+    Exit,
+    Runtime,
+    Sandbox,
+    SandboxSpec,
+)
+
+_log = structlog.get_logger()
+
+_EXIT_SECONDS: Final = 2.0
+"""How long to wait for the exit code of a bot whose stream has ended."""
+
+
+class _Seat:
+    """One seat's sandbox, as far as it got."""
+
+    def __init__(self) -> None:
+        self.sandbox: Sandbox | None = None
+        self.refused: str | None = None
+        self.exit: Exit | None = None
+        self.ended = threading.Event()
+        self.watcher: threading.Thread | None = None
+
+
+class Seats:
+    """Starts, watches and removes the sandboxes of one match.
+
+    Args:
+        runtime: Runs them.
+        install: The installation's id, part of every name.
+        spec: The match.
+        sockets: Their folders.
+        slots: One a seat.
+    """
+
+    def __init__(
+        self, runtime: Runtime, install: str, spec: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]
+    ) -> None:
+        self._runtime = runtime
+        self._specs = tuple(
+            _sandbox_spec(install, spec, seat, sockets, slots[seat]) for seat in range(len(spec.seats))
+        )
+        self._seats = tuple(_Seat() for _ in self._specs)
+        self._limits: Limits = spec.limits
+
+    def start(self, started: Callable[[int], None], ended: Callable[[int, str], None]) -> None:
+        """Start all sandboxes at the same time.
+
+        Args:
+            started: Hears of each that has been started.
+            ended: Hears of each that has ended or could not be started, and why.
+
+        Raises:
+            MatchVoid: The runtime failed. Some may have been started: remove them.
+        """
+        with ThreadPoolExecutor(len(self._specs)) as pool:
+            launches = [pool.submit(self._launch, seat, started, ended) for seat in range(len(self._specs))]
+        for launch in launches:
+            try:
+                launch.result()
+            except RuntimeTrouble as error:
+                raise MatchVoid(str(error)) from error
+
+    def settle(self, ends: tuple[SeatEnd, ...]) -> None:
+        """Give bots whose streams have ended a moment to end too, so that their exit codes are known."""
+        for seat, end in zip(self._seats, ends, strict=True):
+            if end.lost is not None and seat.sandbox is not None:
+                seat.ended.wait(_EXIT_SECONDS)
+
+    def reports(self, ends: tuple[SeatEnd, ...]) -> tuple[SeatReport, ...]:
+        """Tell what became of every sandbox. Call it before :meth:`remove`."""
+        return tuple(self._report(seat, end) for seat, end in enumerate(ends))
+
+    def remove(self) -> None:
+        """Remove whatever has been started. What can't be removed is left to the next sweep."""
+        sandboxes = [seat.sandbox for seat in self._seats if seat.sandbox is not None]
+        if not sandboxes:
+            return
+        with ThreadPoolExecutor(len(sandboxes)) as pool:
+            removals = [pool.submit(sandbox.remove) for sandbox in sandboxes]
+        for removal in removals:
+            if (error := removal.exception()) is not None:
+                _log.error("sandbox not removed", error=str(error))
+        for seat in self._seats:
+            if seat.watcher is not None:
+                seat.watcher.join()
+
+    def _launch(self, index: int, started: Callable[[int], None], ended: Callable[[int, str], None]) -> None:
+        seat = self._seats[index]
+        try:
+            seat.sandbox = self._runtime.launch(self._specs[index])
+        except LaunchRefused as error:
+            seat.refused = str(error)
+            ended(index, seat.refused)
+            return
+        started(index)
+        seat.watcher = threading.Thread(target=self._watch, args=(index, seat.sandbox, ended), daemon=True)
+        seat.watcher.start()
+
+    def _watch(self, index: int, sandbox: Sandbox, ended: Callable[[int, str], None]) -> None:
+        seat = self._seats[index]
+        try:
+            seat.exit = sandbox.wait()
+        except RuntimeTrouble:
+            # Whoever asked for it to be removed hears of it too.
+            return
+        finally:
+            seat.ended.set()
+        ended(index, self._how_it_ended(seat.exit))
+
+    def _report(self, index: int, end: SeatEnd) -> SeatReport:
+        seat, spec = self._seats[index], self._specs[index]
+        trouble = seat.refused or end.lost
+        if seat.refused is None and trouble is not None and seat.exit is not None:
+            how = self._how_it_ended(seat.exit)
+            trouble = how if trouble == how else f"{trouble}; {how}"
+        return SeatReport(
+            image=spec.source,
+            runtime=self._runtime.describe,
+            limits=seat.sandbox.limits if seat.sandbox is not None else (),
+            sdk=end.sdk,
+            exit_code=seat.exit.code if seat.exit is not None else None,
+            out_of_memory=seat.exit.out_of_memory if seat.exit is not None else False,
+            stderr=seat.sandbox.stderr() if seat.sandbox is not None else "",
+            trouble=trouble,
+        )
+
+    def _how_it_ended(self, how: Exit) -> str:
+        if how.out_of_memory:
+            return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
+        return f"it ended with exit code {how.code}"
+
+
+def _sandbox_spec(install: str, spec: MatchSpec, seat: int, sockets: SeatSockets, slot: int) -> SandboxSpec:
+    return SandboxSpec(
+        name=f"arena-{install}-{spec.match}-{spec.attempt}-{seat}",
+        source=spec.seats[seat],
+        socket_dir=sockets.folders[seat],
+        slot=slot,
+        limits=spec.limits,
+        labels={
+            INSTALL_LABEL: install,
+            MATCH_LABEL: spec.match,
+            ATTEMPT_LABEL: str(spec.attempt),
+            SEAT_LABEL: str(seat),
+        },
+    )

@@ -1,0 +1,72 @@
+"""The folders in which a match's sockets lie, one a seat."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from arena.launcher.errors import MatchVoid
+from arena.sandbox.runtime import SOCKET_NAME
+
+REFEREE_UID: Final = 63_000
+"""A match's referee runs as this plus its first slot, where the launcher is root."""
+
+BOT_UID: Final = 64_000
+"""A bot runs as this plus its slot, where the launcher is root."""
+
+_MAX_PATH: Final = 107  # sun_path, less its closing zero
+
+
+class SeatSockets:
+    """The folders of one match.
+
+    Args:
+        root: A folder of this match alone.
+        slots: One a seat.
+    """
+
+    def __init__(self, root: Path, slots: tuple[int, ...]) -> None:
+        self.folders = tuple(root / str(seat) for seat in range(len(slots)))
+        self.paths = tuple(folder / SOCKET_NAME for folder in self.folders)
+        self._slots = slots
+        self.referee_uid = REFEREE_UID + slots[0] if os.geteuid() == 0 else None
+        longest = max(len(os.fsencode(path)) for path in self.paths)
+        if longest > _MAX_PATH:
+            raise MatchVoid(
+                f"the socket's path {self.paths[-1]} has {longest} bytes, a socket can have {_MAX_PATH}: "
+                "set ARENA_RUN_DIR to a shorter folder"
+            )
+
+    def make(self) -> None:
+        """Make the folders, for the referee alone until it listens."""
+        for folder in self.folders:
+            folder.mkdir(parents=True, mode=0o711)
+            if self.referee_uid is not None:
+                os.chown(folder, self.referee_uid, self.referee_uid)
+
+    def hand_over(self) -> None:
+        """Once the referee listens, give each socket to its bot's user and take the folders back.
+
+        After this, neither referee nor bot can replace a socket.
+        """
+        if self.referee_uid is None:
+            return
+        for folder, path, slot in zip(self.folders, self.paths, self._slots, strict=True):
+            os.chown(folder, 0, 0)
+            os.lchown(path, BOT_UID + slot, BOT_UID + slot)
+            path.chmod(0o600)
+
+
+@contextmanager
+def seat_sockets(root: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
+    """Make a match's folders, and remove them in the end."""
+    try:
+        sockets = SeatSockets(root, slots)
+        sockets.make()
+        yield sockets
+    except OSError as error:
+        raise MatchVoid(f"the folders of the sockets below {root}: {error}") from error
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
