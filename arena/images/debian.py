@@ -35,13 +35,13 @@ _UNWANTED = ("doc", "info", "lintian", "locale", "man")  # under /usr/share
 _HOOK = """
 printf '%s\\n' root:x:0:0:root:/root:/bin/sh nobody:x:65534:65534:nobody:/:/bin/false > "$1/etc/passwd"
 printf '%s\\n' root:x:0: nogroup:x:65534: > "$1/etc/group"
-rm -rf "$1/etc/hostname" "$1/etc/resolv.conf" "$1/var/lib/dpkg" "$1/var/lib/apt" "$1/var/cache/apt"
+rm -rf "$1/etc/hostname" "$1/etc/resolv.conf" "$1/var/lib/dpkg"
 """
 _ARGUMENTS = (
     "--variant=extract",
     "--include=" + ",".join(_PACKAGES),
     *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
-    f"--customize-hook={_HOOK}",
+    f"--extract-hook={_HOOK}",
     _RELEASE,
 )
 RECIPE = hashlib.sha256("\0".join(_ARGUMENTS).encode()).hexdigest()

@@ -1,0 +1,83 @@
+"""What tests share: the Docker engine, the bots' base image, PostgreSQL and Chromium.
+
+Where one of them is missing the tests that ask for it are skipped with the reason; in CI they fail.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import docker
+import psycopg
+import pytest
+from docker.errors import DockerException
+from psycopg import sql
+
+from arena.images import ensure_base_image
+from tests.postgresql import Cluster, find_programs
+
+
+def _missing(what: str, remedy: str) -> NoReturn:
+    """Skip the test, or fail it in CI, where nothing may be missing."""
+    reason = f"{what} ({remedy})"
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must not skip: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def docker_client() -> Iterator[docker.DockerClient]:
+    """Give a client of a Docker engine that answers."""
+    try:
+        client = docker.from_env()
+        client.ping()
+    except DockerException as error:
+        _missing(f"no Docker engine answers: {error}", "run scripts/engine")
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def base_image(docker_client: docker.DockerClient) -> str:
+    """Give the id of the bots' base image, made by one process of this machine at a time."""
+    with Path(tempfile.gettempdir(), f"kaiten-base-image-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return ensure_base_image(docker_client)
+
+
+@pytest.fixture(scope="session")
+def postgresql_cluster() -> Iterator[Cluster]:
+    """Give a private PostgreSQL cluster that listens on a socket of its own only."""
+    programs = find_programs()
+    if programs is None:
+        _missing("PostgreSQL's programs are not installed", "apt-get install postgresql")
+    cluster = Cluster(programs)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.remove()
+
+
+@pytest.fixture
+def postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
+    """Give the SQLAlchemy address of a fresh, empty database."""
+    name = f"kaiten_{uuid.uuid4().hex}"
+    with psycopg.connect(postgresql_cluster.address("postgres"), autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield postgresql_cluster.address(name, scheme="postgresql+psycopg")
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """Give the path of Chromium's program."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    _missing("Chromium is not installed", "apt-get install chromium")

@@ -1,0 +1,129 @@
+"""The bots' base image: what is in it, what is not, and when it is made again."""
+
+import shutil
+from pathlib import Path
+
+import docker
+import pytest
+from docker.errors import ContainerError
+
+from arena.images import BASE_IMAGE, ImageTrouble, bots_folder, build_bot_image, ensure_base_image
+
+pytestmark = pytest.mark.docker
+
+
+def run(client: docker.DockerClient, image: str, code: str) -> str:
+    """Run a line of Python as a bot would be run, and give what it printed."""
+    output = client.containers.run(
+        image,
+        ["python3", "-c", code],
+        network_mode="none",
+        read_only=True,
+        user="64000:64000",
+        cap_drop=["ALL"],
+        remove=True,
+    )
+    return bytes(output).decode()
+
+
+def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerClient, base_image: str) -> None:
+    """The SDK, gRPC and the compiled protobuf are importable by a stranger's uid on a read-only root."""
+    code = (
+        "import arena.sdk, grpc; from google.protobuf.internal.api_implementation import Type; print(Type())"
+    )
+    assert run(docker_client, base_image, code) == "upb\n"
+
+
+@pytest.mark.parametrize(
+    "module", ["arena.store", "arena.referee", "arena.images", "fastapi", "docker", "pip"]
+)
+def test_the_base_image_holds_nothing_of_the_server(
+    docker_client: docker.DockerClient, base_image: str, module: str
+) -> None:
+    """What only the arena's own processes need is not there."""
+    with pytest.raises(ContainerError, match="ModuleNotFoundError"):
+        run(docker_client, base_image, f"import {module}")
+
+
+def test_what_the_sdk_imports_is_compiled(docker_client: docker.DockerClient, base_image: str) -> None:
+    """No module that the SDK pulls in has to be compiled at each start."""
+    code = (
+        "import arena.sdk, importlib.util as u, os, sys; "
+        "files = [m.__spec__.origin for m in list(sys.modules.values()) if getattr(m, '__spec__', None)]; "
+        "print([f for f in files if f and f.endswith('.py')"
+        " and not os.path.exists(u.cache_from_source(f))])"
+    )
+    assert run(docker_client, base_image, code) == "[]\n"
+
+
+def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_image: str) -> None:
+    """Without a user given, a bot is still not root."""
+    output = docker_client.containers.run(
+        base_image, ["python3", "-c", "import os; print(os.getuid())"], network_mode="none", remove=True
+    )
+    assert bytes(output) == b"65534\n"
+
+
+def test_an_image_of_the_same_sources_is_kept(docker_client: docker.DockerClient, base_image: str) -> None:
+    """A second call says nothing, makes nothing and gives the same id."""
+    said: list[str] = []
+    assert ensure_base_image(docker_client, say=said.append) == base_image
+    assert said == []
+    assert docker_client.images.get(BASE_IMAGE).id == base_image
+
+
+def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+    """A recipe without its pins is refused before anything is made."""
+    shutil.copy(bots_folder() / "base" / "Dockerfile", tmp_path)
+    with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
+        ensure_base_image(docker_client, tmp_path)
+
+
+def write_bot(folder: Path, steps: str) -> Path:
+    """Make a bot's folder with a name of its own."""
+    folder.mkdir()
+    (folder / "bot.py").write_text("print('here')\n")
+    (folder / "Dockerfile").write_text(f"FROM kaiten/bot-base-python\nCOPY bot.py /bot/bot.py\n{steps}\n")
+    return folder
+
+
+@pytest.mark.usefixtures("base_image")
+def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+    """The image runs the bot's file; building it again gives the same id."""
+    folder = write_bot(tmp_path / "host-test-good", 'ENTRYPOINT ["python3", "/bot/bot.py"]')
+    image = build_bot_image(docker_client, folder)
+    try:
+        assert bytes(docker_client.containers.run(image, network_mode="none", remove=True)) == b"here\n"
+        assert build_bot_image(docker_client, folder) == image
+    finally:
+        docker_client.images.remove("kaiten/bot-host-test-good")
+
+
+@pytest.mark.usefixtures("base_image")
+def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+    """The error carries what the failing step printed."""
+    folder = write_bot(tmp_path / "host-test-bad", "RUN echo the reason is here; exit 7")
+    with pytest.raises(ImageTrouble, match="the reason is here") as trouble:
+        build_bot_image(docker_client, folder)
+    assert "7" in str(trouble.value)
+
+
+@pytest.mark.usefixtures("base_image")
+def test_a_build_reaches_no_network(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+    """A step of a Dockerfile sees the loopback interface and no other."""
+    step = "RUN python3 -c 'import socket; print(\"cards\", socket.if_nameindex()); raise SystemExit(3)'"
+    with pytest.raises(ImageTrouble, match=r"cards \[\(1, 'lo'\)\]"):
+        build_bot_image(docker_client, write_bot(tmp_path / "host-test-net", step))
+
+
+def test_a_folder_without_a_dockerfile_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+    """The error names the folder and says what to do."""
+    with pytest.raises(ImageTrouble, match="there is no Dockerfile"):
+        build_bot_image(docker_client, tmp_path)
+
+
+def test_a_name_that_no_image_can_have_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+    """A folder's name goes into the image's name, so it has to fit there."""
+    folder = write_bot(tmp_path / "Bad Name", "")
+    with pytest.raises(ImageTrouble, match="lower-case"):
+        build_bot_image(docker_client, folder)

@@ -1,0 +1,58 @@
+"""The fixtures that stand for programs of the system."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import create_engine, text
+
+from tests.postgresql import Cluster, find_programs
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.postgresql
+def test_each_test_gets_a_database_of_its_own(postgresql_url: str, postgresql_cluster: Cluster) -> None:
+    """The address leads to a fresh database; what is made there is not seen from another one."""
+    engine = create_engine(postgresql_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE mine (id int)"))
+    engine.dispose()
+    with psycopg.connect(postgresql_cluster.address("postgres")) as other:
+        assert other.execute("SELECT to_regclass('mine')").fetchone() == (None,)
+
+
+@pytest.mark.postgresql
+def test_a_removed_cluster_leaves_nothing_behind(postgresql_cluster: Cluster) -> None:
+    """Its server no longer answers and its folder is gone; the other cluster goes on."""
+    programs = find_programs()
+    assert programs is not None
+    cluster = Cluster(programs)
+    cluster.start()
+    with psycopg.connect(cluster.address("postgres")) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+    assert row is not None
+    cluster.remove()
+    assert not Path(row[0]).parent.exists()
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(cluster.address("postgres"))
+    psycopg.connect(postgresql_cluster.address("postgres")).close()
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", "1 skipped"), ("true", "1 error")])
+def test_a_missing_engine_skips_but_fails_in_ci(tmp_path: Path, ci: str, outcome: str) -> None:
+    """Without an engine a test that needs one is skipped with the reason, and fails where CI is set."""
+    test = "tests/host/test_base_image.py::test_the_base_image_holds_what_a_bot_imports"
+    done = subprocess.run(  # noqa: S603 - our own argument list
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", test],
+        cwd=ROOT,
+        env={**os.environ, "CI": ci, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert outcome in done.stdout.splitlines()[-1]
+    assert "no Docker engine answers" in done.stdout

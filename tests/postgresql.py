@@ -1,0 +1,64 @@
+"""A PostgreSQL cluster for tests: its own folder, a socket there and no port, nothing kept."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+_SETTINGS = "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+
+
+def find_programs() -> Path | None:
+    """Give the folder of initdb and pg_ctl: Debian's newest version, or where PATH has them."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    on_path = shutil.which("initdb")
+    found = debian[-1] if debian else Path(on_path).resolve() if on_path else None
+    return found and found.parent
+
+
+class Cluster:
+    """One server. It refuses to run as root, so root starts it as the user postgres."""
+
+    def __init__(self, programs: Path) -> None:
+        self._programs = programs
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-pg-"))  # short: sockets' paths are limited
+        self._user = "postgres" if os.geteuid() == 0 else None
+        if self._user:
+            shutil.chown(self._folder, self._user)
+
+    def start(self) -> None:
+        """Make the cluster and wait until it answers."""
+        data = str(self._folder / "data")
+        self._call(
+            "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+        )
+        options = f"{_SETTINGS} -c unix_socket_directories={self._folder}"
+        self._call("pg_ctl", "start", "-w", "-D", data, "-l", str(self._folder / "log"), "-o", options)
+
+    def address(self, database: str, scheme: str = "postgresql") -> str:
+        """Give the URL of one of its databases."""
+        return f"{scheme}://postgres@/{database}?host={quote(str(self._folder), safe='')}"
+
+    def remove(self) -> None:
+        """Stop it, if it runs, and delete all it holds."""
+        if (self._folder / "data" / "postmaster.pid").exists():
+            self._call("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._folder / "data"))
+        shutil.rmtree(self._folder)
+
+    def _call(self, program: str, *arguments: str) -> None:
+        # Output goes to a file: the server inherits it, and a pipe would stay open as long as it runs.
+        with (self._folder / "output").open("a+") as output:
+            done = subprocess.run(  # noqa: S603 - our own argument lists
+                [self._programs / program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                user=self._user,
+                cwd=self._folder,
+                check=False,
+            )
+            output.seek(0)
+            if done.returncode:
+                raise RuntimeError(f"{program} ended with {done.returncode}:\n{output.read()}")
