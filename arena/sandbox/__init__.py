@@ -4,6 +4,7 @@ Import the runtimes from their own modules, ``docker_runtime`` and ``process_run
 """
 
 from arena.sandbox.errors import LaunchRefused, RuntimeTrouble, SandboxError
+from arena.sandbox.policy import slot_owner
 from arena.sandbox.runtime import (
     ATTEMPT_LABEL,
     INSTALL_LABEL,
@@ -31,4 +32,5 @@ __all__ = [
     "Sandbox",
     "SandboxError",
     "SandboxSpec",
+    "slot_owner",
 ]

@@ -1,0 +1,81 @@
+"""Finds the Docker engine, and tells its failures apart."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Final
+
+import docker
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.utils import kwargs_from_env
+
+from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
+
+_PING_SECONDS: Final = 5
+_CALL_SECONDS: Final = 60
+_CONNECTIONS: Final = 64
+"""Kept open at most. Every running bot holds two: for its end and for its stderr."""
+
+_IMAGE_FAULTS: Final = (
+    "no command specified",
+    "exec format error",
+    "chdir to cwd",
+    "mkdir /",
+    "not a directory",
+)
+"""In the engine's words, what only a wrong image can cause."""
+
+
+def connect() -> docker.APIClient:
+    """Return a client of the engine that the environment names, by default this host's.
+
+    Raises:
+        RuntimeTrouble: None answers.
+    """
+    where = kwargs_from_env()
+    address = where.get("base_url", "unix:///var/run/docker.sock")
+    try:
+        client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
+    except (DockerException, OSError) as error:
+        raise RuntimeTrouble(
+            f"No Docker engine answers at {address}: {error}. Start it, see that you may use it "
+            "(group docker), or name another in DOCKER_HOST. Without one, bots can only be run as "
+            "plain processes, which is for your own bots alone."
+        ) from error
+    client.timeout = _CALL_SECONDS
+    return client
+
+
+@contextmanager
+def engine_errors(doing: str) -> Iterator[None]:
+    """Turn the engine's failures into ours.
+
+    Args:
+        doing: What was being done to what, such as ``start container arena-…``.
+
+    Raises:
+        LaunchRefused: The image can't be run, by the engine's own words.
+        RuntimeTrouble: All else, so that no bot is blamed without evidence.
+    """
+    try:
+        yield
+    except ImageNotFound as error:
+        raise RuntimeTrouble(
+            f"could not {doing}: the image is not here ({error.explanation}); load it again"
+        ) from error
+    except APIError as error:
+        words = str(error.explanation or error)
+        if any(fault in words.lower() for fault in _IMAGE_FAULTS):
+            raise LaunchRefused(f"the image can't be started: {words}") from error
+        raise RuntimeTrouble(f"could not {doing}: the engine answered {words}") from error
+    except (DockerException, OSError) as error:
+        raise RuntimeTrouble(f"could not {doing}: the engine does not answer ({error})") from error
+
+
+def is_gone(error: APIError) -> bool:
+    """Whether a call failed because the container is not there, or is being removed by someone else."""
+    return isinstance(error, NotFound) or (
+        error.response is not None
+        and error.response.status_code == HTTPStatus.CONFLICT
+        and "in progress" in str(error.explanation)
+    )

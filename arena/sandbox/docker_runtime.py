@@ -1,0 +1,106 @@
+"""Runs bots in Docker containers by the launch template in ``policy``."""
+
+import contextlib
+import os
+import re
+from typing import Final
+
+import docker
+from docker.errors import APIError
+
+from arena.sandbox.docker_engine import engine_errors
+from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
+from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
+from arena.sandbox.policy import Host, container_arguments, limits_in_words
+from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec
+
+_IMAGE_ID: Final = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class DockerRuntime:
+    """One container a bot.
+
+    Args:
+        client: From :func:`arena.sandbox.docker_engine.connect`; closed by ``close``.
+        cores: Those that bots may use, such as ``1-3``; empty for all.
+
+    Raises:
+        RuntimeTrouble: The engine does not answer.
+    """
+
+    def __init__(self, client: docker.APIClient, *, cores: str = "") -> None:
+        with engine_errors("read what the engine is"):
+            info = client.info()
+        self._client = client
+        self._host = Host(
+            runtime=info["DefaultRuntime"],
+            cgroup_driver=info["CgroupDriver"],
+            uid=os.geteuid(),
+            gid=os.getegid(),
+            cores=cores,
+        )
+
+    @property
+    def describe(self) -> str:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        return f"docker/{self._host.runtime}"
+
+    def check_source(self, source: str) -> None:
+        """Make sure that the image is here and can be run by the template.
+
+        Raises:
+            LaunchRefused: It starts nothing, or wants volumes.
+            RuntimeTrouble: It is not here, or ``source`` is a name that others could move.
+        """
+        if not _IMAGE_ID.fullmatch(source):
+            raise RuntimeTrouble(f"{source!r} is not the id of an image; give sha256: and 64 digits")
+        with engine_errors(f"inspect image {source}"):
+            image = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # so in its stubs
+        config = image["Config"]
+        if not (config.get("Entrypoint") or config.get("Cmd")):
+            raise LaunchRefused("the image starts nothing: give its Dockerfile an ENTRYPOINT")
+        if config.get("Volumes"):
+            raise LaunchRefused("the image declares a VOLUME, but bots may write to /tmp alone: remove it")
+
+    def launch(self, spec: SandboxSpec) -> DockerSandbox:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        self.check_source(spec.source)
+        sandbox = self._create(spec)
+        try:
+            sandbox.start()
+        except BaseException:
+            with contextlib.suppress(RuntimeTrouble):
+                sandbox.remove()
+            raise
+        return sandbox
+
+    def _create(self, spec: SandboxSpec) -> DockerSandbox:
+        arguments = container_arguments(spec, self._host)
+        with engine_errors(f"create container {spec.name}"):
+            try:
+                answer = self._client.create_container(**arguments)
+            except OSError:
+                # The answer was lost, perhaps not the container. Nobody else uses this name.
+                with contextlib.suppress(APIError, OSError):
+                    self._client.remove_container(spec.name, v=True, force=True)
+                raise
+        warnings = tuple(answer.get("Warnings") or ())
+        return DockerSandbox(
+            self._client, answer["Id"], spec.name, limits_in_words(spec, self._host, warnings)
+        )
+
+    def sweep(self, install: str) -> int:
+        """Remove every container of an installation, running ones too.
+
+        Raises:
+            RuntimeTrouble: Some may be left.
+        """
+        with engine_errors(f"list the containers of {install}"):
+            found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
+        for container in found:
+            remove_container(self._client, container["Id"], container["Id"])
+        return len(found)
+
+    def close(self) -> None:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        self._client.close()

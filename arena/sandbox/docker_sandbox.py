@@ -1,0 +1,140 @@
+"""One bot's container."""
+
+import contextlib
+import socket
+import threading
+from http import HTTPStatus
+from typing import Any, Final
+
+import docker
+from docker.errors import APIError, NotFound
+from docker.utils.socket import frames_iter
+
+from arena.sandbox.capture import Capture
+from arena.sandbox.docker_engine import engine_errors, is_gone
+from arena.sandbox.runtime import Exit
+
+_LAST_WORDS_SECONDS: Final = 2.0
+"""How long the rest of the stderr of a container that ended is waited for."""
+
+
+class DockerSandbox:
+    """A container that was created. Each method as in :class:`arena.sandbox.runtime.Sandbox`.
+
+    Args:
+        client: Of the engine.
+        container: The container's id.
+        name: For messages.
+        limits: What holds it, in words.
+    """
+
+    def __init__(self, client: docker.APIClient, container: str, name: str, limits: tuple[str, ...]) -> None:
+        self._client = client
+        self._container = container
+        self._name = name
+        self._limits = limits
+        self._stderr = _Stderr()
+        self._lock = threading.Lock()
+        self._removed = False
+        self._exit: Exit | None = None
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What holds it, in words."""
+        return self._limits
+
+    def start(self) -> None:
+        """Start it, with an ear on its stderr from the first byte on.
+
+        Raises:
+            LaunchRefused: The image can't be started.
+            RuntimeTrouble: The engine can't.
+        """
+        with engine_errors(f"start container {self._name}"):
+            self._stderr.attach(self._client, self._container)
+            self._client.start(self._container)
+
+    def wait(self) -> Exit:
+        """Return how it ended, after it has; ``code`` is None where it was removed before anyone asked."""
+        with engine_errors(f"wait for container {self._name}"):
+            ended = self._await_end()
+        self._stderr.finish()
+        with self._lock:
+            self._exit = self._exit or ended
+            return self._exit
+
+    def _await_end(self) -> Exit:
+        code: int | None = None
+        try:
+            code = self._client.wait(self._container, timeout=None)["StatusCode"]
+            state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
+        except NotFound:
+            return Exit(code)
+        return Exit(code, out_of_memory=state["OOMKilled"])
+
+    def kill(self) -> None:
+        """End it at once; all its processes go, since its first one does."""
+        with engine_errors(f"kill container {self._name}"):
+            try:
+                self._client.kill(self._container)
+            except APIError as error:
+                if not (is_gone(error) or error.status_code == HTTPStatus.CONFLICT):  # it had ended
+                    raise
+
+    def remove(self) -> None:
+        """End it, with its volumes and its log."""
+        with self._lock:
+            if self._removed:
+                return
+            remove_container(self._client, self._container, self._name)
+            self._removed = True
+        self._stderr.finish()
+
+    def stderr(self) -> str:
+        """Return the head and the tail of its stderr so far."""
+        return self._stderr.text()
+
+
+def remove_container(client: docker.APIClient, container: str, name: str) -> None:
+    """Remove a container in any state; none is fine too.
+
+    Raises:
+        RuntimeTrouble: It may be still there.
+    """
+    with engine_errors(f"remove container {name}"):
+        try:
+            client.remove_container(container, v=True, force=True)
+        except APIError as error:
+            if not is_gone(error):
+                raise
+
+
+class _Stderr:
+    """Reads a container's stderr in a thread of its own, until the container ends."""
+
+    def __init__(self) -> None:
+        self._capture = Capture()
+        self._socket: socket.SocketIO | None = None
+        self._thread = threading.Thread(target=self._read, name="bot-stderr", daemon=True)
+
+    def attach(self, client: docker.APIClient, container: str) -> None:
+        """Begin to listen."""
+        self._socket = client.attach_socket(container, params={"stderr": 1, "stream": 1})
+        self._thread.start()
+
+    def _read(self) -> None:
+        stream = self._socket
+        if stream is None:
+            return
+        with contextlib.closing(stream), contextlib.suppress(OSError):
+            frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in its stubs
+            for _, data in frames:
+                self._capture.feed(data)
+
+    def finish(self) -> None:
+        """Wait a moment for the last words of a container that ended."""
+        if self._thread.is_alive():
+            self._thread.join(_LAST_WORDS_SECONDS)
+
+    def text(self) -> str:
+        return self._capture.text()

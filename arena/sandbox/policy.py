@@ -1,0 +1,154 @@
+"""The launch template: from a sandbox's spec to the arguments of the engine's create call.
+
+Pure. Every control of a container stands here and nowhere else, under the engine's
+own names. Whatever is left out is the engine's default: its AppArmor profile, its masked
+and read-only paths of /proc and /sys.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from arena.sandbox.runtime import REFEREE_VARIABLE, SOCKET_NAME, SandboxSpec
+from arena.sandbox.seccomp import profile_json
+
+FIRST_UID: Final = 64_000
+"""The uid of slot 0; slot k has the k-th after it."""
+
+SOCKET_MOUNT: Final = "/run/arena"
+"""Where a bot finds its socket directory, which it can't write to."""
+
+_TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
+_MIB: Final = 1024 * 1024
+_OPEN_FILES: Final = 256
+_TMP_FILES: Final = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What the template needs to know of the engine and of whoever calls it.
+
+    Attributes:
+        runtime: The engine's name of what runs containers, such as ``runc``.
+        cgroup_driver: ``cgroupfs`` or ``systemd``.
+        uid: The caller's.
+        gid: The caller's.
+        cores: Those that bots may use, such as ``1-3``; empty for all.
+    """
+
+    runtime: str
+    cgroup_driver: str
+    uid: int
+    gid: int
+    cores: str = ""
+
+
+def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
+    """Return uid and gid of a slot's bot, which must own its socket.
+
+    Args:
+        slot: From 0.
+        uid: The caller's. Only root can give a socket away, so everyone else's bots run as himself.
+        gid: The caller's.
+    """
+    if uid != 0:
+        return uid, gid
+    return FIRST_UID + slot, FIRST_UID + slot
+
+
+def container_arguments(spec: SandboxSpec, host: Host) -> dict[str, Any]:
+    """Return the keyword arguments of docker-py's ``APIClient.create_container``."""
+    uid, gid = slot_owner(spec.slot, host.uid, host.gid)
+    return {
+        "image": spec.source,
+        "name": spec.name,
+        "hostname": "bot",
+        "user": f"{uid}:{gid}",
+        # The image's own variables stay, except these.
+        "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
+        "use_config_proxy": False,  # the operator's proxy settings hold passwords
+        "labels": dict(spec.labels),
+        "healthcheck": {"test": ["NONE"]},
+        "stop_signal": "SIGKILL",
+        "runtime": host.runtime,
+        "host_config": _host_config(spec, host),
+    }
+
+
+def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
+    limits = spec.limits
+    memory = limits.memory_mib * _MIB
+    return {
+        "NetworkMode": "none",
+        "IpcMode": "none",
+        "CgroupnsMode": "private",
+        "ReadonlyRootfs": True,
+        "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={_TMP_FILES}"},
+        "Mounts": [_socket_mount(spec)],
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges", f"seccomp={profile_json()}"],
+        "CgroupParent": _cgroup_parent(host.cgroup_driver),
+        "CpusetCpus": host.cores,
+        "NanoCpus": round(limits.cpus * 1e9),
+        "Memory": memory,
+        "MemorySwap": memory,  # both together: so no swap at all
+        "PidsLimit": limits.pids,
+        "Ulimits": [
+            _ulimit("core", 0),
+            _ulimit("fsize", limits.tmp_mib * _MIB),
+            _ulimit("nofile", _OPEN_FILES),
+        ],
+        "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "1", "compress": "false"}},
+        "Init": True,
+        "AutoRemove": False,  # how a bot ended is read before it goes
+    }
+
+
+def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
+    # As a mount and not as a bind: the engine would make a missing source itself.
+    return {"Type": "bind", "Source": str(spec.socket_dir), "Target": SOCKET_MOUNT, "ReadOnly": True}
+
+
+def _cgroup_parent(driver: str) -> str:
+    """Return the cgroup of all bots together; systemd knows only slices."""
+    return "kaiten.slice" if driver == "systemd" else "/kaiten"
+
+
+def _ulimit(name: str, most: int) -> dict[str, str | int]:
+    return {"Name": name, "Soft": most, "Hard": most}
+
+
+def limits_in_words(spec: SandboxSpec, host: Host, warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what holds a bot, for people.
+
+    Args:
+        spec: The bot's.
+        host: Where it runs.
+        warnings: What the engine said when it made the container. It drops limits that the
+            host can't hold, and this is all it says about it.
+    """
+    limits = spec.limits
+    uid, _ = slot_owner(spec.slot, host.uid, host.gid)
+    controls = {
+        f"memory {limits.memory_mib} MiB without swap": ("memory", "swap"),
+        f"{limits.cpus:g} CPU cores": ("cpu", "cfs"),
+        f"{limits.pids} processes and threads": ("pids",),
+        f"{_TMP} {limits.tmp_mib} MiB, all else read-only": (),
+        "no network": (),
+        "no capabilities, no new privileges": ("privilege",),
+        "system calls by allow-list": ("seccomp",),
+        f"user {uid}": (),
+    }
+    return tuple(_with_warnings(words, keys, warnings) for words, keys in controls.items()) + tuple(
+        f"warning of the engine: {warning}"
+        for warning in warnings
+        if not any(_concerns(warning, keys) for keys in controls.values())
+    )
+
+
+def _with_warnings(words: str, keys: tuple[str, ...], warnings: tuple[str, ...]) -> str:
+    said = "; ".join(warning for warning in warnings if _concerns(warning, keys))
+    return f"{words} (not held by this host: {said})" if said else words
+
+
+def _concerns(warning: str, keys: tuple[str, ...]) -> bool:
+    return any(key in warning.lower() for key in keys)

@@ -1,0 +1,33 @@
+"""Runs a bot's file and ends with whoever started it. A script for a bot's own process.
+
+Usage: process_entry.py LIFELINE FILE, where LIFELINE is the read end of a pipe that
+the launcher holds open for as long as it lives.
+
+The kernel's own signal for a parent's death comes when the parent's *thread* ends,
+which would kill the bots of a launcher that uses threads at the wrong moment.
+"""
+
+import os
+import runpy
+import signal
+import sys
+import threading
+from pathlib import Path
+
+
+def _end_with(lifeline: int) -> None:
+    os.read(lifeline, 1)  # nobody writes: this returns when the other end is closed
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def main() -> None:
+    """Run the file as ``__main__``, with its folder first on the path, as Python itself does."""
+    lifeline, file = int(sys.argv[1]), sys.argv[2]
+    threading.Thread(target=_end_with, args=(lifeline,), name="lifeline", daemon=True).start()
+    sys.argv = [file]
+    sys.path[0] = str(Path(file).parent)
+    runpy.run_path(file, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
