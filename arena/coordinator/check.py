@@ -1,0 +1,116 @@
+"""Plays a worker's record again before anything in it is believed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.match import Decision, GameRecord, MatchRecord, MatchSpec
+from arena.referee.faults import stand_in
+from arena.referee.places import places_with_faults, taken_over
+from arena.rules import Card, Move, Rules, RulesError, State, apply, asked, new_game, shuffled_deck, view
+
+
+class RecordRefused(ValueError):
+    """The record is not one of this match, or the rules can't have produced it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedGame:
+    """A game that the rules agree with.
+
+    Attributes:
+        record: As it came.
+        state: At the end of the game.
+        faults: How many, one a seat.
+        taken_over: Whether the stand-in played the seat to the end, one a seat.
+        places: Those that count, one a seat.
+    """
+
+    record: GameRecord
+    state: State
+    faults: tuple[int, ...]
+    taken_over: tuple[bool, ...]
+    places: tuple[int, ...]
+
+
+def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...]:
+    """Play every game of a record again.
+
+    Raises:
+        RecordRefused: It names the first thing that is wrong.
+    """
+    if (record.match, record.attempt) != (spec.match, spec.attempt):
+        raise RecordRefused(
+            f"the record is of match {record.match}, attempt {record.attempt}, "
+            f"not of match {spec.match}, attempt {spec.attempt}"
+        )
+    if len(record.seats) != spec.rules.players:
+        raise RecordRefused(f"the record has {len(record.seats)} seats, the match {spec.rules.players}")
+    if tuple(seat.image for seat in record.seats) != spec.seats:
+        raise RecordRefused("the record is of other images than the match")
+    seeds = tuple(game.seed for game in record.games)
+    if not seeds or seeds != spec.seeds[: len(seeds)]:
+        raise RecordRefused("the games of the record are not those of the match, from the first on")
+    if len(seeds) < len(spec.seeds) and not any(seat.trouble for seat in record.seats):
+        raise RecordRefused(f"{len(seeds)} of {len(spec.seeds)} games were played, and no bot was lost")
+    return tuple(_check_game(spec.rules, index, game) for index, game in enumerate(record.games))
+
+
+def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
+    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(game.seed)))
+    for number, step in enumerate(game.steps):
+        where = f"game {index}, round {state.round}, turn {state.turn}"
+        if state.over:
+            raise RecordRefused(f"game {index}: {len(game.steps) - number} decisions after its end")
+        try:
+            state = apply(state, _moves(state, step, where))
+        except (RulesError, ValueError) as error:
+            raise RecordRefused(f"{where}: {error}") from error
+    if state.result is None:
+        raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
+    faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
+    standins = [[decision is not None and decision.standin for decision in step] for step in game.steps]
+    moments = taken_over(faults, standins, rules.players)
+    _check_stand_in(index, faults, standins, moments)
+    return CheckedGame(
+        record=game,
+        state=state,
+        faults=tuple(sum(row[seat] is not None for row in faults) for seat in range(rules.players)),
+        taken_over=tuple(moment is not None for moment in moments),
+        places=places_with_faults(state.result.places, moments),
+    )
+
+
+def _moves(state: State, step: Sequence[Decision | None], where: str) -> list[Move | None]:
+    seats = asked(state)
+    moves: list[Move | None] = []
+    for seat, decision in enumerate(step):
+        move = None if decision is None else _move(decision)
+        if decision is not None and decision.standin and seat in seats:
+            expected = stand_in(view(state, seat))
+            if move != expected:
+                raise RecordRefused(f"{where}, seat {seat}: that is not the stand-in's move")
+        moves.append(move)
+    return moves
+
+
+def _move(decision: Decision) -> Move:
+    cards = tuple(Card.from_label(label) for label in decision.cards)
+    return Move(cards, None if decision.dummy is None else Card.from_label(decision.dummy))
+
+
+def _check_stand_in(
+    index: int,
+    faults: Sequence[Sequence[str | None]],
+    standins: Sequence[Sequence[bool]],
+    moments: Sequence[int | None],
+) -> None:
+    """The stand-in plays where there is a fault and after a take-over, and nowhere else."""
+    for number, (row, played) in enumerate(zip(faults, standins, strict=True)):
+        for seat, moment in enumerate(moments):
+            after = moment is not None and number > moment
+            if after and row[seat] is not None:
+                raise RecordRefused(f"game {index}, seat {seat}: a fault after the stand-in had taken over")
+            if row[seat] is not None and not played[seat]:
+                raise RecordRefused(f"game {index}, seat {seat}: a fault, but the stand-in did not play")
+            if played[seat] and row[seat] is None and not after:
+                raise RecordRefused(f"game {index}, seat {seat}: the stand-in played without a fault")

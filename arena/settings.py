@@ -1,0 +1,42 @@
+"""What an operator may set, from the environment."""
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from arena.match import RuntimeName
+
+
+class Settings(BaseSettings):
+    """Read from variables that begin with ``ARENA_``, such as ``ARENA_DATA_DIR``."""
+
+    model_config = SettingsConfigDict(env_prefix="ARENA_", extra="ignore")
+
+    data_dir: Path = Field(default=Path("data"), description="Everything that has to be kept lies here.")
+    database_url: str | None = Field(
+        default=None, description="SQLAlchemy URL of the database; SQLite in the data directory without it."
+    )
+    run_dir: Path | None = Field(
+        default=None, description="Where sockets are made; keep it short. Chosen by the user's id without it."
+    )
+    sandbox: RuntimeName = Field(
+        default=RuntimeName.DOCKER, description="How bots are run; process isolates nothing."
+    )
+    host: str = Field(default="127.0.0.1", description="Where the site listens.")
+    port: int = Field(default=8000, ge=1, le=65535, description="Where the site listens.")
+
+    @property
+    def url(self) -> str:
+        """SQLAlchemy URL of the database."""
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'arena.sqlite3'}"
+
+    @property
+    def sockets(self) -> Path:
+        """Folder of the sockets' folders."""
+        if self.run_dir is not None:
+            return self.run_dir.absolute()
+        if os.geteuid() == 0:
+            return Path("/run/kaiten")
+        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"kaiten-{os.geteuid()}"  # noqa: S108 - made for this user alone, see bootstrap

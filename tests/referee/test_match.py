@@ -1,0 +1,272 @@
+"""Matches, clocks and faults, with time and bots in the test's own hands."""
+
+import pytest
+
+from arena.match import Clock, Fault
+from arena.referee.clock import SeatClock
+from arena.referee.events import Ask, FaultNoticed, GameEnded, GameStarted, Revealed, RoundScored, Welcome
+from arena.referee.faults import stand_in
+from arena.referee.player import Answer, Hello, Lost
+from arena.rules import Card, Move, Rules, new_game, shuffled_deck, view
+from tests.referee.driver import SEEDS, Driver
+
+CRASH = Lost(Fault.CRASH, "it ended with exit code 1")
+
+
+def test_nothing_begins_before_all_have_greeted() -> None:
+    """No seat is told anything while another one is still starting."""
+    driver = Driver(Rules(players=2))
+    driver.match.greeted(0, Hello(1, ""), driver.now)
+    driver.collect()
+    assert not driver.match.begun
+    assert not driver.told
+
+
+def test_a_game_is_told_in_order() -> None:
+    """A bot hears welcome, start, request, reveal, scores and end, in this order."""
+    driver = Driver(Rules(players=3))
+    driver.greet()
+    driver.play_on()
+    kinds = [type(event) for event in driver.told[1]]
+    assert kinds[:3] == [Welcome, GameStarted, Ask]
+    assert kinds[-1] is GameEnded
+    assert kinds.count(Ask) == 24
+    assert kinds.count(Revealed) == 27
+    assert kinds.count(RoundScored) == 3
+    assert driver.match.over
+
+
+def test_all_seats_are_asked_at_the_same_time() -> None:
+    """Every seat has its request before any has answered."""
+    driver = Driver(Rules(players=5))
+    driver.greet()
+    assert all(driver.asks[seat] for seat in range(5))
+
+
+def test_nobody_learns_an_answer_before_all_have_answered() -> None:
+    """An answer causes no event while others are still thinking."""
+    driver = Driver(Rules(players=3))
+    driver.greet()
+    before = {seat: len(driver.told[seat]) for seat in range(3)}
+    driver.answer(0)
+    driver.answer(2)
+    assert {seat: len(driver.told[seat]) for seat in range(3)} == before
+
+
+@pytest.mark.parametrize(("wishes", "at_once"), [((1, 4), 1), ((3, 2), 2), ((32, 32), 5)])
+def test_games_at_once_is_the_least_of_all_wishes(wishes: tuple[int, int], at_once: int) -> None:
+    """Nobody plays more games at once than it asked for, nor more than there are."""
+    driver = Driver(Rules(players=2), games=5)
+    driver.greet(wishes)
+    assert len(driver.match.rounds) == at_once
+    assert driver.kinds_told(0, Welcome) == [Welcome(5, at_once)]
+    driver.play_on()
+    assert len(driver.match.games()) == 5
+
+
+def test_thinking_within_the_free_time_costs_nothing() -> None:
+    """The bank is untouched by a decision that took less than the free time."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.now += 0.9
+    driver.answer(0)
+    driver.answer(1)
+    assert driver.asks[0][0].bank == pytest.approx(10)
+
+
+def test_overruns_are_paid_from_the_bank() -> None:
+    """What a decision takes beyond the free time comes off the bank of that seat alone."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(1)
+    driver.now += 3.5
+    driver.answer(0)
+    assert driver.asks[0][0].bank == pytest.approx(7.5)
+    assert driver.asks[1][0].bank == pytest.approx(10)
+    assert driver.decision(0, 0, 0).millis == pytest.approx(3500)
+
+
+def test_an_empty_bank_is_a_timeout() -> None:
+    """When free time and bank are used up the stand-in plays, and the bank stays empty."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(1)
+    driver.tick(10.9)
+    assert not driver.match.games()[0].steps
+    driver.tick(0.2)
+    decision = driver.decision(0, 0, 0)
+    assert decision.fault is Fault.TIMEOUT
+    assert decision.standin
+    assert decision.millis is None
+    assert driver.asks[0][0].bank == 0
+    (notice,) = driver.kinds_told(0, FaultNoticed)
+    assert isinstance(notice, FaultNoticed)
+    assert notice.fault is Fault.TIMEOUT
+    assert not notice.taken_over
+    assert not driver.kinds_told(1, FaultNoticed)
+
+
+def test_an_answer_after_its_deadline_is_late_even_before_the_tick() -> None:
+    """Lateness is decided by the answer's time, not by when anybody looks."""
+    driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
+    driver.greet()
+    driver.now += 0.2
+    driver.answer(0)
+    driver.answer(1)
+    assert driver.decision(0, 0, 0).fault is Fault.TIMEOUT
+
+
+def test_a_late_answer_is_dropped_without_a_second_fault() -> None:
+    """The answer to a decision that the stand-in has made changes nothing."""
+    driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
+    driver.greet()
+    late = driver.asks[0].pop(0).view
+    driver.answer(1)
+    driver.tick(0.2)
+    driver.send(0, Answer(0, late.round, late.turn, late.legal_moves()[0]))
+    driver.answer(0)
+    driver.answer(1)
+    assert driver.decision(0, 1, 0).fault is None
+
+
+def test_an_illegal_move_is_played_by_the_stand_in() -> None:
+    """The bot is told which rule it broke; the others' game goes on."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    seen = driver.asks[0][0].view
+    missing = next(card for card in Card if card not in seen.hand)
+    driver.answer(0, lambda _: Move((missing,)))
+    driver.answer(1)
+    decision = driver.decision(0, 0, 0)
+    assert decision.fault is Fault.ILLEGAL
+    assert decision.cards == (stand_in(seen).cards[0].label,)
+    assert missing.label in (decision.trouble or "")
+
+
+@pytest.mark.parametrize("kind", ["unreadable", "unknown game", "wrong turn", "duplicate"])
+def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
+    """An unreadable move counts at once, one that answers nothing at the next decision at the latest."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    seen = driver.asks[0][0].view
+    good = seen.legal_moves()[0]
+    if kind == "unreadable":
+        driver.send(0, Answer(0, 1, 1, None, broken="99 is no card"))
+        step = 0
+    elif kind == "unknown game":
+        driver.send(0, Answer(7, 1, 1, good))
+        step = 0
+    elif kind == "wrong turn":
+        driver.send(0, Answer(0, 1, 2, good))
+        step = 0
+    else:
+        driver.send(0, Answer(0, 1, 1, good), Answer(0, 1, 1, good))
+        step = 1
+    driver.answer(1)
+    driver.answer(1)
+    assert driver.decision(0, step, 0).fault is Fault.PROTOCOL
+
+
+def test_the_third_fault_takes_the_seat_over_to_the_end_of_the_game() -> None:
+    """After the third fault the bot is not asked again in that game, but it is in the next."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet()
+    for _ in range(3):
+        driver.answer(0, lambda _: Move((Card.SOY_SAUCE,)))
+        driver.answer(1)
+    assert not driver.asks[0]
+    notices = driver.kinds_told(0, FaultNoticed)
+    assert [notice.taken_over for notice in notices if isinstance(notice, FaultNoticed)] == [
+        False,
+        False,
+        True,
+    ]
+    while 1 not in driver.asks[1]:
+        driver.answer(1)
+    record = driver.match.games()[0]
+    assert [step[0].fault for step in record.steps if step[0]][:4] == [Fault.ILLEGAL] * 3 + [None]
+    assert all(step[0].standin for step in record.steps if step[0])
+    assert 1 in driver.asks[0]
+    (ended,) = driver.kinds_told(1, GameEnded)
+    assert isinstance(ended, GameEnded)
+    assert ended.places == (2, 1)
+
+
+def test_a_crash_ends_the_games_under_way_and_no_new_ones_begin() -> None:
+    """The stand-in finishes what has begun; the rest of the match is not played."""
+    driver = Driver(Rules(players=3), games=3)
+    driver.greet()
+    driver.answer(0)
+    driver.match.lose(1, CRASH, driver.now)
+    driver.collect()
+    driver.play_on((0, 2))
+    assert driver.match.over
+    assert len(driver.match.games()) == 1
+    assert driver.decision(0, 0, 1).fault is Fault.CRASH
+    assert driver.decision(0, 1, 1).fault is None
+    assert driver.decision(0, 1, 1).standin
+    assert driver.match.seats()[1].lost == CRASH.why
+
+
+def test_a_crash_after_its_answer_counts_from_the_next_decision() -> None:
+    """What a bot had answered before it ended is still its own."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(0)
+    driver.match.lose(0, CRASH, driver.now)
+    driver.collect()
+    driver.play_on((1,))
+    assert driver.decision(0, 0, 0).fault is None
+    assert driver.decision(0, 1, 0).fault is Fault.CRASH
+
+
+def test_a_bot_that_never_came_loses_one_game() -> None:
+    """The first game is played to the end by its stand-in, the others are not played."""
+    driver = Driver(Rules(players=2), games=6)
+    driver.match.greeted(0, Hello(8, ""), driver.now)
+    driver.match.lose(1, Lost(Fault.TIMEOUT, "no valid Hello"), driver.now)
+    driver.collect()
+    driver.play_on((0,))
+    assert driver.match.over
+    assert len(driver.match.games()) == 1
+    assert driver.decision(0, 0, 1).fault is Fault.TIMEOUT
+
+
+def test_a_match_without_any_bot_ends() -> None:
+    """When every seat is lost the stand-ins play one game among themselves."""
+    driver = Driver(Rules(players=4), games=6)
+    for seat in range(4):
+        driver.match.lose(seat, CRASH, driver.now)
+    assert driver.match.over
+    assert len(driver.match.games()) == 1
+
+
+def test_a_slow_game_does_not_hold_up_the_others() -> None:
+    """With several games at once, those that are answered go on."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet((2, 2))
+    slow = driver.asks[0].pop(0)
+    while driver.match.rounds and any(game == 1 for game, _ in driver.match.rounds):
+        for seat in (0, 1):
+            ask = driver.asks[seat].pop(1, None)
+            if ask is not None:
+                driver.send(seat, Answer(1, ask.view.round, ask.view.turn, ask.view.legal_moves()[0]))
+    assert slow.view.turn == 1
+    assert [game for game, _ in driver.match.rounds] == [0]
+
+
+@pytest.mark.parametrize("dummy", [False, True])
+def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
+    """It takes the first card of the hand, and in control gives the dummy the next one."""
+    rules = Rules(players=2, dummy=dummy)
+    seen = view(new_game(rules, shuffled_deck(rules, bytes.fromhex(SEEDS[0]))), 0)
+    move = stand_in(seen)
+    assert move == Move((seen.hand[0],), seen.hand[1] if dummy else None)
+    assert move in seen.legal_moves()
+
+
+def test_a_clock_never_goes_below_zero() -> None:
+    """A decision that took longer than everything leaves an empty bank."""
+    assert SeatClock(1, 10).spend(0.5) == SeatClock(1, 10)
+    assert SeatClock(1, 10).spend(4) == SeatClock(1, 7)
+    assert SeatClock(1, 10).spend(400) == SeatClock(1, 0)
