@@ -175,7 +175,7 @@ class MatchRecord:
 T = TypeVar("T")
 
 
-def encode(value: MatchSpec | MatchRecord | GameRecord) -> bytes:
+def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport) -> bytes:
     """Return the bytes that :func:`decode` reads."""
     return msgspec.json.encode(value)
 

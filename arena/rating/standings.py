@@ -1,0 +1,132 @@
+"""The fold from a ladder's log to its ratings.
+
+A log is a sequence of numbered events: versions that start and games that were
+played. Each version has one entry in the overall list and one in the list of
+each number of players. An entry depends on the events before it alone, so a
+list that is kept step by step and one that is rebuilt are equal to the bit.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from arena.rating.step import Rating, initial, next_version, update
+
+OVERALL = 0
+"""The list that counts every game; the others are named by their number of players."""
+
+LISTS = (OVERALL, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionStarted:
+    """A version of a bot enters the ladder.
+
+    Attributes:
+        version: Id.
+        previous: Id of the version whose means it carries on, or None for a new bot.
+    """
+
+    version: int
+    previous: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePlayed:
+    """A game to be rated; one entry a seat in every tuple.
+
+    Attributes:
+        versions: Ids, all different.
+        places: From 1; equal is a tie.
+        faulty: Whether the seat had a fault.
+        ended: UTC.
+    """
+
+    versions: tuple[int, ...]
+    places: tuple[int, ...]
+    faulty: tuple[bool, ...]
+    ended: datetime
+
+
+Event = VersionStarted | GamePlayed
+
+Key = tuple[int, int]
+"""Id of a version; a list, as in :data:`LISTS`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What one list says of one version.
+
+    Attributes:
+        rating: After the last event.
+        games: Rated games in this list.
+        wins: Games in which it was first, alone or shared.
+        place_sum: Of all its places.
+        faulty: Games in which it had a fault.
+        last_played: End of its last rated game, UTC.
+    """
+
+    rating: Rating
+    games: int = 0
+    wins: int = 0
+    place_sum: int = 0
+    faulty: int = 0
+    last_played: datetime | None = None
+
+
+def apply(entries: Mapping[Key, Entry], event: Event) -> dict[Key, Entry]:
+    """Return the entries that an event makes or changes; ``entries`` stays as it is.
+
+    Raises:
+        KeyError: A version that the event builds on has no entry.
+        ValueError: A version starts twice, or sits at one table twice.
+    """
+    if isinstance(event, VersionStarted):
+        return _start(entries, event)
+    return _play(entries, event)
+
+
+def rebuild(events: Iterable[Event]) -> dict[Key, Entry]:
+    """Fold a whole log, in the order of its numbers.
+
+    Raises:
+        KeyError: As :func:`apply`.
+        ValueError: As :func:`apply`.
+    """
+    entries: dict[Key, Entry] = {}
+    for event in events:
+        entries |= apply(entries, event)
+    return entries
+
+
+def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Entry]:
+    if (event.version, OVERALL) in entries:
+        raise ValueError(f"version {event.version} has started already")
+    if event.previous is None:
+        return {(event.version, players): Entry(rating=initial()) for players in LISTS}
+    return {
+        (event.version, players): Entry(rating=next_version(entries[event.previous, players].rating))
+        for players in LISTS
+    }
+
+
+def _play(entries: Mapping[Key, Entry], event: GamePlayed) -> dict[Key, Entry]:
+    if len(set(event.versions)) < len(event.versions):
+        raise ValueError(f"versions {event.versions} at one table: a version can't play itself")
+    changed: dict[Key, Entry] = {}
+    for players in (OVERALL, len(event.versions)):
+        before = [entries[version, players] for version in event.versions]
+        after = update([entry.rating for entry in before], event.places)
+        seats = zip(event.versions, before, after, event.places, event.faulty, strict=True)
+        for version, entry, rating, place, faulty in seats:
+            changed[version, players] = replace(
+                entry,
+                rating=rating,
+                games=entry.games + 1,
+                wins=entry.wins + (place == 1),
+                place_sum=entry.place_sum + place,
+                faulty=entry.faulty + faulty,
+                last_played=event.ended,
+            )
+    return changed

@@ -1,0 +1,51 @@
+"""Everything that is kept: bots, matches, games, ratings. SQLite or PostgreSQL.
+
+    store = open_store("sqlite:///data/arena.sqlite3")
+    store.writes.add_version(NewVersion(bot="greedy", ...))
+    store.reads.leaderboard()
+
+Reads give frozen read models (:mod:`arena.store.reads`), writes are one
+transaction each. Ids and times come from the caller.
+"""
+
+from arena.store.errors import (
+    BotTaken,
+    DatabaseDamaged,
+    DatabaseForeign,
+    DatabaseNewer,
+    DatabaseUnavailable,
+    StoreError,
+)
+from arena.store.matches import Claim, ClaimedSeat, FinishedGame, FinishedMatch, NewSet
+from arena.store.models import MatchState
+from arena.store.reads import GamePage, GameSeat, GameSummary, RatingChange, Standing, Totals
+from arena.store.rebuild import Rebuilt
+from arena.store.store import Reads, Store, Writes, open_store
+from arena.store.versions import NewVersion
+
+__all__ = [
+    "BotTaken",
+    "Claim",
+    "ClaimedSeat",
+    "DatabaseDamaged",
+    "DatabaseForeign",
+    "DatabaseNewer",
+    "DatabaseUnavailable",
+    "FinishedGame",
+    "FinishedMatch",
+    "GamePage",
+    "GameSeat",
+    "GameSummary",
+    "MatchState",
+    "NewSet",
+    "NewVersion",
+    "RatingChange",
+    "Reads",
+    "Rebuilt",
+    "Standing",
+    "Store",
+    "StoreError",
+    "Totals",
+    "Writes",
+    "open_store",
+]

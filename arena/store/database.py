@@ -1,0 +1,125 @@
+"""The connection to a database: SQLite in one file, or PostgreSQL."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from arena.store.errors import DatabaseDamaged, DatabaseUnavailable, StoreError
+
+_LOCKED_SECONDS = 60
+"""How long a write waits for another process's: longer than any hiccup, so that none costs a result."""
+
+_POOL = 10
+_OVERFLOW = 40
+"""Together more than the 40 threads of a web process, so that none waits for a connection."""
+
+
+class Database:
+    """Transactions on one database. Threads may share it.
+
+    Attributes:
+        url: Where it is, without a password.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Prepare; nothing is opened yet.
+
+        Raises:
+            StoreError: The URL is neither PostgreSQL's nor that of an SQLite file.
+        """
+        address = make_url(url)
+        self.url = address.render_as_string()
+        self.is_sqlite = address.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            self._engine = _sqlite(address)
+        elif address.get_backend_name() == "postgresql":
+            self._engine = create_engine(address, pool_size=_POOL, max_overflow=_OVERFLOW, pool_pre_ping=True)
+        else:
+            raise StoreError(
+                f"{self.url}: Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
+            )
+        self._writer = self._engine.execution_options(writes=True)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Read in one transaction.
+
+        Raises:
+            DatabaseDamaged: The file is no database.
+            DatabaseUnavailable: It can't be reached.
+        """
+        with self._transaction(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Write in one transaction: all of it is kept, or nothing. On SQLite it is the only writer.
+
+        Raises:
+            DatabaseDamaged: The file is no database.
+            DatabaseUnavailable: It can't be reached, or stayed locked.
+        """
+        with self._transaction(self._writer) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        try:
+            with engine.begin() as connection:
+                yield connection
+        except (OperationalError, InterfaceError) as error:
+            raise DatabaseUnavailable(
+                f"{self.url}: {error.orig}. Is it there, may this user write to it, has its disk space left?"
+            ) from error
+        except DatabaseError as error:
+            if _is_no_database(error):
+                raise DatabaseDamaged(
+                    f"{self.url}: {error.orig}. Restore a backup, or move the file away to start anew"
+                ) from error
+            raise
+
+
+def _is_no_database(error: DBAPIError) -> bool:
+    return isinstance(error.orig, sqlite3.DatabaseError) and error.orig.sqlite_errorcode in {
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_CORRUPT,
+    }
+
+
+def _sqlite(address: URL) -> Engine:
+    """Make an engine whose reads are snapshots and whose writes take the lock at their beginning."""
+    if address.database in {None, "", ":memory:"}:
+        raise StoreError("an SQLite database needs a file: sqlite:///FILE")
+    folder = Path(address.database or "").parent
+    if not folder.is_dir():
+        raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")
+    engine = create_engine(
+        address, connect_args={"timeout": _LOCKED_SECONDS}, pool_size=_POOL, max_overflow=_OVERFLOW
+    )
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # The driver's own transactions begin late, at the first write, and then fail where another
+    # process has written meanwhile. With None it leaves them to _on_begin.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

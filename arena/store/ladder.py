@@ -1,0 +1,169 @@
+"""The log of a ladder and the ratings that follow from it.
+
+Events are numbered without gaps, under the lock on the row of ``ladder``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from arena.rating import Entry, Event, GamePlayed, Key, VersionStarted, apply
+from arena.rating import Rating as Skill
+from arena.store.models import EventKind, Ladder, Rating, RatingChange, RatingEvent
+
+Row = dict[str, Any]
+"""One row of a table, by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The last numbers given out.
+
+    Attributes:
+        events: Of the log.
+        games: Of rated games.
+    """
+
+    events: int
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An event with its place in the log.
+
+    Attributes:
+        number: From 1, without gaps.
+        event: What happened.
+        game: Number of the game that was played, None for a version that starts.
+    """
+
+    number: int
+    event: Event
+    game: int | None = None
+
+
+def lock(connection: Connection) -> Numbers:
+    """Wait until nobody else gives out numbers, until this transaction ends."""
+    row = connection.execute(select(Ladder.events, Ladder.games).with_for_update()).one()
+    return Numbers(row.events, row.games)
+
+
+def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
+    """Write events, what they change and where they lead; ``games`` is the last game's number.
+
+    The caller holds the lock.
+    """
+    entries = load(connection, _versions(log))
+    known = set(entries)
+    changes: list[Row] = []
+    for logged in log:
+        changed = apply(entries, logged.event)
+        changes += [change_row(logged.number, key, entries.get(key), entry) for key, entry in changed.items()]
+        entries |= changed
+    connection.execute(insert(RatingEvent), [_event_row(logged) for logged in log])
+    connection.execute(insert(RatingChange), changes)
+    touched = {(row["version_id"], row["players"]) for row in changes}
+    _save(connection, {key: entries[key] for key in sorted(touched)}, known)
+    connection.execute(update(Ladder).values(events=log[-1].number, games=games))
+
+
+def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:
+    """Return the entries of some versions in every list."""
+    rows = connection.execute(select(Rating.__table__).where(Rating.version_id.in_(list(versions))))
+    return {(row.version_id, row.players): entry(row._asdict()) for row in rows}
+
+
+def entry(row: Row) -> Entry:
+    """Read a row of ``rating``."""
+    return Entry(
+        rating=Skill(row["mean"], row["deviation"]),
+        games=row["games"],
+        wins=row["wins"],
+        place_sum=row["place_sum"],
+        faulty=row["faulty"],
+        last_played=row["last_played"],
+    )
+
+
+def rating_row(key: Key, entry: Entry) -> Row:
+    """Return an entry as a row of ``rating``."""
+    version, players = key
+    return {
+        "version_id": version,
+        "players": players,
+        "mean": entry.rating.mean,
+        "deviation": entry.rating.deviation,
+        "games": entry.games,
+        "wins": entry.wins,
+        "place_sum": entry.place_sum,
+        "faulty": entry.faulty,
+        "last_played": entry.last_played,
+    }
+
+
+def change_row(number: int, key: Key, before: Entry | None, after: Entry) -> Row:
+    """Return what an event did to one entry as a row of ``rating_change``."""
+    version, players = key
+    return {
+        "event_number": number,
+        "players": players,
+        "version_id": version,
+        "mean_before": before.rating.mean if before else None,
+        "deviation_before": before.rating.deviation if before else None,
+        "mean_after": after.rating.mean,
+        "deviation_after": after.rating.deviation,
+    }
+
+
+def is_faulty(faults: int, *, taken_over: bool) -> bool:
+    """Return whether a game counts as one with a fault."""
+    return faults > 0 or taken_over
+
+
+def _versions(log: Sequence[Logged]) -> set[int]:
+    """Return whose entries the events build on."""
+    versions: set[int] = set()
+    for logged in log:
+        match logged.event:
+            case GamePlayed():
+                versions.update(logged.event.versions)
+            case VersionStarted(version=version, previous=previous):
+                versions.update({version} if previous is None else {version, previous})
+    return versions
+
+
+def _event_row(logged: Logged) -> Row:
+    start = logged.event if isinstance(logged.event, VersionStarted) else None
+    return {
+        "number": logged.number,
+        "kind": EventKind.START if start else EventKind.GAME,
+        "version_id": start.version if start else None,
+        "previous_id": start.previous if start else None,
+        "game_number": logged.game,
+    }
+
+
+def _save(connection: Connection, entries: Mapping[Key, Entry], known: set[Key]) -> None:
+    """Write entries, those of ``known`` over what is there."""
+    new = [rating_row(key, entry) for key, entry in entries.items() if key not in known]
+    old = [rating_row(key, entry) for key, entry in entries.items() if key in known]
+    if new:
+        connection.execute(insert(Rating), new)
+    if old:
+        table = Rating.__table__
+        statement = update(Rating).where(
+            Rating.version_id == bindparam("of_version"), Rating.players == bindparam("of_players")
+        )
+        kept = [column.name for column in table.columns if not column.primary_key]
+        rows = [
+            {
+                "of_version": row["version_id"],
+                "of_players": row["players"],
+                **{name: row[name] for name in kept},
+            }
+            for row in old
+        ]
+        connection.execute(statement.values({name: bindparam(name) for name in kept}), rows)

@@ -1,0 +1,67 @@
+"""Bring a database to the tables of this program, and refuse one that isn't ours."""
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+
+from arena.store.database import Database
+from arena.store.errors import DatabaseDamaged, DatabaseForeign, DatabaseNewer
+
+VERSION_TABLE = "kaiten_schema"
+"""Holds the revision. The name tells our databases from others that use alembic."""
+
+_LOCK = 0x6B616974656E  # "kaiten"
+
+
+def migrate(database: Database) -> None:
+    """Check a database and bring it to the newest revision. Several processes may do so at once.
+
+    Raises:
+        DatabaseDamaged: SQLite's integrity check fails, or the file is no database.
+        DatabaseForeign: There are tables, and they aren't Kaiten's.
+        DatabaseNewer: It was made by a newer Kaiten.
+        DatabaseUnavailable: It can't be reached.
+    """
+    newest = ScriptDirectory.from_config(alembic_config()).get_current_head()
+    with database.read() as connection:
+        if database.is_sqlite:
+            _check_integrity(connection, database.url)
+        if _revision(connection, database.url) == newest:
+            return
+    with database.write() as connection:
+        if not database.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        _revision(connection, database.url)  # another process may have been here since
+        command.upgrade(alembic_config(connection), "head")
+
+
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Return what alembic's commands need to work on a connection, inside its transaction."""
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "arena.store:migrations")
+    return config
+
+
+def _revision(connection: Connection, url: str) -> str | None:
+    """Return the revision of a database, None where it is empty."""
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE not in tables:
+        if tables:
+            raise DatabaseForeign(f"{url} holds something else ({tables[0]}, …): name another database")
+        return None
+    context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+    revision = context.get_current_revision()
+    scripts = ScriptDirectory.from_config(alembic_config())
+    if revision is not None and revision not in {script.revision for script in scripts.walk_revisions()}:
+        raise DatabaseNewer(
+            f"{url} was made by a newer Kaiten (its tables are at {revision}): install that version"
+        )
+    return revision
+
+
+def _check_integrity(connection: Connection, url: str) -> None:
+    problems = connection.execute(text("PRAGMA quick_check(1)")).scalars().all()
+    if problems != ["ok"]:
+        raise DatabaseDamaged(f"{url} is damaged ({problems[0]}): restore a backup")

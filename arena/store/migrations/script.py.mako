@@ -1,0 +1,18 @@
+"""${message}."""
+
+import sqlalchemy as sa
+from alembic import op
+${imports if imports else ""}
+
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+
+
+def upgrade() -> None:
+    """TEXT."""
+    ${upgrades if upgrades else "pass"}
+
+
+def downgrade() -> None:
+    """TEXT."""
+    ${downgrades if downgrades else "pass"}

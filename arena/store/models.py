@@ -1,0 +1,309 @@
+"""The tables.
+
+    bot ─< bot_version ─< match_seat >─ match >─ match_set
+              │                          │
+              ├─< game_seat >──────────  game ── rating_event ─< rating_change
+              └─< rating                             ladder (one row: the last numbers)
+
+``rating_event`` is the ladder's append-only log; ``rating_change`` says what
+each event did, and ``rating`` is where the fold of the log stands. Whoever
+numbers a game or an event holds the lock on the row of ``ladder``.
+"""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment. Aware datetimes go in, UTC comes out, also from a database without time zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Turn into UTC.
+
+        Raises:
+            ValueError: A naive datetime, which could mean any moment.
+        """
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value} has no time zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Turn into UTC; a naive value was stored as UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Words(TypeDecorator[str]):
+    """Text from outside. What PostgreSQL can't hold (NUL, lone surrogates) is replaced."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Replace what can't be stored."""
+        if value is None:
+            return None
+        return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+_NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")  # SQLite's row id is an Integer
+_NAME = String(64)
+
+Number = Annotated[int, mapped_column(_NUMBER)]
+NumberKey = Annotated[int, mapped_column(_NUMBER, primary_key=True, autoincrement=False)]
+Serial = Annotated[int, mapped_column(_NUMBER, primary_key=True, autoincrement=True)]
+Small = Annotated[int, mapped_column(Integer)]
+SmallKey = Annotated[int, mapped_column(Integer, primary_key=True, autoincrement=False)]
+Name = Annotated[str, mapped_column(_NAME)]
+NameKey = Annotated[str, mapped_column(_NAME, primary_key=True)]
+LongText = Annotated[str, mapped_column(Text)]
+Reason = Annotated[str, mapped_column(Words)]
+Moment = Annotated[datetime, mapped_column(UtcTime)]
+Real = Annotated[float, mapped_column(Double)]
+Blob = Annotated[bytes, mapped_column(LargeBinary)]
+Texts = Annotated[list[str], mapped_column(JSON)]
+
+_LEAN = {"sqlite_with_rowid": False}
+"""For tables whose key is several columns: kept in the order of the key, without a second index."""
+
+
+OPEN = "state IN ('waiting', 'running')"
+
+
+class MatchState(StrEnum):
+    """How far a match is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    QUARANTINED = "quarantined"
+    """Voided too often; not played again by itself."""
+
+
+class EventKind(StrEnum):
+    """What the log of a ladder holds."""
+
+    START = "start"
+    GAME = "game"
+
+
+class Base(DeclarativeBase):
+    """All tables."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+class Ladder(Base):
+    """One row: the last numbers given out, and the lock on giving the next."""
+
+    __tablename__ = "ladder"
+    __table_args__ = (CheckConstraint("id = 1", name="one_row"),)
+
+    id: Mapped[SmallKey]
+    events: Mapped[Number]
+    games: Mapped[Number]
+
+
+class Bot(Base):
+    """A bot; ``newest`` is the number of its newest version, the one that plays."""
+
+    __tablename__ = "bot"
+
+    id: Mapped[Serial]
+    name: Mapped[Name] = mapped_column(unique=True)
+    author: Mapped[Name]
+    house: Mapped[bool]
+    newest: Mapped[Small]
+
+
+class BotVersion(Base):
+    """A version of a bot; ``source`` is the id of its image, or its folder."""
+
+    __tablename__ = "bot_version"
+    __table_args__ = (UniqueConstraint("bot_id", "number"),)
+
+    id: Mapped[Serial]
+    bot_id: Mapped[Number] = mapped_column(ForeignKey("bot.id"))
+    number: Mapped[Small]
+    source: Mapped[LongText]
+    created: Mapped[Moment]
+
+
+class MatchSet(Base):
+    """The same deals, with the bots moved one seat on in each match."""
+
+    __tablename__ = "match_set"
+
+    number: Mapped[Serial]
+    id: Mapped[Name] = mapped_column(unique=True)
+    players: Mapped[Small]
+    pass_both_ways: Mapped[bool]
+    soy_sauce: Mapped[bool]
+    dummy: Mapped[bool]
+    deals: Mapped[Small]
+    seeds: Mapped[Texts]
+    created: Mapped[Moment]
+
+
+class Match(Base):
+    """One seating. ``attempt`` counts claims and fences late results off, ``voids`` faults of the arena."""
+
+    __tablename__ = "match"
+    __table_args__ = (
+        UniqueConstraint("set_number", "position"),
+        CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
+        # Only what is open: the queue costs the same after ten matches and after ten million.
+        Index(
+            "ix_match_open",
+            "state",
+            "set_number",
+            "position",
+            sqlite_where=text(OPEN),
+            postgresql_where=text(OPEN),
+        ),
+    )
+
+    id: Mapped[NameKey]
+    set_number: Mapped[Number] = mapped_column(ForeignKey("match_set.number"))
+    position: Mapped[Small]
+    spec: Mapped[Blob]
+    state: Mapped[Name]
+    attempt: Mapped[Small]
+    voids: Mapped[Small]
+    started: Mapped[Moment | None]
+    ended: Mapped[Moment | None]
+    reason: Mapped[Reason | None]
+
+
+class MatchSeat(Base):
+    """Who sits where; the report and what the bot printed come at the end.
+
+    ``report`` is the JSON of a SeatReport without its ``stderr``, which is private to the owner.
+    """
+
+    __tablename__ = "match_seat"
+
+    match_id: Mapped[NameKey] = mapped_column(ForeignKey("match.id"))
+    seat: Mapped[SmallKey]
+    version_id: Mapped[Number] = mapped_column(ForeignKey("bot_version.id"))
+    report: Mapped[Blob | None]
+    stderr: Mapped[Blob | None]
+
+
+class Game(Base):
+    """A rated game; ``number`` is its place in the order of rating, without gaps."""
+
+    __tablename__ = "game"
+    __table_args__ = (UniqueConstraint("match_id", "position"),)
+
+    number: Mapped[NumberKey]
+    id: Mapped[Name] = mapped_column(unique=True)
+    match_id: Mapped[Name] = mapped_column(ForeignKey("match.id"))
+    position: Mapped[Small]
+    players: Mapped[Small]
+    ended: Mapped[Moment]
+    # Last, so that lists never read the pages that these two fill.
+    replay: Mapped[LongText]
+    record: Mapped[Blob]
+
+
+class GameSeat(Base):
+    """What one seat made of a game."""
+
+    __tablename__ = "game_seat"
+    __table_args__ = (UniqueConstraint("version_id", "game_number"), _LEAN)
+
+    game_number: Mapped[NumberKey] = mapped_column(ForeignKey("game.number"))
+    seat: Mapped[SmallKey]
+    version_id: Mapped[Number] = mapped_column(ForeignKey("bot_version.id"))
+    points: Mapped[Small]
+    puddings: Mapped[Small]
+    place: Mapped[Small]
+    faults: Mapped[Small]
+    taken_over: Mapped[bool]
+
+
+class RatingEvent(Base):
+    """A line of the ladder's log: a version that starts (perhaps from ``previous_id``), or a game."""
+
+    __tablename__ = "rating_event"
+    __table_args__ = (
+        CheckConstraint(
+            "(kind = 'start' AND version_id IS NOT NULL AND game_number IS NULL)"
+            " OR (kind = 'game' AND version_id IS NULL AND previous_id IS NULL AND game_number IS NOT NULL)",
+            name="kind",
+        ),
+    )
+
+    number: Mapped[NumberKey]
+    kind: Mapped[Name]
+    version_id: Mapped[Number | None] = mapped_column(ForeignKey("bot_version.id"), unique=True)
+    previous_id: Mapped[Number | None] = mapped_column(ForeignKey("bot_version.id"))
+    game_number: Mapped[Number | None] = mapped_column(ForeignKey("game.number"), unique=True)
+
+
+class RatingChange(Base):
+    """What an event did to a version in one list; ``players`` 0 is the overall one. A start has no before."""
+
+    __tablename__ = "rating_change"
+    __table_args__ = _LEAN
+
+    event_number: Mapped[NumberKey] = mapped_column(ForeignKey("rating_event.number"))
+    players: Mapped[SmallKey]
+    version_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot_version.id"))
+    mean_before: Mapped[Real | None]
+    deviation_before: Mapped[Real | None]
+    mean_after: Mapped[Real]
+    deviation_after: Mapped[Real]
+
+
+class Rating(Base):
+    """Where the fold of the log stands, for one version in one list, with the sums of the leaderboard."""
+
+    __tablename__ = "rating"
+    __table_args__ = _LEAN
+
+    version_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot_version.id"))
+    players: Mapped[SmallKey]
+    mean: Mapped[Real]
+    deviation: Mapped[Real]
+    games: Mapped[Number]
+    wins: Mapped[Number]
+    place_sum: Mapped[Number]
+    faulty: Mapped[Number]
+    last_played: Mapped[Moment | None]

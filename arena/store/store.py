@@ -1,0 +1,139 @@
+"""The store as the rest of the program sees it: two small classes, one transaction a call.
+
+Every method may raise DatabaseUnavailable; what is written then is nothing.
+Threads may share a store.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.matchmaking import Candidate
+from arena.rating import OVERALL
+from arena.store import queries, queue, rebuild, results, versions
+from arena.store.database import Database
+from arena.store.matches import Claim, FinishedMatch, NewSet
+from arena.store.migrate import migrate
+from arena.store.models import MatchState
+from arena.store.reads import GamePage, GameSummary, Standing, Totals
+
+
+class Reads:
+    """What can be asked."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def leaderboard(self, players: int = OVERALL) -> tuple[Standing, ...]:
+        """Return the newest version of every bot, best first; 0 is the overall list, 2 to 5 the others."""
+        with self._database.read() as connection:
+            return queries.leaderboard(connection, players)
+
+    def games(self, before: int | None = None, limit: int = 50) -> tuple[GameSummary, ...]:
+        """Return at most ``limit`` games, newest first, with a number smaller than ``before``."""
+        with self._database.read() as connection:
+            return queries.games(connection, before, limit)
+
+    def game(self, id_: str) -> GamePage | None:
+        """Return everything public about a game, or None where there is none of that id."""
+        with self._database.read() as connection:
+            return queries.game(connection, id_)
+
+    def totals(self) -> Totals:
+        """Return how much there is."""
+        with self._database.read() as connection:
+            return queries.totals(connection)
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Return the newest version of every bot, for match-making."""
+        with self._database.read() as connection:
+            return queries.candidates(connection)
+
+
+class Writes:
+    """What can be changed. The functions behind these say more."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_version(self, new: versions.NewVersion) -> int:
+        """Return the id of a bot's newest version, which is made unless its source is the same.
+
+        Raises:
+            BotTaken: The name belongs to another author.
+        """
+        with self._database.write() as connection:
+            return versions.add_version(connection, new)
+
+    def add_set(self, new: NewSet) -> tuple[str, ...]:
+        """Write the rows of a set's matches and return their ids.
+
+        Raises:
+            ValueError: A version that isn't there.
+        """
+        with self._database.write() as connection:
+            return queue.add_set(connection, new)
+
+    def claim(self, at: datetime) -> Claim | None:
+        """Take the match that has waited longest, or return None where none waits."""
+        with self._database.write() as connection:
+            return queue.claim(connection, at)
+
+    def release_running(self) -> int:
+        """Let everything that runs wait again, and return how many matches that were."""
+        with self._database.write() as connection:
+            return queue.release_running(connection)
+
+    def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+        """Drop a spoilt attempt; return where the match is now, None where the attempt is stale."""
+        with self._database.write() as connection:
+            return queue.void(connection, match, attempt, reason, at)
+
+    def record(self, finished: FinishedMatch) -> bool:
+        """Write a match's result and rate its games; False where the attempt is stale or recorded already.
+
+        Raises:
+            ValueError: The seats aren't those of the match.
+        """
+        with self._database.write() as connection:
+            return results.record(connection, finished)
+
+    def rebuild_ratings(self) -> rebuild.Rebuilt:
+        """Fold the log from its beginning, compare, and replace what differs."""
+        with self._database.write() as connection:
+            return rebuild.rebuild(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open store.
+
+    Attributes:
+        reads: What can be asked.
+        writes: What can be changed.
+    """
+
+    reads: Reads
+    writes: Writes
+    _database: Database
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+
+def open_store(url: str) -> Store:
+    """Open a database, check it, and bring its tables to what this program needs.
+
+    Args:
+        url: ``sqlite:///FILE`` (made where it isn't there) or ``postgresql+psycopg://…``.
+
+    Raises:
+        StoreError: One of its kinds says what is wrong and what to do.
+    """
+    database = Database(url)
+    try:
+        migrate(database)
+    except BaseException:
+        database.close()
+        raise
+    return Store(Reads(database), Writes(database), database)

@@ -1,0 +1,61 @@
+"""Bots and their versions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, insert, select, update
+
+from arena.rating import VersionStarted
+from arena.store import ladder
+from arena.store.errors import BotTaken
+from arena.store.models import Bot, BotVersion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVersion:
+    """A version of a bot that wants to play.
+
+    Attributes:
+        bot: Name, at most 64 characters.
+        author: Name, at most 64 characters.
+        house: Whether it is one of the arena's own.
+        source: Id of the image, or the bot's folder.
+        created: UTC.
+    """
+
+    bot: str
+    author: str
+    house: bool
+    source: str
+    created: datetime
+
+
+def add_version(connection: Connection, new: NewVersion) -> int:
+    """Return the id of a bot's newest version, which is made unless its source is the same.
+
+    A new bot starts at the initial rating; a further version of it starts from the one before.
+
+    Raises:
+        BotTaken: The name belongs to another author.
+    """
+    numbers = ladder.lock(connection)  # also: two versions of one bot can't be made at once
+    bot = connection.execute(select(Bot.__table__).where(Bot.name == new.bot)).one_or_none()
+    if bot is None:
+        values = {"name": new.bot, "author": new.author, "house": new.house, "newest": 0}
+        bot = connection.execute(insert(Bot).values(values).returning(*Bot.__table__.columns)).one()
+    elif (bot.author, bot.house) != (new.author, new.house):
+        raise BotTaken(f"the name {new.bot} belongs to a bot of {bot.author}: choose another")
+    previous = connection.execute(
+        select(BotVersion.id, BotVersion.source)
+        .where(BotVersion.bot_id == bot.id)
+        .where(BotVersion.number == bot.newest)
+    ).one_or_none()
+    if previous is not None and previous.source == new.source:
+        return int(previous.id)
+    number = bot.newest + 1
+    values = {"bot_id": bot.id, "number": number, "source": new.source, "created": new.created}
+    version = connection.execute(insert(BotVersion).values(values).returning(BotVersion.id)).scalar_one()
+    connection.execute(update(Bot).where(Bot.id == bot.id).values(newest=number))
+    event = VersionStarted(version=version, previous=None if previous is None else previous.id)
+    ladder.append(connection, [ladder.Logged(numbers.events + 1, event)], numbers.games)
+    return version
