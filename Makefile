@@ -1,0 +1,41 @@
+# Everything that is done from the outside; each line of `make help` is one of these.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check proto lock bench clean dev
+
+help: ## Say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Make the environment (.venv) that the arena runs in
+	@scripts/venv
+
+demo: setup ## Play rated games among the sample bots and serve the site; ONCE=1 ends after the leaderboard
+	@scripts/demo
+
+test: check ## All checks, then all tests
+	@. scripts/uv-env.sh && .venv/bin/python -m pytest -n auto
+
+check: dev ## Formatting, lint, types, imports, protocol and generated code
+	.venv/bin/ruff format --check --quiet .
+	.venv/bin/ruff check --quiet .
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-logo
+	scripts/lint-proto
+	scripts/generate --check
+	scripts/lint-shell
+
+proto: dev ## Write the Python code of proto/
+	scripts/generate
+
+lock: dev ## Write the lock files
+	scripts/lock
+
+bench: setup ## Measure the arena beside a bare echo, in one run
+	@scripts/engine
+	@. scripts/uv-env.sh && .venv/bin/python -m benchmarks
+
+clean: ## Delete the environment and all caches, but no data
+	rm -rf .venv node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find arena web bots tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+dev:
+	@scripts/venv dev
