@@ -1,0 +1,134 @@
+"""Ready-made arenas for tests: bots and really played games in a real store."""
+
+import random
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
+from arena.referee.places import places_with_faults, taken_over
+from arena.replay import Seat, build, encode
+from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.store import Claim, FinishedGame, FinishedMatch, NewSet, NewVersion, Store
+
+START = datetime(2026, 11, 3, 12, tzinfo=UTC)
+LIMITS = ("memory 256 MiB, no swap", "0.4 CPUs", "64 processes", "no network")
+
+
+def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:
+    """Add a bot for every (name, author) and return the ids of their versions."""
+    return [
+        store.writes.add_version(
+            NewVersion(
+                bot=bot,
+                author=author,
+                house=author == "house",
+                source=f"sha256:{index:064x}",
+                created=START,
+            )
+        )
+        for index, (bot, author) in enumerate(names)
+    ]
+
+
+def play_set(
+    store: Store, seatings: Sequence[Sequence[int]], rules: Rules, *, name: str, faults: float = 0
+) -> None:
+    """Queue a set of one match a seating and two deals, play it at random and record it.
+
+    Args:
+        store: Where to.
+        seatings: Ids of versions, one list a match.
+        rules: What is played.
+        name: The set's id; everything random follows from it.
+        faults: How often a decision is a fault.
+    """
+    dice = random.Random(name)  # noqa: S311 - a game that can be repeated
+    store.writes.add_set(
+        NewSet(
+            id=name,
+            rules=rules,
+            seeds=tuple(dice.randbytes(16).hex() for _ in range(2)),
+            seatings=tuple(tuple(versions) for versions in seatings),
+            clock=Clock(),
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER,
+            created=START,
+        )
+    )
+    minutes = 0
+    while claim := store.writes.claim(START):
+        minutes += 1
+        store.writes.record(finish(claim, dice, ended=START + timedelta(minutes=minutes), faults=faults))
+
+
+def finish(claim: Claim, dice: random.Random, *, ended: datetime, faults: float = 0) -> FinishedMatch:
+    """Play a claimed match at random."""
+    spec = claim.spec
+    return FinishedMatch(
+        match=spec.match,
+        attempt=spec.attempt,
+        reports=tuple(SeatReport(image=image, runtime="docker/runc", limits=LIMITS) for image in spec.seats),
+        games=tuple(_game(claim, deal, dice, faults) for deal in range(len(spec.seeds))),
+        ended=ended,
+    )
+
+
+def play(rules: Rules, seed: str, dice: random.Random, *, faults: float = 0) -> tuple[State, GameRecord]:
+    """Play a game at random and return its end and its record."""
+    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+    steps = []
+    while not state.over:
+        moves: list[Move | None] = [None] * rules.players
+        decisions: list[Decision | None] = [None] * rules.players
+        for seat in asked(state):
+            move = dice.choice(view(state, seat).legal_moves())
+            moves[seat], decisions[seat] = move, _decision(move, dice, faults)
+        state = apply(state, moves)
+        steps.append(tuple(decisions))
+    return state, GameRecord(seed=seed, steps=tuple(steps))
+
+
+def _decision(move: Move, dice: random.Random, faults: float) -> Decision:
+    fault = dice.choice((Fault.TIMEOUT, Fault.ILLEGAL)) if dice.random() < faults else None
+    return Decision(
+        cards=tuple(card.label for card in move.cards),
+        dummy=move.dummy.label if move.dummy else None,
+        millis=None if fault is Fault.TIMEOUT else round(dice.expovariate(0.1), 3),
+        fault=fault,
+        standin=fault is not None,
+    )
+
+
+def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> FinishedGame:
+    spec = claim.spec
+    state, record = play(spec.rules, spec.seeds[deal], dice, faults=faults)
+    result = state.result
+    assert result is not None
+    rows = list(_fault_rows(record))
+    moments = taken_over(rows, spec.rules.players)
+    places = places_with_faults(result.places, moments)
+    game = f"{spec.match}-{deal}"
+    replay = build(
+        game=game,
+        seed=record.seed,
+        state=state,
+        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seats],
+        places=places,
+        steps=record.steps,
+    )
+    players = range(spec.rules.players)
+    return FinishedGame(
+        id=game,
+        record=record,
+        replay=encode(replay).decode(),
+        points=result.totals[: spec.rules.players],
+        puddings=result.puddings[: spec.rules.players],
+        places=places,
+        faults=tuple(sum(row[seat] is not None for row in rows) for seat in players),
+        taken_over=tuple(moments[seat] is not None for seat in players),
+    )
+
+
+def _fault_rows(record: GameRecord) -> Iterator[tuple[Fault | None, ...]]:
+    for step in record.steps:
+        yield tuple(decision.fault if decision else None for decision in step)

@@ -1,0 +1,67 @@
+"""The pages. Each is a plain function: it runs in a thread, where it may wait for the database."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, HTTPException, Path, Query, Response
+from fastapi.responses import HTMLResponse
+
+from arena.store import Reads
+from arena.store.reads import GamePage
+from web.board import PROVISIONAL_DEVIATION, Board, board_of, scale_of
+from web.rendering import page
+from web.replay import replay_table
+
+GAMES_A_PAGE: Final = 50
+_LARGEST: Final = 2**63 - 1
+_METHODS: Final = ["GET", "HEAD"]
+
+Players = Annotated[int | None, Query(ge=2, le=5)]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST)]
+GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
+
+
+def read_board(reads: Reads, players: int | None) -> Board:
+    """Read a leaderboard: of games of that many players, or of all."""
+    return board_of(reads.leaderboard(players or 0), players)
+
+
+def read_game(reads: Reads, game: str) -> GamePage:
+    """Read a game.
+
+    Raises:
+        HTTPException: There is none of that id.
+    """
+    found = reads.game(game)
+    if found is None:
+        raise HTTPException(404, "There is no such game here.")
+    return found
+
+
+def pages(reads: Reads) -> APIRouter:
+    """Return the routes of all pages."""
+    router = APIRouter(default_response_class=HTMLResponse)
+
+    @router.api_route("/", methods=_METHODS)
+    def leaderboard(players: Players = None) -> Response:
+        board = read_board(reads, players)
+        return page(
+            "leaderboard.html",
+            board=board,
+            scale=scale_of(board),
+            totals=reads.totals(),
+            provisional_deviation=PROVISIONAL_DEVIATION,
+        )
+
+    @router.api_route("/games", methods=_METHODS)
+    def games(before: Before = None) -> Response:
+        found = reads.games(before, GAMES_A_PAGE + 1)
+        shown = found[:GAMES_A_PAGE]
+        older = shown[-1].number if len(found) > len(shown) else None
+        return page("games.html", games=shown, older=older, before=before)
+
+    @router.api_route("/games/{game}", methods=_METHODS)
+    def one_game(game: GameId) -> Response:
+        found = read_game(reads, game)
+        return page("game.html", game=found, replay=replay_table(found.replay))
+
+    return router

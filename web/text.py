@@ -1,0 +1,76 @@
+"""How names, numbers and moments are written on the pages."""
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Final
+
+NAME_LENGTH: Final = 64
+_NOTHING: Final = "\N{EN DASH}"
+_MINUS: Final = "\N{MINUS SIGN}"
+_HUNDRED: Final = 100
+_TEN: Final = 10
+_TENTH: Final = 0.1
+
+
+def clean_name(name: str) -> str:
+    """Return a name that can't disturb what stands beside it.
+
+    Names are strangers' text. Control characters, bidirectional overrides and
+    other invisible characters go (Unicode categories C, Zl and Zp), the rest
+    is cut to ``NAME_LENGTH``. Escaping is the templates' work.
+    """
+    seen = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
+    seen = " ".join(seen.split())
+    if not seen:
+        return "(no name)"
+    return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def fixed(value: float | None, digits: int = 2) -> str:
+    """Write a number with that many decimals and a real minus sign; None as a dash."""
+    if value is None:
+        return _NOTHING
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        return text.lstrip("-")
+    return text.replace("-", _MINUS)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a change: as :func:`fixed`, with a plus sign where it is positive."""
+    text = fixed(value, digits)
+    return f"+{text}" if value > 0 and float(text) > 0 else text
+
+
+def percent(share: float | None) -> str:
+    """Write a share of one in whole per cents, but never round something to nothing or to all."""
+    if share is None:
+        return _NOTHING
+    value = share * _HUNDRED
+    if 0 < value < 1:
+        return "<1%"
+    if _HUNDRED - 1 < value < _HUNDRED:
+        return ">99%"
+    return f"{value:.0f}%"
+
+
+def millis(value: float) -> str:
+    """Write a time in milliseconds, in tenths below ten."""
+    if value < _TENTH:
+        return "<0.1 ms"
+    return f"{value:.1f} ms" if value < _TEN else f"{value:,.0f} ms"
+
+
+def day(value: datetime) -> str:
+    """Write the day of a moment, in UTC."""
+    return value.astimezone(UTC).strftime("%Y-%m-%d")
+
+
+def clock(value: datetime) -> str:
+    """Write the time of day of a moment, in UTC to the minute."""
+    return value.astimezone(UTC).strftime("%H:%M")
+
+
+def iso_moment(value: datetime) -> str:
+    """Write a moment for a ``datetime`` attribute."""
+    return value.astimezone(UTC).isoformat(timespec="seconds")
