@@ -1,0 +1,1 @@
+"""Tests of the rules, by section of docs/rules.md."""

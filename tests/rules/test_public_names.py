@@ -1,0 +1,40 @@
+"""The package's front door."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import arena.rules
+
+MODULES = [path for path in Path(arena.rules.__file__).parent.glob("*.py") if path.stem != "__init__"]
+FOR_NEIGHBOURS = {"MAKI_ICONS", "NIGIRI_POINTS", "score_maki", "score_soy_sauce"}
+"""Public in their modules, for the other modules of the package and the tests of each."""
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+def test_every_public_name_is_exported(module: Path) -> None:
+    """Whatever a module defines without an underscore can be imported from arena.rules."""
+    names = set()
+    for node in ast.parse(module.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    public = {name for name in names if not name.startswith("_")}
+    assert public
+    assert public - FOR_NEIGHBOURS <= set(arena.rules.__all__)
+
+
+def test_the_list_of_names_is_true() -> None:
+    """Everything in ``__all__`` is there, once, and everything imported is in it."""
+    names = arena.rules.__all__
+    assert len(set(names)) == len(names)
+    imported = {
+        name
+        for name, value in vars(arena.rules).items()
+        if not name.startswith("_") and type(value).__name__ != "module"
+    }
+    assert imported == set(names)

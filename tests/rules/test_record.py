@@ -1,0 +1,60 @@
+"""The log of a game: playing it again gives the game."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rules import GameLog, IllegalMove, InvalidRecord, InvalidRules, Rules, replay
+
+from .helpers import cards, move, random_game, seeds, variants
+
+
+def log_of(rules: Rules, seed: bytes):
+    """Play a game at random; return its log and its states."""
+    game = list(random_game(rules, seed))
+    moves = tuple(moves for _, moves in game if moves is not None)
+    return GameLog(rules, game[0][0].deck, moves), [state for state, _ in game]
+
+
+@given(variants, seeds)
+def test_playing_a_log_again_gives_the_same_game(rules: Rules, seed: bytes) -> None:
+    """The end is equal in every field."""
+    log, states = log_of(rules, seed)
+    again = replay(log)
+    assert again.state == states[-1]
+    assert (again.steps, again.stopped) == (len(log.moves), None)
+
+
+@given(variants, seeds, st.integers(0, 26))
+def test_a_log_that_breaks_a_rule_is_played_up_to_there(rules: Rules, seed: bytes, at: int) -> None:
+    """The state before the wrong step, its number, and why it is wrong."""
+    log, states = log_of(rules, seed)
+    at %= len(log.moves)
+    wrong = tuple(move("tp tp tp") if choice else None for choice in log.moves[at])
+    again = replay(log._replace(moves=(*log.moves[:at], wrong, *log.moves[at + 1 :])))
+    assert again.state == states[at]
+    assert again.steps == at
+    assert isinstance(again.stopped, IllegalMove)
+
+
+def test_a_log_that_is_too_long_says_so() -> None:
+    """Steps after the end of the game are an error of the record."""
+    log, states = log_of(Rules(players=2), bytes(16))
+    again = replay(log._replace(moves=(*log.moves, log.moves[-1])))
+    assert again.state == states[-1]
+    assert isinstance(again.stopped, InvalidRecord)
+    assert str(again.stopped) == "1 steps after the end of the game"
+
+
+def test_a_log_that_is_too_short_is_a_game_under_way() -> None:
+    """What there is is played, and nothing is wrong with it."""
+    log, states = log_of(Rules(players=3), bytes(16))
+    again = replay(log._replace(moves=log.moves[:5]))
+    assert (again.state, again.steps, again.stopped) == (states[5], 5, None)
+
+
+def test_a_log_with_another_deck_is_refused() -> None:
+    """The deck must be that of the game."""
+    log, _ = log_of(Rules(players=2), bytes(16))
+    with pytest.raises(InvalidRules):
+        replay(log._replace(deck=cards("tp tp tp")))

@@ -1,0 +1,147 @@
+"""Section "What a bot may see"."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rules import Card, Move, Rules, State, apply, asked, deals, new_game, view
+
+from .helpers import random_game, seeds, variants
+
+
+@given(variants, seeds)
+def test_a_view_shows_what_a_player_sees_at_the_table(rules: Rules, seed: bytes) -> None:
+    """Its own hand, all tables, puddings, scores, sizes, control, everything revealed, its hands before."""
+    for state, moves in random_game(rules, seed):
+        for seat in asked(state):
+            seen = view(state, seat)
+            assert seen.hand == state.hands[seat]
+            assert list(seen.hand) == sorted(seen.hand)
+            assert seen.table == state.tables[seat]
+            assert seen.tables == state.tables
+            assert (seen.puddings, seen.scores, seen.turns) == (state.puddings, state.scores, state.turns)
+            assert seen.hand_sizes[: rules.players] == tuple(len(hand) for hand in state.hands)
+            assert seen.hand_sizes[rules.players :] == ((len(state.pile),) if rules.dummy else ())
+            assert seen.control == (state.controller == seat)
+            assert seen.drawn == (state.drawn if seen.control else None)
+            assert moves is not None
+            assert moves[seat] in seen.legal_moves()
+            assert [len(hand) for hand in seen.past_hands] == [
+                rules.hand_size - turn + (rules.dummy and (seat + turn + (state.round - 1) * 9) % 2 == 0)
+                for turn in range(state.turn - 1)
+            ]
+
+
+def test_only_who_is_asked_has_a_view() -> None:
+    """The opponent's automatic last card is no decision, and neither is a finished game."""
+    for state, _ in random_game(Rules(players=2, dummy=True), bytes(16)):
+        for seat in {0, 1} - set(asked(state)):
+            with pytest.raises(ValueError, match=f"seat {seat} is not asked now"):
+                view(state, seat)
+
+
+@given(variants, seeds, st.integers(0, 26), st.integers(0, 4), st.randoms(use_true_random=False))
+def test_a_view_does_not_depend_on_what_is_hidden(
+    rules: Rules, seed: bytes, step: int, seat: int, dice: Random
+) -> None:
+    """Other hands, the pile, the deck and the others' hands of before may be anything of the same size."""
+    states = [state for state, moves in random_game(rules, seed) if moves is not None]
+    state = states[step % len(states)]
+    seat = asked(state)[seat % len(asked(state))]
+
+    def other(hands: tuple[tuple[Card, ...], ...]) -> tuple[tuple[Card, ...], ...]:
+        return tuple(
+            hand if owner == seat else tuple(dice.choice(list(Card)) for _ in hand)
+            for owner, hand in enumerate(hands)
+        )
+
+    changed = state._replace(
+        deck=tuple(dice.sample(state.deck, len(state.deck))),
+        hands=other(state.hands),
+        past_hands=tuple(other(hands) for hands in state.past_hands),
+        pile=tuple(dice.choice(list(Card)) for _ in state.pile),
+        drawn=state.drawn if seat == state.controller else dice.choice(list(Card)),
+    )
+    assert view(changed, seat) == view(state, seat)
+
+
+@given(variants, seeds, st.integers(0, 26), st.integers(0, 4), st.randoms(use_true_random=False))
+def test_games_that_differ_in_unseen_cards_look_the_same(
+    rules: Rules, seed: bytes, step: int, seat: int, dice: Random
+) -> None:
+    """Cards that a seat cannot have seen yet are exchanged in the deck: every view of the game so far is equal."""
+    game = [(state, moves) for state, moves in random_game(rules, seed) if moves is not None]
+    game = game[: step % len(game) + 1]
+    state, _ = game[-1]
+    seat = asked(state)[seat % len(asked(state))]
+    unseen = unseen_positions([state for state, _ in game], seat)
+    mixed = dice.sample(unseen, len(unseen))
+    deck = list(state.deck)
+    for place, card in zip(unseen, [state.deck[position] for position in mixed], strict=True):
+        deck[place] = card
+
+    again = new_game(rules, deck)
+    for number, (before, moves) in enumerate(game):
+        if seat in asked(before):
+            assert view(again, seat) == view(before, seat)
+        if number < len(game) - 1:
+            again = apply(again, moves)  # type: ignore[arg-type]  # steps without moves are left out above
+
+
+def unseen_positions(states: list[State], seat: int) -> list[int]:
+    """Find positions of the deck whose cards this seat has neither held nor seen played.
+
+    Of a hand that it never held, as many cards of each kind as were played
+    from it count as seen, wherever they lay.
+    """
+    state = states[-1]
+    rules, size = state.rules, state.rules.hand_size
+    start = (state.round - 1) * size * rules.participants
+    hidden = list(range(start + size * rules.participants, len(state.deck)))
+    if rules.dummy:
+        # The cards drawn so far are in hands; the last of them only the controller has seen.
+        drawn = state.turn if seat == state.controller else state.turn - 1
+        hidden += range(start + size * rules.players + drawn, start + size * rules.participants)
+    step = -1 if rules.pass_both_ways and state.round == 2 else 1
+    for origin in range(rules.players):
+        holders = [(origin + step * turn) % rules.players for turn in range(state.turn)]
+        if seat in holders:
+            continue
+        played: list[Card] = []
+        for turn, holder in zip(state.turns[len(state.turns) - state.turn + 1 :], holders, strict=False):
+            played += turn.plays[holder]
+            if rules.dummy:
+                played += turn.plays[-1]
+        for position in range(start + origin * size, start + (origin + 1) * size):
+            if state.deck[position] in played:
+                played.remove(state.deck[position])
+            else:
+                hidden.append(position)
+    return hidden
+
+
+@given(variants, seeds, st.integers(0, 26))
+def test_much_is_unseen(rules: Rules, seed: bytes, step: int) -> None:
+    """The test above exchanges cards at all: before the last round there are always unseen ones."""
+    states = [state for state, moves in random_game(rules, seed) if moves is not None]
+    states = states[: step % len(states) + 1]
+    unseen = unseen_positions(states, asked(states[-1])[0])
+    assert len(unseen) >= (3 - states[-1].round) * rules.hand_size * rules.participants
+    assert states[-1].turn > 1 or len(unseen) >= rules.hand_size * (rules.players - 1)
+
+
+@given(variants, seeds)
+def test_a_view_knows_no_seed_and_no_deck(rules: Rules, seed: bytes) -> None:
+    """No field holds the whole deck or a deal in its order."""
+    for state, _ in random_game(rules, seed):
+        for seat in asked(state):
+            for value in view(state, seat):
+                assert value not in (state.deck, seed, deals(rules, state.deck))
+
+
+def test_legal_choices_of_a_view_are_moves() -> None:
+    """What a bot picks from is what the rules take."""
+    state, _ = next(random_game(Rules(players=2), bytes(16)))
+    assert all(isinstance(choice, Move) for choice in view(state, 0).legal_moves())
