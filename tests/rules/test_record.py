@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import GameLog, IllegalMove, InvalidRecord, InvalidRules, Rules, replay
+from arena.rules import GameLog, IllegalMove, InvalidRecord, InvalidRules, Rules, State, replay
 
 from .helpers import cards, move, random_game, seeds, variants
 
 
-def log_of(rules: Rules, seed: bytes):
+def log_of(rules: Rules, seed: bytes) -> tuple[GameLog, list[State]]:
     """Play a game at random; return its log and its states."""
     game = list(random_game(rules, seed))
     moves = tuple(moves for _, moves in game if moves is not None)

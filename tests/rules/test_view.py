@@ -71,7 +71,7 @@ def test_a_view_does_not_depend_on_what_is_hidden(
 def test_games_that_differ_in_unseen_cards_look_the_same(
     rules: Rules, seed: bytes, step: int, seat: int, dice: Random
 ) -> None:
-    """Cards that a seat cannot have seen yet are exchanged in the deck: every view of the game so far is equal."""
+    """Cards that a seat cannot have seen yet are exchanged in the deck: all its views so far are equal."""
     game = [(state, moves) for state, moves in random_game(rules, seed) if moves is not None]
     game = game[: step % len(game) + 1]
     state, _ = game[-1]
@@ -87,7 +87,7 @@ def test_games_that_differ_in_unseen_cards_look_the_same(
         if seat in asked(before):
             assert view(again, seat) == view(before, seat)
         if number < len(game) - 1:
-            again = apply(again, moves)  # type: ignore[arg-type]  # steps without moves are left out above
+            again = apply(again, moves)
 
 
 def unseen_positions(states: list[State], seat: int) -> list[int]:
