@@ -83,13 +83,17 @@ class Fault(StrEnum):
     """Why a decision was not the bot's own."""
 
     TIMEOUT = "timeout"
-    """No answer in time, or no valid Hello by the start-up deadline."""
+    """No answer in time."""
     ILLEGAL = "illegal"
     """A move that the rules forbid."""
     PROTOCOL = "protocol"
     """A message that breaks the protocol."""
     CRASH = "crash"
-    """The bot ended, or closed its stream."""
+    """The bot ended, or closed its stream. The stand-in plays on."""
+    ABSENT = "absent"
+    """No valid Hello in time. The stand-in plays the whole game."""
+    EXPELLED = "expelled"
+    """Its stream was ended because it was no conversation at all. The stand-in plays on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from types import FrameType
 
 import typer
 
-from arena.cli import replay, simulate
+from arena.cli import admin, demo, leaderboard, replay, simulate
 
 app = typer.Typer(
     name="arena",
@@ -21,7 +21,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(simulate.simulate)
+app.command()(demo.demo)
+app.command()(leaderboard.leaderboard)
 app.add_typer(replay.app, name="replay")
+app.add_typer(admin.app, name="admin")
 
 
 def main() -> None:

@@ -2,3 +2,8 @@
 
 The only writer of results.
 """
+
+from arena.coordinator.check import RecordRefused
+from arena.coordinator.coordinator import Coordinator, Watcher
+
+__all__ = ["Coordinator", "RecordRefused", "Watcher"]

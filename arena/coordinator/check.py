@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from arena.match import Decision, GameRecord, MatchRecord, MatchSpec
 from arena.referee.faults import stand_in
 from arena.referee.places import places_with_faults, taken_over
-from arena.rules import Card, Move, Rules, RulesError, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import (
+    Card,
+    Move,
+    Result,
+    Rules,
+    RulesError,
+    State,
+    apply,
+    asked,
+    new_game,
+    shuffled_deck,
+    view,
+)
 
 
 class RecordRefused(ValueError):
@@ -20,6 +32,7 @@ class CheckedGame:
     Attributes:
         record: As it came.
         state: At the end of the game.
+        result: The same of it.
         faults: How many, one a seat.
         taken_over: Whether the stand-in played the seat to the end, one a seat.
         places: Those that count, one a seat.
@@ -27,6 +40,7 @@ class CheckedGame:
 
     record: GameRecord
     state: State
+    result: Result
     faults: tuple[int, ...]
     taken_over: tuple[bool, ...]
     places: tuple[int, ...]
@@ -68,12 +82,12 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     if state.result is None:
         raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
     faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
-    standins = [[decision is not None and decision.standin for decision in step] for step in game.steps]
-    moments = taken_over(faults, standins, rules.players)
-    _check_stand_in(index, faults, standins, moments)
+    moments = taken_over(faults, rules.players)
+    _check_stand_in(index, game, moments)
     return CheckedGame(
         record=game,
         state=state,
+        result=state.result,
         faults=tuple(sum(row[seat] is not None for row in faults) for seat in range(rules.players)),
         taken_over=tuple(moment is not None for moment in moments),
         places=places_with_faults(state.result.places, moments),
@@ -98,19 +112,17 @@ def _move(decision: Decision) -> Move:
     return Move(cards, None if decision.dummy is None else Card.from_label(decision.dummy))
 
 
-def _check_stand_in(
-    index: int,
-    faults: Sequence[Sequence[str | None]],
-    standins: Sequence[Sequence[bool]],
-    moments: Sequence[int | None],
-) -> None:
+def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None]) -> None:
     """The stand-in plays where there is a fault and after a take-over, and nowhere else."""
-    for number, (row, played) in enumerate(zip(faults, standins, strict=True)):
-        for seat, moment in enumerate(moments):
+    for number, step in enumerate(game.steps):
+        for seat, (decision, moment) in enumerate(zip(step, moments, strict=True)):
+            if decision is None:
+                continue
             after = moment is not None and number > moment
-            if after and row[seat] is not None:
+            if after and decision.fault is not None:
                 raise RecordRefused(f"game {index}, seat {seat}: a fault after the stand-in had taken over")
-            if row[seat] is not None and not played[seat]:
-                raise RecordRefused(f"game {index}, seat {seat}: a fault, but the stand-in did not play")
-            if played[seat] and row[seat] is None and not after:
-                raise RecordRefused(f"game {index}, seat {seat}: the stand-in played without a fault")
+            if decision.standin != (after or decision.fault is not None):
+                raise RecordRefused(
+                    f"game {index}, decision {number}, seat {seat}: the stand-in plays where there is a fault "
+                    "and after it has taken over, and nowhere else"
+                )

@@ -1,7 +1,6 @@
 """Plays matches, one call each, from any number of threads."""
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,14 +9,11 @@ from arena.launcher.referee import RefereeProcess
 from arena.launcher.seats import Seats
 from arena.launcher.sockets import SeatSockets, seat_sockets
 from arena.match import MatchRecord, MatchSpec, decode, encode
-from arena.referee.spec import Ended, Finished, Listening, Progress, RefereeSpec, Started
+from arena.referee.spec import Ended, Finished, Listening, RefereeSpec, Started
 from arena.sandbox.runtime import Runtime
 
 _REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
-
-OnProgress = Callable[[tuple[tuple[int, int], ...]], None]
-"""Hears which games are under way: (game from 0, round from 1)."""
 
 
 class Launcher:
@@ -36,15 +32,14 @@ class Launcher:
         self._run_dir = run_dir
         self._stopping = threading.Event()
         self._referees: set[RefereeProcess] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may call stop()
 
-    def play(self, spec: bytes, slots: tuple[int, ...], progress: OnProgress) -> bytes:
+    def play(self, spec: bytes, slots: tuple[int, ...]) -> bytes:
         """Play a match.
 
         Args:
             spec: A :class:`arena.match.MatchSpec`.
             slots: One a seat; nobody else uses them meanwhile.
-            progress: Hears how far it has come, in this thread.
 
         Returns:
             A :class:`arena.match.MatchRecord`.
@@ -58,7 +53,7 @@ class Launcher:
         folder = self._run_dir / f"{match.match}-{match.attempt}"
         try:
             with seat_sockets(folder, slots) as sockets:
-                return encode(self._play(match, sockets, slots, progress))
+                return encode(self._play(match, sockets, slots))
         except MatchVoid as error:
             if self._stopping.is_set():
                 raise LauncherStopped(f"match {match.match} was stopped") from error
@@ -71,9 +66,7 @@ class Launcher:
             for referee in self._referees:
                 referee.kill()
 
-    def _play(
-        self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...], progress: OnProgress
-    ) -> MatchRecord:
+    def _play(self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]) -> MatchRecord:
         seats = Seats(self._runtime, self._install, match, sockets, slots)
         try:
             with RefereeProcess(_referee_spec(match, sockets)) as referee:
@@ -82,7 +75,7 @@ class Launcher:
                 deadline.daemon = True
                 deadline.start()
                 try:
-                    finished = self._conduct(referee, seats, sockets, progress)
+                    finished = self._conduct(referee, seats, sockets)
                 finally:
                     deadline.cancel()
                     self._leave(referee)
@@ -96,9 +89,7 @@ class Launcher:
         finally:
             seats.remove()
 
-    def _conduct(
-        self, referee: RefereeProcess, seats: Seats, sockets: SeatSockets, progress: OnProgress
-    ) -> Finished:
+    def _conduct(self, referee: RefereeProcess, seats: Seats, sockets: SeatSockets) -> Finished:
         for message in referee.messages():
             match message:
                 case Listening():
@@ -107,8 +98,6 @@ class Launcher:
                         started=lambda seat: referee.tell(Started(seat)),
                         ended=lambda seat, why: referee.tell(Ended(seat, why)),
                     )
-                case Progress(rounds):
-                    progress(rounds)
                 case Finished():
                     return message
         raise MatchVoid(referee.last_words())

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from arena.launcher.errors import MatchVoid
-from arena.sandbox.runtime import SOCKET_NAME
+from arena.sandbox import SOCKET_NAME, slot_owner
 
 REFEREE_UID: Final = 63_000
 """A match's referee runs as this plus its first slot, where the launcher is root."""
-
-BOT_UID: Final = 64_000
-"""A bot runs as this plus its slot, where the launcher is root."""
 
 _MAX_PATH: Final = 107  # sun_path, less its closing zero
 
@@ -55,8 +52,8 @@ class SeatSockets:
             return
         for folder, path, slot in zip(self.folders, self.paths, self._slots, strict=True):
             os.chown(folder, 0, 0)
-            os.lchown(path, BOT_UID + slot, BOT_UID + slot)
             path.chmod(0o600)
+            os.lchown(path, *slot_owner(slot, 0, 0))
 
 
 @contextmanager

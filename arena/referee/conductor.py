@@ -11,9 +11,6 @@ from arena.referee.player import Answer, Hello, Lost, Player
 _TICK_SECONDS: Final = 0.05
 """How late a late decision may be found. An answer that comes in this while is late all the same."""
 
-Progress = Callable[[tuple[tuple[int, int], ...]], None]
-"""Hears which games are under way, as (game from 0, round from 1), whenever that changes."""
-
 
 class Conductor:
     """Carries events between a match and its players until the match is over.
@@ -23,7 +20,6 @@ class Conductor:
         players: One a seat.
         start_seconds: From :meth:`started` to the bot's greeting.
         now: A monotonic clock, in seconds.
-        progress: Hears how far the match has come.
     """
 
     def __init__(
@@ -33,14 +29,11 @@ class Conductor:
         *,
         start_seconds: float,
         now: Callable[[], float],
-        progress: Progress,
     ) -> None:
         self._match = match
         self._players = players
         self._start_seconds = start_seconds
         self._now = now
-        self._progress = progress
-        self._reported: tuple[tuple[int, int], ...] = ()
         self._waiting: dict[int, float] = {}
         self._absent = set(range(len(players)))
         self._over = asyncio.Event()
@@ -94,7 +87,7 @@ class Conductor:
         for seat in [seat for seat in self._absent if now > self._waiting.get(seat, now)]:
             self._absent.remove(seat)
             why = f"no valid Hello within {self._start_seconds:g} s of its start"
-            self._match.lose(seat, Lost(Fault.TIMEOUT, why), now)
+            self._match.lose(seat, Lost(Fault.ABSENT, why), now)
         self._match.tick(now)
 
     def _hear(self, happened: Callable[[float], None]) -> None:
@@ -109,8 +102,5 @@ class Conductor:
             self._failure = error
             self._over.set()
             return
-        if self._match.rounds != self._reported:
-            self._reported = self._match.rounds
-            self._progress(self._reported)
         if self._match.over:
             self._over.set()

@@ -92,10 +92,6 @@ class Encoder:
             case GameEnded(game, result, places):
                 return pb.Event(game_end=game_end(game, result, places))
             case FaultNoticed():
-                return pb.Event(
-                    notice=pb.Notice(
-                        **{**event._asdict(), "fault": _FAULTS.get(event.fault, pb.FAULT_KIND_PROTOCOL)}
-                    )
-                )
+                return pb.Event(notice=pb.Notice(**{**event._asdict(), "fault": _FAULTS[event.fault]}))
             case _:
                 raise TypeError(f"no message for {event!r}")

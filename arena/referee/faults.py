@@ -7,7 +7,11 @@ is gone, to the end of the game.
 
 from typing import Final
 
+from arena.match import Fault
 from arena.rules import Move, View
+
+FINAL_FAULTS: Final = frozenset({Fault.CRASH, Fault.ABSENT, Fault.EXPELLED})
+"""After one of these there is no bot any more, so the stand-in plays to the end."""
 
 FAULTS_TO_TAKE_OVER: Final = 3
 """With this many faults in one game the stand-in plays the rest of it."""

@@ -128,7 +128,7 @@ class GrpcPlayer(pb_grpc.RefereeServicer):
             return True
         refusal = _greeting_refused(message)
         if refusal is not None:
-            self._lose(Fault.PROTOCOL, refusal)
+            self._lose(Fault.EXPELLED, refusal)
             return False
         self._greeted = True
         hello = message.hello

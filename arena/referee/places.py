@@ -6,13 +6,13 @@ too. Source: the section "Places" of docs/rules.md.
 
 from collections.abc import Sequence
 
-from arena.referee.faults import FAULTS_TO_TAKE_OVER
+from arena.referee.faults import FAULTS_TO_TAKE_OVER, FINAL_FAULTS
 
 
 def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
     """Return when the stand-in took each seat over for good, as an index into ``faults``.
 
-    A seat is taken over by its first ``crash`` or by its third fault of any kind.
+    A seat is taken over by its first final fault, such as ``crash``, or by its third fault of any kind.
 
     Args:
         faults: In the order of play, each with one entry a seat: the fault's
@@ -29,7 +29,7 @@ def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int 
             if fault is None or moments[seat] is not None:
                 continue
             counts[seat] += 1
-            if fault == "crash" or counts[seat] == FAULTS_TO_TAKE_OVER:
+            if fault in FINAL_FAULTS or counts[seat] == FAULTS_TO_TAKE_OVER:
                 moments[seat] = moment
     return tuple(moments)
 

@@ -27,7 +27,6 @@ from arena.referee.spec import (
     FromLauncher,
     FromReferee,
     Listening,
-    Progress,
     RefereeSpec,
     Started,
 )
@@ -74,7 +73,6 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         [GrpcPlayer(Path(socket), encoder) for socket in spec.sockets],
         start_seconds=spec.clock.start_millis / 1000,
         now=time.monotonic,
-        progress=lambda rounds: say(Progress(rounds)),
     )
     await conductor.open()
     say(Listening())

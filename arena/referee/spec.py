@@ -2,9 +2,9 @@
 
 The launcher's first line is a :class:`RefereeSpec`; then come
 :class:`Started` and :class:`Ended`, one a seat each at most. The referee says
-:class:`Listening` once every socket is bound, :class:`Progress` on the way,
-and :class:`Finished` at the end. Anything else on its output, or no
-:class:`Finished`, is a fault of the arena.
+:class:`Listening` once every socket is bound, and :class:`Finished` at the
+end. Anything else on its output, or no :class:`Finished`, is a fault of the
+arena.
 """
 
 import msgspec
@@ -50,12 +50,6 @@ class Listening(msgspec.Struct, frozen=True, tag="listening"):
     """Every socket is bound."""
 
 
-class Progress(msgspec.Struct, frozen=True, tag="progress"):
-    """The games under way: (game from 0, round from 1)."""
-
-    rounds: tuple[tuple[int, int], ...]
-
-
 class SeatEnd(msgspec.Struct, frozen=True, kw_only=True):
     """What the referee knows of a seat.
 
@@ -76,4 +70,4 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
 
 
 FromLauncher = Started | Ended
-FromReferee = Listening | Progress | Finished
+FromReferee = Listening | Finished

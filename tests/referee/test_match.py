@@ -224,12 +224,12 @@ def test_a_bot_that_never_came_loses_one_game() -> None:
     """The first game is played to the end by its stand-in, the others are not played."""
     driver = Driver(Rules(players=2), games=6)
     driver.match.greeted(0, Hello(8, ""), driver.now)
-    driver.match.lose(1, Lost(Fault.TIMEOUT, "no valid Hello"), driver.now)
+    driver.match.lose(1, Lost(Fault.ABSENT, "no valid Hello"), driver.now)
     driver.collect()
     driver.play_on((0,))
     assert driver.match.over
     assert len(driver.match.games()) == 1
-    assert driver.decision(0, 0, 1).fault is Fault.TIMEOUT
+    assert driver.decision(0, 0, 1).fault is Fault.ABSENT
 
 
 def test_a_match_without_any_bot_ends() -> None:

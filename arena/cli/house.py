@@ -1,0 +1,29 @@
+"""The arena's own bots: their folders, and their images where bots run in containers."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import docker
+
+from arena.images import BASE_IMAGE, bots_folder, build_bot_image, ensure_base_image
+from arena.match import RuntimeName
+
+
+def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
+    """Return (name, source) of every sample bot; for containers make what images are missing.
+
+    Raises:
+        ImageTrouble: An image can't be made.
+    """
+    folders = sorted(file.parent for file in bots_folder().glob("*/bot.py"))
+    if runtime is RuntimeName.PROCESS:
+        return tuple((folder.name, str(folder.resolve())) for folder in folders)
+    with closing(docker.from_env()) as client:
+        ensure_base_image(client, say=say)
+        return tuple((folder.name, _image(client, folder, say)) for folder in folders)
+
+
+def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
+    say(f"image of {folder.name}, on {BASE_IMAGE}")
+    return build_bot_image(client, folder)

@@ -1,0 +1,34 @@
+"""``arena leaderboard``."""
+
+import json
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from arena.bootstrap import CannotStart, open_results
+from arena.cli.board import as_data, print_board
+from arena.cli.console import fail
+from arena.settings import Settings
+from arena.store import StoreError
+
+
+def leaderboard(
+    *,
+    players: Annotated[
+        int, typer.Option(min=0, max=5, help="Only games of this many players, 2 to 5; 0 for all.")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the ratings: the same numbers as on the site. The arena's folder is named by ARENA_DATA_DIR."""
+    if players == 1:
+        fail("--players is 2, 3, 4 or 5, or 0 for all")
+    try:
+        with closing(open_results(Settings())) as store:
+            standings = store.reads.leaderboard(players)
+    except (CannotStart, StoreError) as error:
+        fail(str(error))
+    if as_json:
+        typer.echo(json.dumps(as_data(standings), indent=2))
+    else:
+        print_board(standings, f"Leaderboard, {players} players" if players else "Leaderboard")

@@ -1,0 +1,150 @@
+"""Keeps this host's slots busy with the store's matches."""
+
+import queue
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from datetime import datetime
+from typing import Final, Protocol
+
+import structlog
+
+from arena.coordinator.check import RecordRefused
+from arena.coordinator.finish import finish
+from arena.launcher import Launcher, LauncherStopped, MatchVoid, SlotPool
+from arena.match import encode
+from arena.store import Claim, FinishedMatch, Store
+
+_log = structlog.get_logger()
+
+_POLL_SECONDS: Final = 0.5
+
+
+class Watcher(Protocol):
+    """Hears what becomes of matches, in the coordinator's thread."""
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Take note that a match has been played and stored."""
+
+    def on_voided(self, match: str, reason: str) -> None:
+        """Take note that a match has failed for a fault of the arena, and waits again or is quarantined."""
+
+
+class Coordinator:
+    """Claims matches, has them played, and stores what came of them.
+
+    Args:
+        store: The queue and the results.
+        launcher: Plays matches.
+        executor: Runs one call of the launcher a match.
+        slots: The seats of this host.
+        now: UTC.
+        watcher: Hears what becomes of matches.
+
+    Attributes:
+        stopped: Whether :meth:`stop` has been called.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a coordinator coordinates
+        self,
+        *,
+        store: Store,
+        launcher: Launcher,
+        executor: Executor,
+        slots: SlotPool,
+        now: Callable[[], datetime],
+        watcher: Watcher,
+    ) -> None:
+        self._store = store
+        self._launcher = launcher
+        self._executor = executor
+        self._slots = slots
+        self._now = now
+        self._watcher = watcher
+        self._done: queue.SimpleQueue[tuple[Claim, tuple[int, ...], Future[bytes]] | None] = (
+            queue.SimpleQueue()
+        )
+        self._running = 0
+        self._next: Claim | None = None
+        self.stopped = False
+
+    def run(self, refill: Callable[[], bool]) -> None:
+        """Play until there is nothing left, or :meth:`stop` is called.
+
+        Args:
+            refill: Called when no match waits; adds some and returns True, or
+                returns False where that was all.
+        """
+        try:
+            more = True
+            while not self.stopped and (more or self._running or self._next is not None):
+                more = self._dispatch(refill) if more else self._dispatch(lambda: False)
+                self._collect()
+        finally:
+            self._launcher.stop()
+            while self._running:
+                self._collect()
+            self._store.writes.release_running()
+
+    def stop(self) -> None:
+        """End soon: what runs is thrown away and waits again. May be called from a signal handler."""
+        self.stopped = True
+        self._launcher.stop()
+        self._done.put(None)
+
+    def _dispatch(self, refill: Callable[[], bool]) -> bool:
+        """Start matches while there are slots, and tell whether there may be more."""
+        while not self.stopped:
+            if self._next is None:
+                self._next = self._store.writes.claim(self._now())
+            if self._next is None:
+                if not refill():
+                    return False
+                continue
+            slots = self._slots.take(len(self._next.seats))
+            if slots is None:
+                return True
+            self._submit(self._next, slots)
+            self._next = None
+        return True
+
+    def _submit(self, claim: Claim, slots: tuple[int, ...]) -> None:
+        future = self._executor.submit(self._launcher.play, encode(claim.spec), slots)
+        self._running += 1
+        future.add_done_callback(lambda done: self._done.put((claim, slots, done)))
+
+    def _collect(self) -> None:
+        """Wait for a match to end, for a little while, and store what came of it."""
+        try:
+            ended = self._done.get(timeout=_POLL_SECONDS)
+        except queue.Empty:
+            return
+        if ended is None:
+            return
+        claim, slots, future = ended
+        self._running -= 1
+        self._slots.give_back(slots)
+        self._settle(claim, future)
+
+    def _settle(self, claim: Claim, future: Future[bytes]) -> None:
+        try:
+            finished = finish(claim, future.result(), self._now())
+        except LauncherStopped:
+            return
+        except (MatchVoid, RecordRefused) as error:
+            self._void(claim, str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - see below
+            # A defect of the arena's own must not take the other matches with it.
+            _log.exception("match failed", match=claim.spec.match)
+            self._void(claim, repr(error))
+            return
+        if self._store.writes.record(finished):
+            self._watcher.on_finished(finished)
+        else:
+            _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
+
+    def _void(self, claim: Claim, reason: str) -> None:
+        spec = claim.spec
+        state = self._store.writes.void(spec.match, spec.attempt, reason, self._now())
+        _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        self._watcher.on_voided(spec.match, reason)

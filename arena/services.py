@@ -1,0 +1,92 @@
+"""What the arena does for whoever runs it, whether asked by a command or by the site."""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from arena.match import Clock, Limits, RuntimeName
+from arena.matchmaking import PLAYER_COUNTS, Candidate, deals, draw_set, next_players, round_of_sets, seatings
+from arena.rules import Rules
+from arena.store import NewSet, NewVersion, Store
+
+HOUSE: Final = "house"
+"""The author of the arena's own bots."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chances:
+    """Where ids, seeds, dice and the time come from.
+
+    Attributes:
+        now: UTC.
+        new_id: A short id that was never used.
+        new_seed: 16 bytes that nobody can guess.
+        dice: For match-making.
+    """
+
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    new_seed: Callable[[], bytes]
+    dice: random.Random
+
+
+class Ladder:
+    """One ladder: who is on it and what is played next. The basic game, 2 to 5 players.
+
+    Args:
+        store: Where it is kept.
+        runtime: How its bots are run.
+        chances: Ids, seeds, dice and the time.
+    """
+
+    def __init__(self, store: Store, runtime: RuntimeName, chances: Chances) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._chances = chances
+        self.clock = Clock()
+        self.limits = Limits()
+
+    def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
+        """Enter the arena's own bots, as (name, source). A new source makes a new version."""
+        for name, source in sources:
+            self._store.writes.add_version(
+                NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self._chances.now())
+            )
+
+    def ensure_round(self) -> None:
+        """Add sets in which every bot plays at every number of players, unless such sets wait already.
+
+        Raises:
+            TooFewBots: A table can't be filled.
+        """
+        candidates = self._store.reads.candidates()
+        if all(candidate.queued[players] for candidate in candidates for players in PLAYER_COUNTS):
+            return
+        for order in round_of_sets(candidates, PLAYER_COUNTS, self._chances.dice):
+            self._add_set(candidates, order)
+
+    def add_set(self) -> None:
+        """Add the set that is due next.
+
+        Raises:
+            TooFewBots: No table can be filled.
+        """
+        candidates = self._store.reads.candidates()
+        players = next_players(candidates)
+        self._add_set(candidates, draw_set(candidates, players, self._chances.dice))
+
+    def _add_set(self, candidates: tuple[Candidate, ...], order: tuple[int, ...]) -> None:
+        count = deals(candidates, order)
+        new = NewSet(
+            id=self._chances.new_id(),
+            rules=Rules(players=len(order)),
+            seeds=tuple(self._chances.new_seed().hex() for _ in range(count)),
+            seatings=seatings(order),
+            clock=self.clock,
+            limits=self.limits,
+            runtime=self._runtime,
+            created=self._chances.now(),
+        )
+        self._store.writes.add_set(new)
