@@ -31,6 +31,9 @@ _ENVIRONMENT = trueskill.TrueSkill(
 )
 
 
+_ROUNDING = 1e-9
+
+
 @dataclass(frozen=True, slots=True)
 class Rating:
     """What is believed of a player's skill, a normal distribution.
@@ -70,9 +73,9 @@ def update(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ..
     """Return the ratings after one game.
 
     The same arguments give the same bits. An upset too extreme for double
-    precision (a mean difference of hundreds) is rated as the widest gap that
-    can be computed, found by halving all distances to the table's average:
-    the change has the right direction and less than its full size.
+    precision (means hundreds apart) is rated as the widest gap that can be
+    computed, found by halving all distances to the table's average, and the changes of
+    that table are taken.
 
     Args:
         ratings: Before the game, two or more players.
@@ -82,27 +85,28 @@ def update(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ..
         ValueError: Fewer than two players, or not one place a player.
     """
     if len(ratings) < 2 or len(ratings) != len(places):  # noqa: PLR2004 - alone, nobody is compared
-        raise ValueError(
-            f"{len(ratings)} ratings and {len(places)} places: give one of each a player, 2 or more"
-        )
+        raise ValueError(f"{len(ratings)} ratings, {len(places)} places: one of each for 2 players or more")
     average = math.fsum(rating.mean for rating in ratings) / len(ratings)
-    narrowing = 1.0
-    while True:
-        try:
-            # Without narrowing the means are untouched, to the bit.
-            means = [
-                r.mean if narrowing == 1.0 else average + (r.mean - average) * narrowing for r in ratings
-            ]
-            return _rate(ratings, means, places)
-        except FloatingPointError:
-            narrowing /= 2
-
-
-def _rate(ratings: Sequence[Rating], means: Sequence[float], places: Sequence[int]) -> tuple[Rating, ...]:
-    """Rate players as if their means were ``means``, and carry the changes over to their own."""
-    table = [(_ENVIRONMENT.create_rating(m, r.deviation),) for m, r in zip(means, ratings, strict=True)]
-    rated = _ENVIRONMENT.rate(table, ranks=list(places))
+    means = [rating.mean for rating in ratings]
+    while (rated := _rate(ratings, means, places)) is None:  # ends: equal means can be rated
+        means = [average + (mean - average) / 2 for mean in means]
     return tuple(
-        Rating(new.mu if mean == old.mean else old.mean + (new.mu - mean), new.sigma)
-        for old, mean, (new,) in zip(ratings, means, rated, strict=True)
+        Rating(old.mean + (new.mu - mean), new.sigma) if mean != old.mean else Rating(new.mu, new.sigma)
+        for old, mean, new in zip(ratings, means, rated, strict=True)
     )
+
+
+def _rate(
+    ratings: Sequence[Rating], means: Sequence[float], places: Sequence[int]
+) -> list[trueskill.Rating] | None:
+    """Rate players as if their means were ``means``; None where double precision doesn't suffice."""
+    table = [(_ENVIRONMENT.create_rating(m, r.deviation),) for m, r in zip(means, ratings, strict=True)]
+    try:
+        rated = [rating for (rating,) in _ENVIRONMENT.rate(table, ranks=list(places))]
+    except (FloatingPointError, ValueError):  # the latter from the root of a variance below 0
+        return None
+    # But for the drift before it, a game only adds knowledge: a larger deviation is an error of rounding.
+    for old, new in zip(ratings, rated, strict=True):
+        if not new.sigma <= math.hypot(old.deviation, _ENVIRONMENT.tau) * (1 + _ROUNDING):
+            return None
+    return rated

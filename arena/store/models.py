@@ -10,85 +10,26 @@ each event did, and ``rating`` is where the fold of the log stands. Whoever
 numbers a game or an event holds the lock on the row of ``ladder``.
 """
 
-from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    CheckConstraint,
-    DateTime,
-    Dialect,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import CheckConstraint, ForeignKey, Index, MetaData, UniqueConstraint, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.types import TypeDecorator, TypeEngine
 
-
-class UtcTime(TypeDecorator[datetime]):
-    """A moment. Aware datetimes go in, UTC comes out, also from a database without time zones."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Turn into UTC.
-
-        Raises:
-            ValueError: A naive datetime, which could mean any moment.
-        """
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"{value} has no time zone")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Turn into UTC; a naive value was stored as UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class Words(TypeDecorator[str]):
-    """Text from outside. What PostgreSQL can't hold (NUL, lone surrogates) is replaced."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """Replace what can't be stored."""
-        if value is None:
-            return None
-        return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
-_NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")  # SQLite's row id is an Integer
-_NAME = String(64)
-
-Number = Annotated[int, mapped_column(_NUMBER)]
-NumberKey = Annotated[int, mapped_column(_NUMBER, primary_key=True, autoincrement=False)]
-Serial = Annotated[int, mapped_column(_NUMBER, primary_key=True, autoincrement=True)]
-Small = Annotated[int, mapped_column(Integer)]
-SmallKey = Annotated[int, mapped_column(Integer, primary_key=True, autoincrement=False)]
-Name = Annotated[str, mapped_column(_NAME)]
-NameKey = Annotated[str, mapped_column(_NAME, primary_key=True)]
-LongText = Annotated[str, mapped_column(Text)]
-Reason = Annotated[str, mapped_column(Words)]
-Moment = Annotated[datetime, mapped_column(UtcTime)]
-Real = Annotated[float, mapped_column(Double)]
-Blob = Annotated[bytes, mapped_column(LargeBinary)]
-Texts = Annotated[list[str], mapped_column(JSON)]
+from arena.store.columns import (
+    Blob,
+    LongText,
+    Moment,
+    Name,
+    NameKey,
+    Number,
+    NumberKey,
+    Real,
+    Reason,
+    Serial,
+    Small,
+    SmallKey,
+    Texts,
+)
 
 _LEAN = {"sqlite_with_rowid": False}
 """For tables whose key is several columns: kept in the order of the key, without a second index."""

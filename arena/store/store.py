@@ -9,7 +9,7 @@ from datetime import datetime
 
 from arena.matchmaking import Candidate
 from arena.rating import OVERALL
-from arena.store import queries, queue, rebuild, results, versions
+from arena.store import boards, games, queue, rebuild, results, versions
 from arena.store.database import Database
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
@@ -26,27 +26,27 @@ class Reads:
     def leaderboard(self, players: int = OVERALL) -> tuple[Standing, ...]:
         """Return the newest version of every bot, best first; 0 is the overall list, 2 to 5 the others."""
         with self._database.read() as connection:
-            return queries.leaderboard(connection, players)
+            return boards.leaderboard(connection, players)
 
     def games(self, before: int | None = None, limit: int = 50) -> tuple[GameSummary, ...]:
         """Return at most ``limit`` games, newest first, with a number smaller than ``before``."""
         with self._database.read() as connection:
-            return queries.games(connection, before, limit)
+            return games.games(connection, before, limit)
 
     def game(self, id_: str) -> GamePage | None:
         """Return everything public about a game, or None where there is none of that id."""
         with self._database.read() as connection:
-            return queries.game(connection, id_)
+            return games.game(connection, id_)
 
     def totals(self) -> Totals:
         """Return how much there is."""
         with self._database.read() as connection:
-            return queries.totals(connection)
+            return games.totals(connection)
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Return the newest version of every bot, for match-making."""
         with self._database.read() as connection:
-            return queries.candidates(connection)
+            return boards.candidates(connection)
 
 
 class Writes:

@@ -1,14 +1,11 @@
-"""What is read: each query gives frozen read models, and costs the same after ten games and ten million."""
+"""What is read about games. Lists cost the same after ten games and after ten million."""
 
-from bisect import bisect_left
 from typing import Any
 
 from sqlalchemy import Connection, Row, ScalarSelect, func, select, text
 
 from arena.match import SeatReport, decode
-from arena.matchmaking import PLAYER_COUNTS, Candidate
-from arena.rating import OVERALL, Entry, conservative
-from arena.store import ladder
+from arena.rating import OVERALL
 from arena.store.models import (
     OPEN,
     Bot,
@@ -20,63 +17,14 @@ from arena.store.models import (
     MatchSeat,
     MatchSet,
     MatchState,
-    Rating,
     RatingChange,
     RatingEvent,
 )
-from arena.store.reads import (
-    GamePage,
-    GameSummary,
-    Standing,
-    Totals,
-)
-from arena.store.reads import (
-    GameSeat as SeatOfGame,
-)
-from arena.store.reads import (
-    RatingChange as Change,
-)
+from arena.store.reads import GamePage, GameSummary, Totals
+from arena.store.reads import GameSeat as SeatOfGame
+from arena.store.reads import RatingChange as Change
 
 _VARIANTS = ("pass_both_ways", "soy_sauce", "dummy")
-
-
-def leaderboard(connection: Connection, players: int = OVERALL) -> tuple[Standing, ...]:
-    """Return the newest version of every bot, best first; equal scores share a rank.
-
-    Versions without a game in this list come last.
-
-    Args:
-        connection: To the store.
-        players: 0 is the overall list, 2 to 5 those of a number of players.
-    """
-    rows = connection.execute(
-        select(Bot.name, Bot.author, BotVersion.number, Rating.__table__)
-        .join(BotVersion, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.newest))
-        .join(Rating, Rating.version_id == BotVersion.id)
-        .where(Rating.players == players)
-    )
-    entries = [(row, ladder.entry(row._asdict())) for row in rows]
-    keys = [(entry.games == 0, -conservative(entry.rating)) for _, entry in entries]
-    order = sorted(range(len(entries)), key=lambda index: (keys[index], entries[index][0].name))
-    ranks = sorted(keys)
-    return tuple(_standing(bisect_left(ranks, keys[index]) + 1, *entries[index]) for index in order)
-
-
-def _standing(rank: int, row: Row[Any], entry: Entry) -> Standing:
-    return Standing(
-        rank=rank,
-        bot=row.name,
-        version=row.number,
-        author=row.author,
-        mean=entry.rating.mean,
-        deviation=entry.rating.deviation,
-        score=conservative(entry.rating),
-        games=entry.games,
-        wins=entry.wins,
-        mean_place=entry.place_sum / entry.games if entry.games else None,
-        faulty=entry.faulty,
-        last_played=entry.last_played,
-    )
 
 
 def games(connection: Connection, before: int | None, limit: int) -> tuple[GameSummary, ...]:
@@ -205,53 +153,3 @@ def totals(connection: Connection) -> Totals:
         select(bots, Ladder.games, matches(MatchState.WAITING), matches(MatchState.RUNNING))
     ).one()
     return Totals(bots=row[0], games=row[1], matches_waiting=row[2], matches_running=row[3])
-
-
-def candidates(connection: Connection) -> tuple[Candidate, ...]:
-    """Return the newest version of every bot with what match-making wants to know, by id."""
-    queued = _queued(connection)
-    rows = connection.execute(
-        select(
-            BotVersion.id,
-            Bot.name,
-            Bot.author,
-            Bot.house,
-            Rating.players,
-            Rating.mean,
-            Rating.games,
-            Rating.last_played,
-        )
-        .join(Bot, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.newest))
-        .join(Rating, Rating.version_id == BotVersion.id)
-        .order_by(BotVersion.id, Rating.players)
-    )
-    by_version: dict[int, dict[int, Any]] = {}
-    for row in rows:
-        by_version.setdefault(row.id, {})[row.players] = row
-    return tuple(_candidate(version, lists, queued) for version, lists in by_version.items())
-
-
-def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int], int]) -> Candidate:
-    overall = lists[OVERALL]
-    return Candidate(
-        version=version,
-        bot=overall.name,
-        author=overall.author,
-        house=overall.house,
-        mean=overall.mean,
-        last_played=overall.last_played,
-        games={players: lists[players].games for players in PLAYER_COUNTS},
-        queued={players: queued.get((version, players), 0) for players in PLAYER_COUNTS},
-    )
-
-
-def _queued(connection: Connection) -> dict[tuple[int, int], int]:
-    """Return the games of matches that wait or run, by version and number of players."""
-    rows = connection.execute(
-        select(MatchSeat.version_id, MatchSet.players, func.sum(MatchSet.deals).label("games"))
-        .join(Match, Match.id == MatchSeat.match_id)
-        .join(MatchSet, MatchSet.number == Match.set_number)
-        .where(text(OPEN))
-        .group_by(MatchSeat.version_id, MatchSet.players)
-    )
-    return {(row.version_id, row.players): int(row.games) for row in rows}

@@ -1,0 +1,128 @@
+"""The fold of a ladder's log."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rating import (
+    LISTS,
+    Entry,
+    Event,
+    GamePlayed,
+    Key,
+    Rating,
+    VersionStarted,
+    apply,
+    initial,
+    next_version,
+    rebuild,
+    update,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def game(versions: tuple[int, ...], places: tuple[int, ...], minute: int = 0) -> GamePlayed:
+    """Make a game without faults."""
+    ended = START + timedelta(minutes=minute)
+    return GamePlayed(versions=versions, places=places, faulty=(False,) * len(versions), ended=ended)
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Event]:
+    """Draw a log: bots that start, play, and come back in new versions."""
+    events: list[Event] = [VersionStarted(version=version, previous=None) for version in range(1, 6)]
+    current = [1, 2, 3, 4, 5]
+    for minute in range(draw(st.integers(0, 15))):
+        if draw(st.integers(0, 4)) == 0:
+            bot = draw(st.integers(0, 4))
+            version = max(current) + 1
+            events.append(VersionStarted(version=version, previous=current[bot]))
+            current[bot] = version
+        else:
+            players = draw(st.integers(2, 5))
+            versions = tuple(draw(st.permutations(current))[:players])
+            places = tuple(draw(st.lists(st.integers(1, players), min_size=players, max_size=players)))
+            events.append(game(versions, places, minute))
+    return events
+
+
+@given(logs())
+def test_kept_entries_equal_a_rebuild(events: list[Event]) -> None:
+    """Applying one event after the other gives exactly what folding them all at once gives."""
+    entries: dict[Key, Entry] = {}
+    for event in events:
+        before = dict(entries)
+        changed = apply(entries, event)
+        assert entries == before
+        entries.update(changed)
+    assert entries == rebuild(events)
+
+
+@given(logs())
+def test_each_list_counts_its_own_games(events: list[Event]) -> None:
+    """The overall list counts a version's games, the others those of their number of players."""
+    entries = rebuild(events)
+    games = [event for event in events if isinstance(event, GamePlayed)]
+    for (version, players), entry in entries.items():
+        mine = [g for g in games if version in g.versions and players in {0, len(g.versions)}]
+        places = [g.places[g.versions.index(version)] for g in mine]
+        assert (entry.games, entry.place_sum, entry.wins) == (len(mine), sum(places), places.count(1))
+        assert entry.last_played == (mine[-1].ended if mine else None)
+
+
+def test_a_new_bot_starts_in_every_list() -> None:
+    """It starts at the initial rating, overall and at every number of players."""
+    assert rebuild([VersionStarted(version=7, previous=None)]) == {
+        (7, players): Entry(rating=initial()) for players in LISTS
+    }
+
+
+def test_a_new_version_carries_on_in_every_list() -> None:
+    """It starts from the rating of the one before in the same list, with nothing played."""
+    events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
+    events += [game((1, 2), (1, 2))] * 30 + [game((2, 1), (1, 2))] * 30
+    old = rebuild(events)
+    new = apply(old, VersionStarted(version=3, previous=1))
+    assert new == {(3, players): Entry(rating=next_version(old[1, players].rating)) for players in LISTS}
+    assert new[3, 2].rating == Rating(old[1, 2].rating.mean, 25 / 6)
+
+
+def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
+    """Both ratings take the same step from where each of them stood."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
+    changed = apply(start, game((3, 1, 2), (1, 1, 3)))
+    expected = update([initial()] * 3, (1, 1, 3))
+    assert changed.keys() == {(version, players) for version in (1, 2, 3) for players in (0, 3)}
+    for players in (0, 3):
+        assert tuple(changed[version, players].rating for version in (3, 1, 2)) == expected
+
+
+def test_faults_are_counted() -> None:
+    """A game with a fault counts once in the list's faulty games."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
+    played = GamePlayed(versions=(1, 2), places=(2, 1), faulty=(True, False), ended=START)
+    changed = apply(start, played)
+    assert [changed[version, 0].faulty for version in (1, 2)] == [1, 0]
+
+
+def test_a_version_can_not_play_itself() -> None:
+    """One version on two seats is refused."""
+    start = rebuild([VersionStarted(version=1, previous=None)])
+    with pytest.raises(ValueError, match="can't play itself"):
+        apply(start, game((1, 1), (1, 2)))
+
+
+def test_a_version_starts_once() -> None:
+    """A second start of the same version is refused."""
+    start = rebuild([VersionStarted(version=1, previous=None)])
+    with pytest.raises(ValueError, match="started already"):
+        apply(start, VersionStarted(version=1, previous=None))
+
+
+def test_nobody_plays_before_the_start() -> None:
+    """A game of a version that hasn't started is refused."""
+    with pytest.raises(KeyError):
+        apply({}, game((1, 2), (1, 2)))
