@@ -16,14 +16,12 @@ _CALL_SECONDS: Final = 60
 _CONNECTIONS: Final = 64
 """Kept open at most. Every running bot holds two: for its end and for its stderr."""
 
-_IMAGE_FAULTS: Final = (
-    "no command specified",
-    "exec format error",
-    "chdir to cwd",
-    "mkdir /",
-    "not a directory",
-)
-"""In the engine's words, what only a wrong image can cause."""
+_IMAGE_FAULTS: Final = {
+    "not a directory": "it has a file where a folder must be: /tmp, /run, /run/arena, /sbin, or its WORKDIR",
+    "chdir to cwd": "its WORKDIR can't be entered",
+    "exec format error": "its program is for another kind of processor",
+}
+"""What only a wrong image can cause, in the engine's words and in ours, which show no path of this host."""
 
 
 def connect() -> docker.APIClient:
@@ -54,22 +52,38 @@ def engine_errors(doing: str) -> Iterator[None]:
         doing: What was being done to what, such as ``start container arena-…``.
 
     Raises:
-        LaunchRefused: The image can't be run, by the engine's own words.
-        RuntimeTrouble: All else, so that no bot is blamed without evidence.
+        RuntimeTrouble: Always, so that no bot is blamed without evidence.
     """
     try:
         yield
     except ImageNotFound as error:
         raise RuntimeTrouble(
-            f"could not {doing}: the image is not here ({error.explanation}); load it again"
+            f"could not {doing}: the image is not here ({error.explanation}); build or load it again"
         ) from error
     except APIError as error:
-        words = str(error.explanation or error)
-        if any(fault in words.lower() for fault in _IMAGE_FAULTS):
-            raise LaunchRefused(f"the image can't be started: {words}") from error
-        raise RuntimeTrouble(f"could not {doing}: the engine answered {words}") from error
+        raise RuntimeTrouble(
+            f"could not {doing}: the engine answered: {error.explanation or error}"
+        ) from error
     except (DockerException, OSError) as error:
-        raise RuntimeTrouble(f"could not {doing}: the engine does not answer ({error})") from error
+        raise RuntimeTrouble(f"could not {doing}: the engine does not answer: {error}") from error
+
+
+@contextmanager
+def launch_errors(doing: str) -> Iterator[None]:
+    """Do as :func:`engine_errors`, but see where the image is to blame.
+
+    Raises:
+        LaunchRefused: By the engine's own words the image can't be run.
+        RuntimeTrouble: All else.
+    """
+    with engine_errors(doing):
+        try:
+            yield
+        except APIError as error:
+            for sign, words in _IMAGE_FAULTS.items():
+                if sign in str(error.explanation):
+                    raise LaunchRefused(f"the image can't be started: {words}") from error
+            raise
 
 
 def is_gone(error: APIError) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 import docker
 from docker.errors import APIError
 
-from arena.sandbox.docker_engine import engine_errors
+from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
 from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
 from arena.sandbox.policy import Host, container_arguments, limits_in_words
@@ -65,6 +65,8 @@ class DockerRuntime:
     def launch(self, spec: SandboxSpec) -> DockerSandbox:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         self.check_source(spec.source)
+        if not spec.socket_dir.is_dir():
+            raise RuntimeTrouble(f"{spec.socket_dir} is no folder; make it and open the socket first")
         sandbox = self._create(spec)
         try:
             sandbox.start()
@@ -76,12 +78,14 @@ class DockerRuntime:
 
     def _create(self, spec: SandboxSpec) -> DockerSandbox:
         arguments = container_arguments(spec, self._host)
-        with engine_errors(f"create container {spec.name}"):
+        with launch_errors(f"create container {spec.name}"):
             try:
                 answer = self._client.create_container(**arguments)
-            except OSError:
-                # The answer was lost, perhaps not the container. Nobody else uses this name.
-                with contextlib.suppress(APIError, OSError):
+            except APIError:
+                raise  # nothing was made; the name may be another container's
+            except BaseException:
+                # The answer was lost, perhaps not the container.
+                with contextlib.suppress(OSError):
                     self._client.remove_container(spec.name, v=True, force=True)
                 raise
         warnings = tuple(answer.get("Warnings") or ())

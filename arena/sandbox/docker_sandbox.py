@@ -1,9 +1,9 @@
 """One bot's container."""
 
 import contextlib
-import socket
 import threading
 from http import HTTPStatus
+from socket import SocketIO
 from typing import Any, Final
 
 import docker
@@ -11,7 +11,7 @@ from docker.errors import APIError, NotFound
 from docker.utils.socket import frames_iter
 
 from arena.sandbox.capture import Capture
-from arena.sandbox.docker_engine import engine_errors, is_gone
+from arena.sandbox.docker_engine import engine_errors, is_gone, launch_errors
 from arena.sandbox.runtime import Exit
 
 _LAST_WORDS_SECONDS: Final = 2.0
@@ -50,7 +50,7 @@ class DockerSandbox:
             LaunchRefused: The image can't be started.
             RuntimeTrouble: The engine can't.
         """
-        with engine_errors(f"start container {self._name}"):
+        with launch_errors(f"start container {self._name}"):
             self._stderr.attach(self._client, self._container)
             self._client.start(self._container)
 
@@ -110,30 +110,29 @@ def remove_container(client: docker.APIClient, container: str, name: str) -> Non
 
 
 class _Stderr:
-    """Reads a container's stderr in a thread of its own, until the container ends."""
+    """Reads a container's stderr in a thread of its own, until the container ends or is removed."""
 
     def __init__(self) -> None:
         self._capture = Capture()
-        self._socket: socket.SocketIO | None = None
-        self._thread = threading.Thread(target=self._read, name="bot-stderr", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def attach(self, client: docker.APIClient, container: str) -> None:
         """Begin to listen."""
-        self._socket = client.attach_socket(container, params={"stderr": 1, "stream": 1})
+        stream: SocketIO = client.attach_socket(container, params={"stderr": 1, "stream": 1})
+        self._thread = threading.Thread(target=self._read, args=(stream,), name="bot-stderr", daemon=True)
         self._thread.start()
 
-    def _read(self) -> None:
-        stream = self._socket
-        if stream is None:
-            return
-        with contextlib.closing(stream), contextlib.suppress(OSError):
+    def _read(self, stream: SocketIO) -> None:
+        # Closing the stream alone would leave the connection behind it to the garbage collector.
+        response = stream._response  # type: ignore[attr-defined] # noqa: SLF001 - docker-py leaves it there
+        with contextlib.closing(response), contextlib.suppress(OSError):
             frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in its stubs
             for _, data in frames:
                 self._capture.feed(data)
 
     def finish(self) -> None:
         """Wait a moment for the last words of a container that ended."""
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(_LAST_WORDS_SECONDS)
 
     def text(self) -> str:

@@ -1,0 +1,31 @@
+"""Stages for the tests of the runtimes."""
+
+from collections.abc import Iterator
+
+import docker
+import pytest
+
+from tests.sandbox.stage import DockerStage, ProcessStage, Stage
+
+
+@pytest.fixture(scope="session")
+def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
+    """Give a place for programs in containers."""
+    stage = DockerStage(docker_client, base_image)
+    yield stage
+    stage.close()
+
+
+@pytest.fixture(scope="session")
+def process_stage() -> Iterator[ProcessStage]:
+    """Give a place for programs in plain processes."""
+    stage = ProcessStage()
+    yield stage
+    stage.close()
+
+
+@pytest.fixture(params=[pytest.param("docker", marks=pytest.mark.docker), "process"])
+def stage(request: pytest.FixtureRequest) -> Stage:
+    """Give each runtime in turn."""
+    chosen: Stage = request.getfixturevalue(f"{request.param}_stage")
+    return chosen

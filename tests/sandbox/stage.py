@@ -1,0 +1,165 @@
+"""Puts small programs into a runtime: the same ones into containers and into plain processes."""
+
+import io
+import json
+import os
+import shutil
+import socket
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import docker
+
+from arena.match import Limits
+from arena.sandbox import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, SandboxSpec, slot_owner
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.docker_runtime import DockerRuntime
+from arena.sandbox.process_runtime import ProcessRuntime
+
+LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
+
+
+class Stage(Protocol):
+    """A runtime, with a way to put programs into it and to see what is left."""
+
+    runtime: Runtime
+    install: str
+
+    def source(self, program: str) -> str:
+        """Return the source of a bot that is this Python program."""
+
+    def empty_source(self) -> str:
+        """Return a source that holds nothing to run."""
+
+    def leftovers(self) -> list[str]:
+        """Return what is left of this stage's sandboxes on this host."""
+
+    def close(self) -> None:
+        """Remove everything."""
+
+
+class DockerStage:
+    """Programs in containers; each program is an image that adds only its command to the base."""
+
+    def __init__(self, client: docker.DockerClient, base_image: str) -> None:
+        self.install = f"test-{uuid.uuid4().hex[:12]}"
+        self.runtime = DockerRuntime(connect())
+        self.client = client
+        self._base = base_image
+        self._images: list[str] = []
+
+    def image(self, instructions: str) -> str:
+        """Return the id of an image of the base and these lines of a Dockerfile."""
+        # The label makes it an image of its own, so that removing it hurts no other test.
+        text = f"FROM {self._base}\nLABEL kaiten.test={uuid.uuid4().hex}\n{instructions}\n"
+        image, _ = self.client.images.build(fileobj=io.BytesIO(text.encode()), rm=True, network_mode="none")
+        if image.id is None:
+            raise ValueError(instructions)
+        self._images.append(image.id)
+        return image.id
+
+    def source(self, program: str) -> str:
+        """Return the id of an image whose command is this program."""
+        return self.image(f"ENTRYPOINT {json.dumps(['python3', '-c', program])}")
+
+    def empty_source(self) -> str:
+        """Return the id of an image without a command."""
+        return self.image("ENTRYPOINT []\nCMD []")
+
+    def leftovers(self) -> list[str]:
+        """Return the names of this stage's containers, in any state."""
+        found = self.client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self.install}"})
+        return [container["Names"][0] for container in found]
+
+    def close(self) -> None:
+        """Remove containers and images."""
+        self.runtime.sweep(self.install)
+        for image in self._images:
+            self.client.images.remove(image, force=True)
+        self.runtime.close()
+
+
+class ProcessStage:
+    """Programs in plain processes; each is a folder with a bot.py."""
+
+    def __init__(self) -> None:
+        self.install = f"test-{uuid.uuid4().hex[:12]}"
+        self.runtime = ProcessRuntime()
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-stage-"))
+
+    def source(self, program: str) -> str:
+        """Return a new folder with this program as its bot.py."""
+        folder = self._folder / uuid.uuid4().hex
+        folder.mkdir()
+        (folder / "bot.py").write_text(program)
+        return str(folder)
+
+    def empty_source(self) -> str:
+        """Return a folder without a bot.py."""
+        return tempfile.mkdtemp(dir=self._folder)
+
+    def leftovers(self) -> list[str]:
+        """Return home folders and processes that carry this stage's name."""
+        mark = f"kaiten.{self.install}.".encode()
+        homes = [path.name for path in Path(tempfile.gettempdir()).glob(f"kaiten.{self.install}.*")]
+        return homes + [
+            path for path in map(str, Path("/proc").glob("[0-9]*/environ")) if mark in _read(path)
+        ]
+
+    def close(self) -> None:
+        """Remove folders."""
+        self.runtime.sweep(self.install)
+        shutil.rmtree(self._folder)
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
+@contextmanager
+def listening(slot: int = 0) -> Iterator[tuple[Path, socket.socket]]:
+    """Give a socket directory as the arena makes it, and the socket that listens in it."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: an address holds 107 bytes
+    path = folder / SOCKET_NAME
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        folder.chmod(0o711)
+        path.chmod(0o600)
+        os.chown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
+        server.settimeout(30)
+        yield folder, server
+    shutil.rmtree(folder)
+
+
+def spec_for(
+    stage: Stage, source: str, socket_dir: Path, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
+) -> SandboxSpec:
+    """Return the spec of a sandbox of this stage."""
+    return SandboxSpec(
+        name=f"arena-{stage.install}-{uuid.uuid4().hex[:8]}-1-0",
+        source=source,
+        socket_dir=socket_dir,
+        slot=slot,
+        limits=limits,
+        labels={INSTALL_LABEL: stage.install},
+    )
+
+
+def run(stage: Stage, program: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS) -> tuple[Exit, str]:
+    """Run a program to its end in a sandbox, and return how it ended and what it printed to stderr."""
+    with listening(slot) as (folder, _):
+        sandbox = stage.runtime.launch(
+            spec_for(stage, stage.source(program), folder, slot=slot, limits=limits)
+        )
+        try:
+            return sandbox.wait(), sandbox.stderr()
+        finally:
+            sandbox.remove()
