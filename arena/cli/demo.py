@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 import typer
 from rich.console import Console
@@ -66,9 +66,8 @@ def _demo(settings: Settings, *, once: bool) -> None:
 
 def _serve(settings: Settings, arena: Arena) -> None:
     with site(settings) as process, _playing(arena, _Quiet()) as coordinator:
-        _say(
-            f"the site is at http://{settings.host}:{settings.port}/ and more games are played: Ctrl-C ends both"
-        )
+        _say(f"the site is at http://{settings.host}:{settings.port}/")
+        _say("more games are played; Ctrl-C ends both")
 
         def refill() -> bool:
             if process.poll() is not None:
@@ -106,7 +105,7 @@ class _Bar:
         self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
         self._task = self._progress.add_task("rated matches", total=matches)
 
-    def __enter__(self) -> "_Bar":
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 

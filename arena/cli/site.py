@@ -42,7 +42,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     Raises:
         CannotStart: It does not answer.
     """
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own module with our own settings
         [sys.executable, "-m", "web", "--host", settings.host, "--port", str(settings.port)],
         env={**os.environ, "ARENA_DATA_DIR": str(settings.data_dir.absolute())},
         # A Ctrl-C at the terminal is for the arena; it ends the site when it is ready.

@@ -123,6 +123,6 @@ def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None])
                 raise RecordRefused(f"game {index}, seat {seat}: a fault after the stand-in had taken over")
             if decision.standin != (after or decision.fault is not None):
                 raise RecordRefused(
-                    f"game {index}, decision {number}, seat {seat}: the stand-in plays where there is a fault "
-                    "and after it has taken over, and nowhere else"
+                    f"game {index}, decision {number}, seat {seat}: the stand-in plays where there is "
+                    "a fault and after it has taken over, and nowhere else"
                 )
