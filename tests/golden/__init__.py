@@ -1,0 +1,1 @@
+"""Games that must come out the same for ever."""
