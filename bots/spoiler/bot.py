@@ -1,0 +1,57 @@
+"""Looks at the next player's table: takes what is good for itself and leaves the next player nothing good."""
+
+from arena.sdk import Card, Move, Table, View, direction, run, score_nigiri
+
+SPITE = 0.8
+"""What a point that the next player can make is worth, against an own one."""
+
+ICONS = {Card.MAKI_1: 1.0, Card.MAKI_2: 2.0, Card.MAKI_3: 3.0}
+DUMPLINGS = (0, 1, 3, 6, 10, 15)
+
+
+def choose(view: View) -> Move:
+    """Return the move with the best difference between its own gain and the next player's best answer."""
+    after = view.tables[(view.seat + direction(view)) % view.rules.players]
+    left = view.rules.turns - view.turn
+    gains = {card: promise((*after, card), left) - promise(after, left) for card in set(view.hand)}
+
+    def value(move: Move) -> float:
+        table, rest = list(view.table), list(view.hand)
+        for card in (*move.cards, *((move.dummy,) if move.dummy else ())):
+            rest.remove(card)
+        if len(move.cards) > 1:
+            table.remove(Card.CHOPSTICKS)
+        answer = max((gains[card] for card in rest), default=0.0)
+        return promise((*table, *move.cards), left) - SPITE * answer
+
+    return max(view.legal_moves(), key=value)
+
+
+def promise(table: Table, left: int) -> float:
+    """Return what a table is worth; the beginning of a set counts for a share while it can be completed.
+
+    Args:
+        table: The cards, in the order of placing.
+        left: How many turns of the round come after this one.
+    """
+    tempura, sashimi = table.count(Card.TEMPURA), table.count(Card.SASHIMI)
+    points = tempura // 2 * 5.0 + sashimi // 3 * 10.0
+    if left:
+        points += tempura % 2 * 2.0
+    if left + sashimi % 3 >= 3:  # noqa: PLR2004 - a set of three
+        points += sashimi % 3 * 2.5
+    points += score_nigiri(table) + min(left, 3) * 0.8 * free_wasabi(table)
+    points += DUMPLINGS[min(5, table.count(Card.DUMPLING))]
+    points += sum(ICONS.get(card, 0.0) for card in table)
+    points += 2.0 * table.count(Card.PUDDING) + 1.5 * (Card.SOY_SAUCE in table)
+    return points + 0.3 * left * (Card.CHOPSTICKS in table)
+
+
+def free_wasabi(table: Table) -> int:
+    """Return how many wasabi wait for a nigiri: it lies there if a salmon nigiri would score 6."""
+    before, with_one = score_nigiri(table), score_nigiri((*table, Card.SALMON_NIGIRI))
+    return int(with_one - before > 2)  # noqa: PLR2004 - a salmon nigiri without wasabi
+
+
+if __name__ == "__main__":
+    run(choose)
