@@ -26,8 +26,13 @@ LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 class Stage(Protocol):
     """A runtime, with a way to put programs into it and to see what is left."""
 
-    runtime: Runtime
-    install: str
+    @property
+    def runtime(self) -> Runtime:
+        """The runtime under test."""
+
+    @property
+    def install(self) -> str:
+        """Whose its sandboxes are."""
 
     def source(self, program: str) -> str:
         """Return the source of a bot that is this Python program."""

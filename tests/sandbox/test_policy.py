@@ -1,0 +1,125 @@
+"""The launch template, compared with the one that was committed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.match import Limits
+from arena.sandbox import INSTALL_LABEL, SandboxSpec, slot_owner
+from arena.sandbox.policy import Host, container_arguments, limits_in_words
+from arena.sandbox.seccomp import profile
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "container_arguments.json"
+
+SPEC = SandboxSpec(
+    name="arena-a1-m7-1-2",
+    source="sha256:" + "ab" * 32,
+    socket_dir=Path("/run/kaiten/m7/2"),
+    slot=2,
+    limits=Limits(),
+    labels={INSTALL_LABEL: "a1", "kaiten.match": "m7", "kaiten.attempt": "1", "kaiten.seat": "2"},
+)
+HOST = Host(runtime="runc", cgroup_driver="cgroupfs", uid=0, gid=0)
+
+FORBIDDEN = {
+    "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key",
+    "ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2", "unshare", "setns",
+    "pivot_root", "chroot", "bpf", "perf_event_open", "userfaultfd", "open_by_handle_at",
+    "init_module", "finit_module", "kexec_load", "reboot", "clock_settime", "setuid", "capset",
+    "clone3", "sync",
+}  # fmt: skip
+
+
+def readable(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the seccomp profile as data instead of as text in text."""
+    host_config = arguments["host_config"]
+    options = [
+        {"seccomp": json.loads(option.removeprefix("seccomp="))} if option.startswith("seccomp=") else option
+        for option in host_config["SecurityOpt"]
+    ]
+    return arguments | {"host_config": host_config | {"SecurityOpt": options}}
+
+
+def test_golden() -> None:
+    """The arguments for a fixed spec are exactly the committed ones: a change of any control is seen."""
+    assert readable(container_arguments(SPEC, HOST)) == json.loads(GOLDEN.read_text())
+
+
+def test_every_limit_of_the_spec_arrives() -> None:
+    """No limit is a constant of the template."""
+    limits = Limits(cpus=1.5, memory_mib=64, pids=7, tmp_mib=3)
+    found = container_arguments(replace(SPEC, limits=limits), HOST)["host_config"]
+    assert found["NanoCpus"] == 1_500_000_000
+    assert found["Memory"] == found["MemorySwap"] == 64 * 1024 * 1024
+    assert found["PidsLimit"] == 7
+    assert "size=3m" in found["Tmpfs"]["/tmp"]  # noqa: S108 - the container's
+    assert {"Name": "fsize", "Soft": 3 * 1024 * 1024, "Hard": 3 * 1024 * 1024} in found["Ulimits"]
+
+
+def test_the_host_decides_parent_cores_and_user() -> None:
+    """The driver systemd gets a slice, cores are passed on, and without root bots run as the caller."""
+    host = Host(runtime="runsc", cgroup_driver="systemd", uid=1000, gid=100, cores="1-3")
+    found = container_arguments(SPEC, host)
+    assert found["user"] == "1000:100"
+    assert found["runtime"] == "runsc"
+    assert found["host_config"]["CgroupParent"] == "kaiten.slice"
+    assert found["host_config"]["CpusetCpus"] == "1-3"
+
+
+def test_slots_have_different_owners() -> None:
+    """Under root every slot has a uid and gid of its own; anyone else has but his own."""
+    assert [slot_owner(slot, 0, 0) for slot in (0, 5)] == [(64_000, 64_000), (64_005, 64_005)]
+    assert slot_owner(5, 1000, 100) == (1000, 100)
+
+
+def test_limits_in_words() -> None:
+    """Without warnings the words promise what the spec asks for."""
+    assert limits_in_words(SPEC, HOST, ()) == (
+        "memory 256 MiB without swap",
+        "0.4 CPU cores",
+        "64 processes and threads",
+        "/tmp 16 MiB, all else read-only",  # noqa: S108 - words
+        "no network",
+        "no capabilities, no new privileges",
+        "system calls by allow-list",
+        "user 64002",
+    )
+
+
+@pytest.mark.parametrize(
+    ("warning", "control"),
+    [
+        ("Your kernel does not support memory limit capabilities. Discarded.", "memory 256 MiB without swap"),
+        ("Your kernel does not support swap limit capabilities.", "memory 256 MiB without swap"),
+        ("Your kernel does not support PIDs limit capabilities.", "64 processes and threads"),
+        ("Your kernel does not support CPU CFS scheduler.", "0.4 CPU cores"),
+    ],
+)
+def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
+    """What the engine could not hold is said where it was promised, and nowhere else."""
+    words = limits_in_words(SPEC, HOST, (warning,))
+    assert [said for said in words if warning in said] == [f"{control} (not held by this host: {warning})"]
+
+
+def test_an_unknown_warning_is_not_lost() -> None:
+    """A warning that fits no control stands at the end."""
+    words = limits_in_words(SPEC, HOST, ("The moon is full.",))
+    assert words[-1] == "warning of the engine: The moon is full."
+    assert words[:-1] == limits_in_words(SPEC, HOST, ())
+
+
+def test_calls_that_no_bot_may_make() -> None:
+    """None of the calls that lead out of a sandbox is allowed under any condition."""
+    allowed = {
+        name for rule in profile()["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
+    }
+    assert not allowed & FORBIDDEN
+
+
+def test_no_call_is_listed_twice() -> None:
+    """Every call without conditions stands in the list once."""
+    plain = profile()["syscalls"][0]["names"]
+    assert len(plain) == len(set(plain))

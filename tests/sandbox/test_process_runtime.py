@@ -1,0 +1,104 @@
+"""What plain processes promise besides the common suite."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox import LaunchRefused, RuntimeTrouble
+from tests.sandbox.stage import ProcessStage, listening, run, spec_for
+
+LAUNCHER = """
+import os, sys, signal
+from pathlib import Path
+from arena.match import Limits
+from arena.sandbox import SandboxSpec
+from arena.sandbox.process_runtime import ProcessRuntime
+spec = SandboxSpec(name="x", source=sys.argv[1], socket_dir=Path(sys.argv[2]), slot=0, limits=Limits(),
+                   labels={"kaiten.install": sys.argv[3]})
+sandbox = ProcessRuntime().launch(spec)
+signal.pause()
+"""
+
+CALL_AND_ECHO = """
+import os, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+while True:
+    channel.sendall(channel.recv(1))
+"""
+
+
+def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage) -> None:
+    """A bot ends when its launcher gets SIGKILL; sweep removes its folder."""
+    source = process_stage.source(CALL_AND_ECHO)
+    with listening() as (folder, server):
+        launcher = subprocess.Popen(  # noqa: S603 - this very Python
+            [sys.executable, "-c", LAUNCHER, source, str(folder), process_stage.install],
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        channel, _ = server.accept()
+        channel.settimeout(30)
+        with channel:
+            launcher.send_signal(signal.SIGKILL)
+            launcher.wait()
+            assert channel.recv(1) == b""  # the bot's end was closed, by its death
+    assert process_stage.runtime.sweep(process_stage.install) == 1
+    assert process_stage.leftovers() == []
+
+
+def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage) -> None:
+    """A sandbox belongs to the launcher, not to one of its threads."""
+    with listening() as (folder, server):
+        with ThreadPoolExecutor(1) as pool:
+            spec = spec_for(process_stage, process_stage.source(CALL_AND_ECHO), folder)
+            sandbox = pool.submit(process_stage.runtime.launch, spec).result()
+        channel, _ = server.accept()
+        channel.settimeout(30)
+        with channel:
+            channel.sendall(b"?")
+            assert channel.recv(1) == b"?"
+        sandbox.remove()
+        assert sandbox.wait().code == 137
+
+
+def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
+    """A bot of several files imports them from its own folder, and its folder stays as it is."""
+    source = process_stage.source("import neighbour, sys; sys.exit(neighbour.CODE)")
+    Path(source, "neighbour.py").write_text("CODE = 5")
+    with listening() as (folder, _):
+        sandbox = process_stage.runtime.launch(spec_for(process_stage, source, folder))
+        assert sandbox.wait().code == 5
+        sandbox.remove()
+    assert {path.name for path in Path(source).iterdir()} == {"bot.py", "neighbour.py"}
+
+
+def test_a_bot_is_the_main_program(process_stage: ProcessStage) -> None:
+    """The part behind `if __name__ == "__main__"` runs, in the bot's own folder."""
+    _, said = run(process_stage, "import os, sys\nif __name__ == '__main__': sys.exit(os.listdir('.'))")
+    assert said == "['bot.py']\n"
+
+
+def test_a_missing_folder_is_named(process_stage: ProcessStage) -> None:
+    """The text of a refusal names the folder and the file that is wanted."""
+    with pytest.raises(LaunchRefused, match=r"bot\.py.*/nowhere/at/all"):
+        process_stage.runtime.check_source("/nowhere/at/all")
+
+
+def test_it_says_that_nothing_is_isolated(process_stage: ProcessStage) -> None:
+    """The game page will say what this runtime is."""
+    assert process_stage.runtime.describe == "process (no isolation)"
+
+
+def test_an_unusable_python_is_the_arenas_fault(
+    process_stage: ProcessStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no process can be started, nobody blames the bot, and nothing remains."""
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="could not start a process"):
+        process_stage.runtime.launch(spec_for(process_stage, process_stage.source("pass"), folder))
+    assert process_stage.leftovers() == []
