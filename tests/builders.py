@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
+from arena.referee.faults import FAULTS_TO_TAKE_OVER
 from arena.referee.places import places_with_faults, taken_over
 from arena.replay import Seat, build, encode
 from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
@@ -12,6 +13,22 @@ from arena.store import Claim, FinishedGame, FinishedMatch, NewSet, NewVersion, 
 
 START = datetime(2026, 11, 3, 12, tzinfo=UTC)
 LIMITS = ("memory 256 MiB, no swap", "0.4 CPUs", "64 processes", "no network")
+BOTS = (
+    ("random", "house"),
+    ("greedy", "house"),
+    ("<b>bold</b>", "<script>alert(1)</script>"),
+    ("\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe", 'o\'neill & "co"'),
+    ("newcomer", "ada"),
+)
+"""Names that are trouble among them; the last one never plays."""
+
+
+def fill(store: Store) -> None:
+    """Add ``BOTS`` and twelve games: of two, three and four players, with variants and with faults."""
+    a, b, c, d, _ = add_bots(store, BOTS)
+    play_set(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
+    play_set(store, [(a, b, c), (b, c, d), (c, d, a)], Rules(players=3), name="three")
+    play_set(store, [(a, b, c, d)], Rules(players=4, pass_both_ways=True), name="faulty", faults=0.1)
 
 
 def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:
@@ -77,25 +94,29 @@ def play(rules: Rules, seed: str, dice: random.Random, *, faults: float = 0) -> 
     """Play a game at random and return its end and its record."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
     steps = []
+    counts = [0] * rules.players
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
         decisions: list[Decision | None] = [None] * rules.players
         for seat in asked(state):
             move = dice.choice(view(state, seat).legal_moves())
-            moves[seat], decisions[seat] = move, _decision(move, dice, faults)
+            decision = _decision(move, dice, faults, taken_over=counts[seat] == FAULTS_TO_TAKE_OVER)
+            counts[seat] += decision.fault is not None
+            moves[seat], decisions[seat] = move, decision
         state = apply(state, moves)
         steps.append(tuple(decisions))
     return state, GameRecord(seed=seed, steps=tuple(steps))
 
 
-def _decision(move: Move, dice: random.Random, faults: float) -> Decision:
-    fault = dice.choice((Fault.TIMEOUT, Fault.ILLEGAL)) if dice.random() < faults else None
+def _decision(move: Move, dice: random.Random, faults: float, *, taken_over: bool) -> Decision:
+    fails = dice.random() < faults and not taken_over
+    fault = dice.choice((Fault.TIMEOUT, Fault.ILLEGAL)) if fails else None
     return Decision(
         cards=tuple(card.label for card in move.cards),
         dummy=move.dummy.label if move.dummy else None,
-        millis=None if fault is Fault.TIMEOUT else round(dice.expovariate(0.1), 3),
+        millis=None if fault is Fault.TIMEOUT or taken_over else round(dice.expovariate(0.1), 3),
         fault=fault,
-        standin=fault is not None,
+        standin=fails or taken_over,
     )
 
 

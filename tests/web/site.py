@@ -1,0 +1,52 @@
+"""The site as a process of its own, as its operator starts it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+START_SECONDS = 60
+
+
+@contextmanager
+def served(data_dir: Path, *, python: str = sys.executable, cwd: Path | None = None) -> Iterator["Site"]:
+    """Start ``python -m web`` on a free port, wait until it listens, and end it after use."""
+    process = subprocess.Popen(  # noqa: S603 - our own argument list
+        [python, "-m", "web", "--data-dir", str(data_dir), "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment(),
+    )
+    assert process.stderr is not None
+    try:
+        line = process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert found, line + process.stderr.read()
+        yield Site(found[0], process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment without the arena's settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+
+
+class Site:
+    """A running site.
+
+    Attributes:
+        url: Its address, without a slash at the end.
+        process: It.
+    """
+
+    def __init__(self, url: str, process: subprocess.Popen[str]) -> None:
+        self.url = url
+        self.process = process

@@ -1,0 +1,241 @@
+"""Pages of a store with games, of an empty one, and of requests that make no sense."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.replay import parse, verify
+from arena.rules import Rules
+from arena.store import Store, open_store
+from tests.builders import add_bots, play_set
+from tests.web.html import Page
+from web import create_app
+from web.headers import SECURITY_HEADERS
+from web.pages import GAMES_A_PAGE
+from web.text import clean_name, fixed, signed
+
+PAGES = ("/", "/?players=3", "/games", "/games/three-0-0", "/games/dummy-0-1", "/games/faulty-0-0")
+
+
+def test_an_empty_arena_says_so(empty_store: Store) -> None:
+    """A visitor who comes before the first bot reads what will be here."""
+    client = TestClient(create_app(empty_store.reads))
+    assert "No rated bots yet" in client.get("/").text
+    assert "No rated bots at 3 players yet" in client.get("/?players=3").text
+    assert "No games yet" in client.get("/games").text
+    assert client.get("/api/v1/leaderboard").json() == {"players": None, "rows": []}
+
+
+@pytest.mark.parametrize(
+    "path", [*PAGES, "/games/three-0-0/replay.json", "/static/site.css", "/nothing", "/?players=9"]
+)
+def test_every_answer_has_the_security_headers(client: TestClient, path: str) -> None:
+    """Pages, data, static files and errors."""
+    headers = client.get(path).headers
+    for name, value in SECURITY_HEADERS.items():
+        assert headers[name] == value
+    assert "unsafe" not in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_keeps_its_own_policy(client: TestClient, path: str) -> None:
+    """No inline script, style or handler, and nothing from elsewhere."""
+    page = Page(client.get(path).text)
+    for tag, attributes in page.tags:
+        assert tag != "style"
+        assert tag != "script" or attributes.get("src") == "/static/live.js"
+        assert not any(name == "style" or name.startswith("on") for name in attributes)
+    assert all(link.startswith(("/", "#")) for link in page.links)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_links_of_a_page_lead_somewhere(client: TestClient, path: str) -> None:
+    """Every address and every fragment is there, and no id twice."""
+    page = Page(client.get(path).text)
+    assert len(page.ids) == len(set(page.ids))
+    for link in set(page.links):
+        if link.startswith("#"):
+            assert link[1:] in page.ids
+        else:
+            assert client.get(link.split("#", maxsplit=1)[0]).status_code == 200, link
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_names_are_text(client: TestClient, path: str) -> None:
+    """Nothing in a name becomes markup, and nothing turns the line around."""
+    text = client.get(path).text
+    assert "<script>alert" not in text
+    assert "<b>bold" not in text
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
+    if path == "/":
+        assert "&lt;b&gt;bold&lt;/b&gt;" in text
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_well_made(client: TestClient, path: str) -> None:
+    """It has a language, a title, one main heading, a skip link, and headed table columns."""
+    answer = client.get(path)
+    page = Page(answer.text)
+    names = [tag for tag, _ in page.tags]
+    assert ("html", {"lang": "en"}) in page.tags
+    assert "· Kaiten</title>" in answer.text
+    assert names.count("h1") == names.count("main") == 1
+    assert page.links.index("#main") < page.links.index("/games")
+    assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
+    assert len(answer.content) < 100_000
+
+
+def test_the_game_page_shows_what_the_store_knows(client: TestClient, store: Store) -> None:
+    """Places, points, ratings before and after, how it was run: seat by seat."""
+    game = store.reads.game("faulty-0-0")
+    assert game is not None
+    text = client.get("/games/faulty-0-0").text
+    result, overall, by_count = Page(text).tables[:3]
+    seats = sorted(game.seats, key=lambda seat: seat.place)
+    assert any(seat.faults for seat in seats)
+    for seat, row, all_games, these in zip(seats, result[1:], overall[1:], by_count[1:], strict=True):
+        name = f"{clean_name(seat.bot)}@{seat.version}"
+        assert row[0] == str(seat.place)
+        assert row[1].startswith(name)
+        assert ("taken over" in row[1]) == seat.taken_over
+        assert row[2:] == [str(seat.seat), fixed(seat.points, 0), str(seat.puddings), str(seat.faults)]
+        for shown, change in ((all_games, seat.overall), (these, seat.by_count)):
+            assert shown == [
+                name,
+                f"{fixed(change.mean_before)} ± {fixed(2 * change.deviation_before)}",
+                f"{fixed(change.mean_after)} ± {fixed(2 * change.deviation_after)}",
+                signed(change.mean_after - change.mean_before),
+            ]
+        for fact in (seat.image, seat.runtime, *seat.limits):
+            assert fact in text
+    assert "4 players, pass both ways" in text
+
+
+def test_the_replay_is_the_stored_one_and_holds(client: TestClient, store: Store) -> None:
+    """Byte for byte, as data, and the rules agree with it."""
+    for number in store.reads.games(limit=100):
+        answer = client.get(f"/games/{number.game}/replay.json")
+        page = store.reads.game(number.game)
+        assert page is not None
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.text == page.replay
+        assert verify(parse(answer.text)) is None
+
+
+def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
+    """As many cells as decisions, and the marks of stand-in and fault."""
+    replay = json.loads(client.get("/games/faulty-0-0/replay.json").content)
+    text = client.get("/games/faulty-0-0").text
+    page = Page(text)
+    for turn in replay["turns"]:
+        assert f"r{turn['round']}t{turn['turn']}" in page.ids
+    assert text.count('<span class="card ') == sum(
+        len(play) for turn in replay["turns"] for play in turn["plays"]
+    )
+    assert text.count(">stand-in</span>") == sum(sum(turn["standin"]) for turn in replay["turns"])
+    faults = [fault for turn in replay["turns"] for fault in turn["fault"] if fault]
+    assert faults
+    assert sum(text.count(f'<span class="tag warn">{fault}</span>') for fault in set(faults)) == len(faults)
+    assert replay["seed"] in text
+
+
+def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
+    """Newest first, page after page, every game once, also while new ones arrive."""
+    store = open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")
+    versions = add_bots(store, [("a", "house"), ("b", "house")])
+    for number in range(GAMES_A_PAGE // 2 + 4):
+        play_set(store, [versions], Rules(players=2), name=f"s{number}")
+    client = TestClient(create_app(store.reads))
+    first = Page(client.get("/games").text)
+    seen = [int(row[0]) for row in first.tables[0][1:]]
+    play_set(store, [versions], Rules(players=2), name="later")
+    older = next(link for link in first.links if link.startswith("/games?before="))
+    second = Page(client.get(older).text)
+    seen += [int(row[0]) for row in second.tables[0][1:]]
+    assert seen == list(range(GAMES_A_PAGE + 8, 0, -1))
+    assert "/games" in second.links
+    assert not any(link.startswith("/games?") for link in second.links)
+    assert "No older games" in client.get("/games?before=1").text
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "names"),
+    [
+        ("/?players=9", 422, "players"),
+        ("/?players=1", 422, "players"),
+        ("/?players=all", 422, "players"),
+        ("/games?before=abc", 422, "before"),
+        ("/games?before=0", 422, "before"),
+        (f"/games?before={10**30}", 422, "before"),
+        ("/games/nothing-there", 404, "no such game"),
+        ("/games/%00", 404, "nothing"),
+        (f"/games/{'x' * 500}", 404, "nothing"),
+        ("/nothing", 404, "nothing"),
+        ("/static/nothing.css", 404, "nothing"),
+    ],
+)
+def test_a_bad_request_is_answered_in_the_look_of_the_site(
+    client: TestClient, path: str, status: int, names: str
+) -> None:
+    """The page says what is wrong and leads back."""
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/html")
+    assert names in answer.text
+    assert '<link rel="stylesheet" href="/static/site.css">' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/api/v1/leaderboard?players=9", 422), ("/api/nothing", 404), ("/games/nothing/replay.json", 404)],
+)
+def test_a_program_gets_its_errors_as_data(client: TestClient, path: str, status: int) -> None:
+    """JSON with what happened."""
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert set(answer.json()) == {"error", "detail"}
+
+
+def test_pages_can_only_be_read(client: TestClient) -> None:
+    """Any other method is refused."""
+    answer = client.post("/")
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+    assert client.head("/").status_code == 200
+
+
+def test_a_failure_of_the_site_tells_nothing_of_its_inside(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page in the site's look, with the headers, without the error's text."""
+
+    def fail(_players: int) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(store.reads, "leaderboard", fail)
+    answer = TestClient(create_app(store.reads), raise_server_exceptions=False).get("/")
+    assert answer.status_code == 500
+    assert "The arena failed to make this page" in answer.text
+    assert "secret detail" not in answer.text
+    for name, value in SECURITY_HEADERS.items():
+        assert answer.headers[name] == value
+
+
+def test_a_database_that_is_gone_is_told_apart_from_a_failure(tmp_path: Path) -> None:
+    """503 with a word that it may come back; the health check says the same."""
+    database = tmp_path / "arena.sqlite3"
+    store = open_store(f"sqlite:///{database}")
+    client = TestClient(create_app(store.reads))
+    assert client.get("/healthz").text == "ok\n"
+    store.close()
+    database.unlink()
+    database.mkdir()
+    for path in ("/", "/healthz"):
+        answer = client.get(path)
+        assert answer.status_code == 503
+        assert "does not answer" in answer.text
+    store.close()

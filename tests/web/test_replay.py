@@ -1,0 +1,104 @@
+"""The laid-out replay says what the rules say."""
+
+import random
+
+import pytest
+
+from arena.replay import Seat, build, encode
+from arena.rules import Rules
+from tests.builders import play
+from web.replay import ReplayTable, replay_table
+
+_NIGIRI = {"salmon_nigiri": 2, "squid_nigiri": 3, "egg_nigiri": 1}
+
+EVERY_RULES = [
+    *(Rules(players=players, soy_sauce=soy) for players in (2, 3, 4, 5) for soy in (False, True)),
+    Rules(players=2, dummy=True, soy_sauce=True),
+    Rules(players=4, pass_both_ways=True),
+]
+
+
+def _table(rules: Rules, seed: int, *, timed: bool = True) -> tuple[ReplayTable, tuple[int, ...]]:
+    dice = random.Random(seed)  # noqa: S311 - a game that can be repeated
+    hexadecimal = dice.randbytes(16).hex()
+    state, record = play(rules, hexadecimal, dice, faults=0.05)
+    assert state.result is not None
+    replay = build(
+        game="g",
+        seed=hexadecimal,
+        state=state,
+        seats=[Seat(bot=f"bot{seat}", version=1, author="a") for seat in range(rules.players)],
+        places=state.result.places,
+        steps=record.steps if timed else None,
+    )
+    return replay_table(encode(replay).decode()), state.result.totals
+
+
+@pytest.mark.parametrize("rules", EVERY_RULES, ids=str)
+def test_the_marks_explain_the_points(rules: Rules) -> None:
+    """Nigiri added up with their triple marks give the round's nigiri points, and the rounds the totals."""
+    for seed in range(5):
+        table, totals = _table(rules, seed)
+        for played in table.rounds:
+            by_kind = dict(played.kinds)
+            assert ("Soy sauce" in by_kind) == rules.soy_sauce
+            for seat in range(rules.participants):
+                cards = [card for line in played.turns for card in line.cells[seat].cards]
+                points = sum(_NIGIRI.get(card.kind, 0) * (3 if card.tripled else 1) for card in cards)
+                assert points == by_kind["Nigiri"][seat]
+                assert sum(values[seat] for values in by_kind.values()) == played.scores[seat]
+        so_far = table.rounds[-1].so_far
+        assert tuple(map(sum, zip(so_far, table.pudding_scores, strict=True))) == totals == table.totals
+
+
+def test_every_turn_has_its_own_anchor() -> None:
+    """Turns can be linked to: r1t1 to r3t9 with three players."""
+    table, _ = _table(Rules(players=3), 1)
+    anchors = [line.anchor for played in table.rounds for line in played.turns]
+    assert anchors == [f"r{round_}t{turn}" for round_ in (1, 2, 3) for turn in range(1, 10)]
+
+
+def test_two_cards_in_a_turn_are_chopsticks() -> None:
+    """A second card is marked, and chopsticks lie there from an earlier turn."""
+    found = 0
+    for seed in range(10):
+        table, _ = _table(Rules(players=2), seed)
+        for played in table.rounds:
+            for seat in range(2):
+                held = 0
+                for line in played.turns:
+                    cell = line.cells[seat]
+                    assert cell.chopsticks == (len(cell.cards) == 2)
+                    if cell.chopsticks:
+                        assert held > 0
+                        found += 1
+                    held += [card.kind for card in cell.cards].count("chopsticks") - cell.chopsticks
+    assert found > 5
+
+
+def test_every_fault_is_listed_with_the_turn_it_links_to() -> None:
+    """The list of faults and the marks in the turns are the same faults."""
+    table, _ = _table(Rules(players=4), 3)
+    marked = [
+        line.anchor for played in table.rounds for line in played.turns for cell in line.cells if cell.fault
+    ]
+    assert marked
+    assert [anchor for anchor, _ in table.faults] == marked
+    assert all(
+        cell.standin for played in table.rounds for line in played.turns for cell in line.cells if cell.fault
+    )
+
+
+def test_the_dummy_is_a_participant_that_nobody_times() -> None:
+    """Its column comes last and has neither time nor fault."""
+    table, _ = _table(Rules(players=2, dummy=True), 2)
+    assert table.participants == (("bot0", 1), ("bot1", 1), ("dummy", None))
+    cells = [line.cells[2] for played in table.rounds for line in played.turns]
+    assert len(cells) == 27
+    assert not any(cell.chopsticks or cell.standin or cell.fault or cell.millis for cell in cells)
+
+
+def test_a_replay_without_times_shows_none() -> None:
+    """Games of a simulation were not timed."""
+    table, _ = _table(Rules(players=2), 1, timed=False)
+    assert all(cell.millis is None for played in table.rounds for line in played.turns for cell in line.cells)

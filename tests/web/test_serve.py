@@ -1,0 +1,95 @@
+"""The site as a process: it starts, says why it can't, and ends in order."""
+
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from arena.store import open_store
+from tests.builders import fill
+from tests.web.site import START_SECONDS, environment, served
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """Give a data directory with games in it."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+        fill(store)
+    return tmp_path
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own argument list
+        [sys.executable, "-m", "web", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=START_SECONDS,
+        env=environment(),
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_end(data_dir: Path, number: signal.Signals) -> None:
+    """A signal ends it with exit code 0 and without a traceback, open connections or not."""
+    with served(data_dir) as site, httpx2.Client(base_url=site.url, timeout=START_SECONDS) as client:
+        assert client.get("/healthz").text == "ok\n"
+        assert "gnp.exe" in client.get("/").text
+        assert "server" not in client.get("/").headers
+        site.process.send_signal(number)
+        assert site.process.wait(START_SECONDS) == 0
+        assert site.process.stderr is not None
+        assert site.process.stderr.read() == ""
+
+
+def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
+    """A hundred requests at once all get their answer: none waits for a connection to the database."""
+    with served(data_dir) as site, closing(open_store(f"sqlite:///{data_dir / 'arena.sqlite3'}")) as store:
+        address = httpx2.URL(site.url)
+        expected = len(store.reads.leaderboard())
+        request = (
+            f"GET /api/v1/leaderboard HTTP/1.1\r\nHost: {address.host}\r\nConnection: close\r\n\r\n".encode()
+        )
+        visitors = [socket.create_connection((address.host, address.port or 0)) for _ in range(100)]
+        for visitor in visitors:
+            visitor.sendall(request)
+        for visitor in visitors:
+            with visitor, visitor.makefile("rb") as answer:
+                text = answer.read()
+            assert text.startswith(b"HTTP/1.1 200")
+            assert text.count(b'"rank"') == expected
+
+
+def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:
+    """The message names the file; nothing is made."""
+    ended = _run("--data-dir", str(tmp_path), "--port", "0")
+    assert ended.returncode == 1
+    assert f"there is no database at {tmp_path / 'arena.sqlite3'}" in ended.stderr
+    assert "make demo" in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    """One line, no traceback."""
+    (tmp_path / "arena.sqlite3").write_text("no database at all, but long enough to be taken for one" * 20)
+    ended = _run("--data-dir", str(tmp_path), "--port", "0")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: ")
+    assert "arena.sqlite3" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_port_that_is_taken_is_named(data_dir: Path) -> None:
+    """The message says which and how to choose another."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ended = _run("--data-dir", str(data_dir), "--port", str(port))
+    assert ended.returncode == 1
+    assert f"can't listen on 127.0.0.1, port {port}" in ended.stderr
+    assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
