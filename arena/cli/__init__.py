@@ -6,25 +6,57 @@ was checked or run is wrong; 2 wrong usage or unusable input.
 
 import signal
 import sys
+from importlib import import_module
 from types import FrameType
+from typing import Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from arena.cli import admin, demo, leaderboard, replay, simulate
+_COMMANDS: Final = {
+    "simulate": "arena.cli.simulate:simulate",
+    "demo": "arena.cli.demo:demo",
+    "leaderboard": "arena.cli.leaderboard:leaderboard",
+    "replay": "arena.cli.replay:app",
+    "admin": "arena.cli.admin:app",
+}
+"""Where each command, a function, or group of commands, a ``Typer``, is."""
 
-app = typer.Typer(
-    name="arena",
-    help="Kaiten: an arena where Sushi Go! bots play rated games.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command()(simulate.simulate)
-app.command()(demo.demo)
-app.command()(leaderboard.leaderboard)
-app.add_typer(replay.app, name="replay")
-app.add_typer(admin.app, name="admin")
+_STYLE: Final[dict[str, Any]] = {
+    "no_args_is_help": True,
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
+
+
+class _Commands(TyperGroup):
+    """Imports a command when it is called: what one needs, such as the database, costs the others no time."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - as typer has it
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as typer has it
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name].partition(":")
+        part = getattr(import_module(module), attribute)
+        if isinstance(part, typer.Typer):
+            holder = typer.Typer(**_STYLE)
+            holder.add_typer(part, name=cmd_name)
+            group: Any = typer.main.get_command(holder)
+            return group.commands[cmd_name]
+        single = typer.Typer(**_STYLE)
+        single.command(cmd_name)(part)
+        return typer.main.get_command(single)
+
+
+app = typer.Typer(name="arena", cls=_Commands, **_STYLE)
+
+
+@app.callback()
+def arena() -> None:
+    """Kaiten: an arena where Sushi Go! bots play rated games."""
 
 
 def main() -> None:
