@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from arena.sdk import (
     Card,
+    Hand,
     Move,
     View,
     direction,
@@ -87,12 +88,13 @@ class Bot:
     def choose(self, view: View) -> Move:
         """Return the move that did best in playouts."""
         moves = candidates(view)
+        known, unseen = known_hands(view), unseen_cards(view)
         rounds = max(1, (len(moves) - 1).bit_length())
         totals = dict.fromkeys(moves, 0.0)
         for _ in range(rounds):
             # Halving: every round spends as much as the one before, on half as many moves.
             for _ in range(max(1, PLAYOUTS // rounds // len(moves))):
-                world = deal(view)
+                world = deal(view, known, unseen)
                 for move in moves:
                     totals[move] += playout(view, world, move)
             moves = sorted(moves, key=lambda move: -totals[move])[: (len(moves) + 1) // 2]
@@ -119,18 +121,18 @@ def candidates(view: View) -> list[Move]:
     return sorted(view.legal_moves(), key=promise, reverse=True)[:CANDIDATES]
 
 
-def deal(view: View) -> World:
+def deal(view: View, known: tuple[Hand, ...], unseen: tuple[Card, ...]) -> World:
     """Deal the unseen cards at random to the places where they may be."""
-    unseen = list(unseen_cards(view))
-    hands = [list(hand) for hand in known_hands(view)]
+    cards = list(unseen)
+    hands = [list(hand) for hand in known]
     wanted = sum(view.hand_sizes) - sum(map(len, hands))
-    for last in range(len(unseen) - 1, len(unseen) - 1 - wanted, -1):
+    for last in range(len(cards) - 1, len(cards) - 1 - wanted, -1):
         other = int(random() * (last + 1))
-        unseen[last], unseen[other] = unseen[other], unseen[last]
+        cards[last], cards[other] = cards[other], cards[last]
     for hand, size in zip(hands, view.hand_sizes, strict=False):
         while len(hand) < size:
-            hand.append(unseen.pop())
-    return World(hands, [unseen.pop() for _ in range(view.hand_sizes[-1])] if view.rules.dummy else [])
+            hand.append(cards.pop())
+    return World(hands, [cards.pop() for _ in range(view.hand_sizes[-1])] if view.rules.dummy else [])
 
 
 def playout(view: View, world: World, move: Move) -> float:

@@ -1,0 +1,131 @@
+"""The sample bots: legal in every game there is, and as strong as their READMEs say."""
+
+import random
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+
+from arena.rules import Rules
+from arena.sdk import Move, View, play
+from arena.sdk.bot import Bot
+
+FOLDER = Path(__file__).resolve().parents[2] / "bots"
+NAMES = ["expected", "greedy", "random", "rollout", "spoiler"]
+ALL_RULES = [
+    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
+    for players in range(2, 6)
+    for both in (False, True)
+    for soy in (False, True)
+    for dummy in (False, True)
+    if players == 2 or not dummy
+]
+
+
+def load(name: str, **settings: int) -> Bot:
+    """Load a sample bot, with some of its constants set to other values."""
+    spec = spec_from_file_location(f"sample_{name}", FOLDER / name / "bot.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for constant, value in settings.items():
+        assert hasattr(module, constant)
+        setattr(module, constant, value)
+    bot: Bot = getattr(module, "Bot", None) or module.choose
+    return bot
+
+
+BOTS = {name: load(name, **({"PLAYOUTS": 40} if name == "rollout" else {})) for name in NAMES}
+
+
+def wins(name: str, other: str, games: int) -> float:
+    """Return the share of two-player games that a bot wins, every deal played from both seats; draws count half."""
+    random.seed(20)
+    points = 0.0
+    for game in range(games):
+        seat = game % 2
+        bots = [BOTS[other], BOTS[other]]
+        bots[seat] = BOTS[name]
+        result = play(bots, seed=game // 2).result
+        assert result is not None
+        mine, theirs = result.places[seat], result.places[1 - seat]
+        points += 1.0 if mine < theirs else 0.5 if mine == theirs else 0.0
+    return points / games
+
+
+@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+def test_all_of_them_play_every_game(rules: Rules) -> None:
+    """With any number of players and any variants, alone and among each other, every choice is legal."""
+    random.seed(1)
+    for first in range(len(NAMES)):
+        names = islice(cycle(NAMES), first, first + rules.players)
+        state = play([BOTS[name] for name in names], rules, seed=first)
+        assert state.over
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "games", "least"),
+    [
+        ("greedy", "random", 200, 0.75),
+        ("spoiler", "greedy", 200, 0.7),
+        ("expected", "greedy", 200, 0.8),
+        ("rollout", "greedy", 60, 0.8),
+        ("rollout", "expected", 60, 0.55),
+    ],
+)
+def test_the_stronger_one_wins(name: str, other: str, games: int, least: float) -> None:
+    """Seeds and dice are fixed, so the figure is the same every time; the bar is well below it."""
+    assert wins(name, other, games) >= least
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
+def test_they_choose_alike_on_the_same_dice(name: str) -> None:
+    """Nothing but the view and Python's random() decides, so a simulated game can be repeated exactly."""
+
+    def totals() -> object:
+        random.seed(5)
+        return play([BOTS[name], BOTS["random"]], seed=9)
+
+    assert totals() == totals()
+
+
+def test_random_draws_by_card_and_not_by_kind() -> None:
+    """Every card of the hand has the same chance: a kind that is there five times is taken five times as often."""
+    seen: list[tuple[View, Move]] = []
+    choose = BOTS["random"]
+    assert not isinstance(choose, type)
+
+    def spy(view: View) -> Move:
+        move = choose(view)
+        assert isinstance(move, Move)
+        seen.append((view, move))
+        return move
+
+    random.seed(7)
+    for seed in range(400):
+        play([spy, spy], seed=seed)
+    # Every kind by itself: taken as often as its share of the hands says, within four standard deviations.
+    for kind in set(seen[0][0].hand):
+        shares = [view.hand.count(kind) / len(view.hand) for view, _ in seen]
+        taken = sum(move.cards == (kind,) for _, move in seen)
+        deviation = sum(share * (1 - share) for share in shares) ** 0.5
+        assert abs(taken - sum(shares)) < 4 * deviation
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bot_is_a_folder_to_learn_from(name: str) -> None:
+    """Each has a README and builds on the base image, and imports nothing but the library and Python's own."""
+    assert (FOLDER / name / "README.md").read_text().startswith(f"# {name}\n")
+    assert (FOLDER / name / "Dockerfile").read_text().splitlines() == [
+        "FROM kaiten/bot-base-python",
+        "COPY bot.py /bot/bot.py",
+        'ENTRYPOINT ["python3", "/bot/bot.py"]',
+    ]
+    imports = [
+        line.split()[1]
+        for line in (FOLDER / name / "bot.py").read_text().splitlines()
+        if line.startswith(("from ", "import "))
+    ]
+    assert set(imports) <= {"arena.sdk", "collections.abc", "math", "random", "typing"}

@@ -1,0 +1,150 @@
+"""A referee that follows a script: a real gRPC server on a unix socket, and a real process of a bot."""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import grpc
+from grpc import aio
+
+from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.wire import convert
+from arena.wire.v1 import referee_pb2 as pb
+from arena.wire.v1.referee_pb2_grpc import RefereeServicer, add_RefereeServicer_to_server
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 60.0
+
+
+Context: TypeAlias = "aio.ServicerContext[pb.BotMessage, pb.RefereeMessage]"
+
+
+class Exit(NamedTuple):
+    """How the bot's process ended."""
+
+    code: int
+    stderr: str
+
+
+class Talk:
+    """The referee's end of the stream."""
+
+    def __init__(self, context: Context, server: aio.Server, process: asyncio.subprocess.Process) -> None:
+        self._context = context
+        self.server = server
+        self.process = process
+
+    async def send(self, *events: pb.Event) -> None:
+        """Send events in one message."""
+        await self._context.write(pb.RefereeMessage(events=events))
+
+    async def receive(self) -> pb.BotMessage:
+        """Return the bot's next message."""
+        message = await self._context.read()
+        assert isinstance(message, pb.BotMessage), "the bot has closed its stream"
+        return message
+
+    async def closed(self) -> None:
+        """Wait until the bot is gone."""
+        assert not isinstance(await self._context.read(), pb.BotMessage)
+
+    async def refuse(self, code: grpc.StatusCode, words: str) -> None:
+        """End the stream with an error."""
+        await self._context.abort(code, words)
+
+    async def welcome(self, rules: Rules, seat: int = 0, games: int = 1) -> pb.Hello:
+        """Take the Hello, say welcome and begin games, all in one message."""
+        hello = (await self.receive()).hello
+        starts = [
+            convert.game_start(game, seat, rules, move_millis=1000, bank_millis=1000) for game in range(games)
+        ]
+        await self.send(
+            pb.Event(welcome=pb.Welcome(protocol=1, games=games, games_at_once=games, max_note_bytes=256)),
+            *[pb.Event(game_start=start) for start in starts],
+        )
+        return hello
+
+
+Script = Callable[[Talk], Awaitable[None]]
+
+
+class _Servicer(RefereeServicer):
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.server: aio.Server
+        self.process: asyncio.Future[asyncio.subprocess.Process]
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def Play(self, _: object, context: Context) -> None:  # type: ignore[override]  # noqa: N802 - the service's name
+        try:
+            await self._script(Talk(context, self.server, await self.process))
+        except BaseException as error:
+            if not self.ended.done() and isinstance(error, AssertionError):
+                self.ended.set_exception(error)
+            raise
+        self.ended.set_result(None)
+
+
+def play(source: str, script: Script, *, before: bytes = b"") -> Exit:
+    """Run a bot of that source against a script.
+
+    Args:
+        source: The bot's Python text.
+        script: What the referee does, from the stream's beginning to its end.
+        before: A line to wait for on the bot's stdout before there is a server.
+    """
+    return asyncio.run(asyncio.wait_for(_play(source, script, before), TIMEOUT))
+
+
+async def _play(source: str, script: Script, before: bytes) -> Exit:
+    with tempfile.TemporaryDirectory(prefix="kaiten-") as folder:
+        address = f"unix://{folder}/referee.sock"
+        servicer = _Servicer(script)
+        servicer.process = asyncio.get_running_loop().create_future()
+        servicer.server = server = aio.server()
+        add_RefereeServicer_to_server(servicer, server)
+        server.add_insecure_port(address)
+        if not before:
+            await server.start()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            source,
+            env={**os.environ, "ARENA_REFEREE": address, "PYTHONPATH": str(ROOT)},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        servicer.process.set_result(process)
+        if before:
+            assert process.stdout is not None
+            assert await process.stdout.readline() == before
+            await server.start()
+        assert process.stderr is not None
+        stderr = await process.stderr.read()
+        await process.wait()
+        await server.stop(None)
+        if servicer.ended.done():
+            servicer.ended.result()
+        assert process.returncode is not None
+        return Exit(process.returncode, stderr.decode())
+
+
+def first_state(rules: Rules) -> State:
+    """Return some game's first decision."""
+    return new_game(rules, shuffled_deck(rules, bytes(16)))
+
+
+def request(state: State, seat: int = 0, game: int = 0) -> pb.Event:
+    """Return the request for a seat's move."""
+    seen = view(state, seat)
+    return pb.Event(turn_request=convert.turn_request(game, seen, convert.position_to_wire(seen), 1000))
+
+
+def step(state: State, seat: int, move: Move | None) -> State:
+    """Play one turn: the seat's move, and for the others what is legal first."""
+    others = {other: view(state, other).legal_moves()[0] for other in asked(state) if other != seat}
+    return apply(state, [move if at == seat else others.get(at) for at in range(state.rules.players)])
