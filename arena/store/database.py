@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.store.errors import DatabaseDamaged, DatabaseUnavailable, StoreError
@@ -17,6 +17,9 @@ _LOCKED_SECONDS = 60
 _POOL = 10
 _OVERFLOW = 40
 """Together more than the 40 threads of a web process, so that none waits for a connection."""
+
+
+_ADDRESSES = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
 
 
 class Database:
@@ -32,17 +35,18 @@ class Database:
         Raises:
             StoreError: The URL is neither PostgreSQL's nor that of an SQLite file.
         """
-        address = make_url(url)
+        try:
+            address = make_url(url)
+        except ArgumentError:
+            raise StoreError(f"{url} is no address of a database: {_ADDRESSES}") from None
         self.url = address.render_as_string()
         self.is_sqlite = address.get_backend_name() == "sqlite"
         if self.is_sqlite:
             self._engine = _sqlite(address)
         elif address.get_backend_name() == "postgresql":
-            self._engine = create_engine(address, pool_size=_POOL, max_overflow=_OVERFLOW, pool_pre_ping=True)
+            self._engine = _postgresql(address)
         else:
-            raise StoreError(
-                f"{self.url}: Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
-            )
+            raise StoreError(f"{self.url}: {_ADDRESSES}")
         self._writer = self._engine.execution_options(writes=True)
 
     @contextmanager
@@ -95,10 +99,17 @@ def _is_no_database(error: DBAPIError) -> bool:
     }
 
 
+def _postgresql(address: URL) -> Engine:
+    try:
+        return create_engine(address, pool_size=_POOL, max_overflow=_OVERFLOW, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise StoreError(f"PostgreSQL needs the package psycopg[binary] ({error}): install it") from error
+
+
 def _sqlite(address: URL) -> Engine:
     """Make an engine whose reads are snapshots and whose writes take the lock at their beginning."""
     if address.database in {None, "", ":memory:"}:
-        raise StoreError("an SQLite database needs a file: sqlite:///FILE")
+        raise StoreError(f"an SQLite database in memory would be lost: {_ADDRESSES}")
     folder = Path(address.database or "").parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")

@@ -1,0 +1,145 @@
+"""Opening a database: ours, new, old, damaged, somebody else's."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine, inspect, text
+
+from arena.store import (
+    DatabaseDamaged,
+    DatabaseForeign,
+    DatabaseNewer,
+    DatabaseUnavailable,
+    StoreError,
+    open_store,
+)
+from arena.store.database import Database
+from arena.store.migrate import VERSION_TABLE, alembic_config
+from arena.store.models import Base
+from tests.store.builders import START, add_bot, claimed, finished, new_set
+
+
+def run(url: str, *statements: str) -> None:
+    """Run SQL beside the store."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()
+
+
+def test_what_was_written_is_there_after_reopening(url: str) -> None:
+    """Opening a second time keeps everything."""
+    store = open_store(url)
+    assert store.writes.record(finished(claimed(store, [add_bot(store, n) for n in "ab"]), [(1, 2)]))
+    before = (store.reads.leaderboard(), store.reads.games())
+    store.close()
+    again = open_store(url)
+    assert (again.reads.leaderboard(), again.reads.games()) == before
+    again.close()
+
+
+def test_several_may_open_a_new_database_at_once(url: str) -> None:
+    """One of them makes the tables, the others wait for it."""
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(open_store, [url] * 4))
+    assert [store.reads.totals().bots for store in stores] == [0] * 4
+    for store in stores:
+        store.close()
+
+
+def test_migrations_go_down_and_up_again(url: str) -> None:
+    """Down to nothing, which leaves no table, and up to a store that works."""
+    open_store(url).close()
+    database = Database(url)
+    with database.write() as connection:
+        command.downgrade(alembic_config(connection), "base")
+    with database.read() as connection:
+        assert inspect(connection).get_table_names() == [VERSION_TABLE]
+    database.close()
+    store = open_store(url)
+    add_bot(store, "a")
+    assert store.reads.totals().bots == 1
+    store.close()
+
+
+def test_migrations_make_what_the_models_say(url: str) -> None:
+    """The tables of a migrated database differ in nothing from the models."""
+    open_store(url).close()
+    database = Database(url)
+    with database.read() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, Base.metadata) == []
+    database.close()
+
+
+def test_a_newer_database_is_left_alone(url: str) -> None:
+    """One of a future revision is refused with a text that says what to do."""
+    open_store(url).close()
+    run(url, "UPDATE kaiten_schema SET version_num = '9999'")
+    with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at 9999.*install that version"):
+        open_store(url)
+
+
+def test_a_database_of_something_else_is_left_alone(url: str) -> None:
+    """Tables that aren't ours stay as they are, and none is added."""
+    run(url, "CREATE TABLE recipe (id INTEGER)")
+    with pytest.raises(DatabaseForeign, match=r"something else \(recipe.*another database"):
+        open_store(url)
+    engine = create_engine(url)
+    assert inspect(engine).get_table_names() == ["recipe"]
+    engine.dispose()
+
+
+def test_a_file_that_is_no_database_is_left_alone(sqlite_url: str, tmp_path: Path) -> None:
+    """Rubbish gives a clear error, and is still the same rubbish afterwards."""
+    file = tmp_path / "arena.sqlite3"
+    rubbish = b"This is a shopping list. " * 400
+    file.write_bytes(rubbish)
+    with pytest.raises(DatabaseDamaged, match=r"arena\.sqlite3: file is not a database.*backup"):
+        open_store(sqlite_url)
+    assert file.read_bytes() == rubbish
+
+
+def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
+    """Pages overwritten in the middle of the file are found when it is opened."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name) for name in "ab"]
+    store.writes.add_set(new_set("s", versions, deals=300))
+    while claim := store.writes.claim(START):
+        assert store.writes.record(finished(claim, [(1, 2)] * 300))
+    store.close()
+    file = tmp_path / "arena.sqlite3"
+    data = bytearray(file.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 3 * 4096] = b"\xa5" * (3 * 4096)
+    file.write_bytes(data)
+    with pytest.raises(DatabaseDamaged, match="backup"):
+        open_store(sqlite_url)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """The database isn't made somewhere else."""
+    with pytest.raises(DatabaseUnavailable, match="nowhere doesn't exist"):
+        open_store(f"sqlite:///{tmp_path / 'nowhere' / 'arena.sqlite3'}")
+
+
+@pytest.mark.postgresql
+def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
+    """The error says which database it was, without its password."""
+    there = postgresql_url.replace("postgres@", "postgres:secret@")
+    elsewhere = there[: there.index("?")] + "?host=/nowhere"
+    with pytest.raises(DatabaseUnavailable, match="/nowhere") as caught:
+        open_store(elsewhere)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://localhost/a", "a.sqlite3"])
+def test_other_addresses_are_refused(url: str) -> None:
+    """Only a file of SQLite or PostgreSQL can be a store."""
+    with pytest.raises(StoreError, match="sqlite:///FILE"):
+        open_store(url)

@@ -1,0 +1,207 @@
+"""What pages read."""
+
+import random
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from typing import cast
+
+import pytest
+from sqlalchemy import Engine, event
+
+from arena.matchmaking import Candidate
+from arena.rating import Event, GamePlayed, VersionStarted, conservative, rebuild
+from arena.store import GameSummary, RatingChange, Store, open_store
+from tests.store.builders import START, add_bot, claimed, finished, new_set, outcomes
+
+
+def test_the_board_equals_a_fold(store: Store) -> None:
+    """Every number of the leaderboard is what the log gives, in every list."""
+    dice = random.Random(5)  # noqa: S311 - a test's dice
+    names = {add_bot(store, name): name for name in "abcde"}
+    log: list[Event] = [VersionStarted(version=version, previous=None) for version in names]
+    for minute in range(12):
+        versions = dice.sample(list(names), dice.randint(2, 5))
+        faults = tuple(dice.choice((0, 0, 1, 3)) for _ in versions)
+        places = outcomes(dice, len(versions), 3)
+        claim = claimed(store, versions, id_=f"s{minute}", deals=3)
+        assert store.writes.record(finished(claim, places, minute=minute, faults=faults))
+        log += [
+            GamePlayed(
+                versions=tuple(versions),
+                places=each,
+                faulty=tuple(count > 0 for count in faults),
+                ended=START + timedelta(minutes=minute),
+            )
+            for each in places
+        ]
+    entries = rebuild(log)
+    for players in (0, 2, 3, 4, 5):
+        board = store.reads.leaderboard(players)
+        assert sorted(line.bot for line in board) == sorted(names.values())
+        for line in board:
+            entry = entries[next(v for v, name in names.items() if name == line.bot), players]
+            assert (line.mean, line.deviation) == (entry.rating.mean, entry.rating.deviation)
+            assert line.score == conservative(entry.rating)
+            assert (line.games, line.wins, line.faulty) == (entry.games, entry.wins, entry.faulty)
+            assert line.last_played == entry.last_played
+            assert line.mean_place == (entry.place_sum / entry.games if entry.games else None)
+        scores = [line.score for line in board if line.games]
+        assert scores == sorted(scores, reverse=True)
+        assert [line.rank for line in board if line.games] == list(range(1, len(scores) + 1))
+
+
+def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> None:
+    """Even a bot that has lost all its games stands above those that nothing is known of."""
+    winner, loser, *_ = (add_bot(store, name) for name in ("winner", "loser", "new-b", "new-a"))
+    assert store.writes.record(finished(claimed(store, [winner, loser]), [(1, 2)] * 2))
+    board = store.reads.leaderboard()
+    assert [line.bot for line in board] == ["winner", "loser", "new-a", "new-b"]
+    assert [line.rank for line in board] == [1, 2, 3, 3]
+    assert board[1].score < board[2].score
+    assert [line.games for line in store.reads.leaderboard(3)] == [0] * 4
+
+
+def test_only_the_newest_version_is_on_the_board(store: Store) -> None:
+    """An old version's games stay in the log, but its line goes."""
+    versions = [add_bot(store, "a"), add_bot(store, "b")]
+    assert store.writes.record(finished(claimed(store, versions), [(1, 2)] * 2))
+    add_bot(store, "a", source="sha256:2")
+    assert [(line.bot, line.version, line.games) for line in store.reads.leaderboard()] == [
+        ("b", 1, 2),
+        ("a", 2, 0),
+    ]
+
+
+def test_games_are_listed_newest_first(store: Store) -> None:
+    """Pages follow each other by number without gap or overlap."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    claim = claimed(store, versions, deals=7)
+    assert store.writes.record(finished(claim, [(1, 2)] * 6 + [(2, 1)]))
+    pages, before = [], None
+    while page := store.reads.games(before, 3):
+        pages.append([game.number for game in page])
+        before = page[-1].number
+    assert pages == [[7, 6, 5], [4, 3, 2], [1]]
+    assert store.reads.games(None, 1) == (
+        GameSummary(
+            game="s-0-6",
+            number=7,
+            players=2,
+            ended=START + timedelta(minutes=1),
+            seats=(("a", 1, 38, 2), ("b", 1, 39, 1)),
+        ),
+    )
+
+
+def test_a_game_has_a_page(store: Store) -> None:
+    """It shows the seats, what became of them, and the ratings before and after."""
+    a, b, c = (add_bot(store, name, source=f"sha256:{name}") for name in ("a", "b", "c"))
+    claim = claimed(store, [c, a, b])
+    assert store.writes.record(finished(claim, [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1)))
+    page = store.reads.game("s-0-1")
+    assert page is not None
+    assert (page.match, page.number, page.players, page.variants) == ("s-0", 2, 3, ())
+    assert page.ended == START + timedelta(minutes=1)
+    assert page.replay == '{"game": "s-0-1"}'
+    assert [(seat.seat, seat.bot, seat.place, seat.points) for seat in page.seats] == [
+        (0, "c", 1, 39),
+        (1, "a", 3, 37),
+        (2, "b", 2, 38),
+    ]
+    assert [(seat.faults, seat.taken_over) for seat in page.seats] == [(0, False), (3, True), (1, False)]
+    assert [seat.image for seat in page.seats] == ["sha256:c", "sha256:a", "sha256:b"]
+    assert page.seats[0].limits == ("memory 256 MiB",)
+    first = store.reads.game("s-0-0")
+    assert first is not None
+    for seat, earlier in zip(page.seats, first.seats, strict=True):
+        line = next(line for line in store.reads.leaderboard() if line.bot == seat.bot)
+        assert seat.overall == RatingChange(
+            mean_before=earlier.overall.mean_after,
+            deviation_before=earlier.overall.deviation_after,
+            mean_after=line.mean,
+            deviation_after=line.deviation,
+        )
+        assert earlier.overall.mean_before == earlier.by_count.mean_before == 25
+
+
+def test_a_game_that_is_not_there_has_no_page(store: Store) -> None:
+    """An unknown id gives None."""
+    assert store.reads.game("nothing") is None
+
+
+def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
+    """Match-making sees rated games and games in the queue, by number of players, of newest versions."""
+    a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
+    assert store.writes.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
+    store.writes.add_set(new_set("t", [a, b, c], deals=4))
+    store.writes.claim(START)
+    newest = add_bot(store, "b", source="sha256:2", author="house")
+    none = {2: 0, 3: 0, 4: 0, 5: 0}
+    mean = {line.bot: line.mean for line in store.reads.leaderboard()}
+    expected = {
+        a: ("a", START + timedelta(minutes=1), none | {2: 2}, none | {3: 12}),
+        c: ("c", None, none, none | {3: 12}),
+        newest: ("b", None, none, none),
+    }
+    assert store.reads.candidates() == tuple(
+        Candidate(
+            version=version,
+            bot=bot,
+            author="house",
+            house=True,
+            mean=mean[bot],
+            last_played=last_played,
+            games=games,
+            queued=queued,
+        )
+        for version, (bot, last_played, games, queued) in expected.items()
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.writes.claim(START),
+        lambda store: store.writes.release_running(),
+        lambda store: store.reads.games(50, 10),
+        lambda store: store.reads.game("s-0-1"),
+        lambda store: store.reads.totals(),
+        lambda store: store.reads.candidates(),
+        lambda store: store.reads.leaderboard(2),
+    ],
+)
+def test_nothing_walks_over_all_that_was_played(sqlite_url: str, call: Callable[[Store], object]) -> None:
+    """Each statement finds its matches, games and changes through an index: they cost the same for ever."""
+    store = open_store(sqlite_url)
+    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    assert store.writes.record(finished(claim, [(1, 2)] * 2))
+    statements: list[tuple[str, tuple[object, ...]]] = []
+
+    def note(*arguments: object) -> None:
+        statements.append(cast("tuple[str, tuple[object, ...]]", arguments[2:4]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        call(store)
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+        store.close()
+    plans = _plans(sqlite_url, statements)
+    growing = "match|match_seat|match_set|game|game_seat|rating_event|rating_change"
+    assert plans
+    assert not re.findall(rf"SCAN (?:{growing})\b(?! USING (?:COVERING )?INDEX ix_match_open)", plans)
+
+
+def _plans(url: str, statements: list[tuple[str, tuple[object, ...]]]) -> str:
+    """Return SQLite's plan of each statement."""
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        rows = [
+            row
+            for statement, parameters in statements
+            if not statement.startswith("BEGIN")
+            for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+    return "\n".join(row[3] for row in rows)

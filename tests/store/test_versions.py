@@ -1,0 +1,68 @@
+"""Bots and their versions."""
+
+from collections.abc import Sequence
+
+import pytest
+from sqlalchemy.exc import StatementError
+
+from arena.store import BotTaken, NewVersion, Store
+from tests.store.builders import START, add_bot, claimed, finished
+
+
+def played(store: Store, versions: Sequence[int], games: int) -> None:
+    """Let the first version win some games."""
+    result = finished(claimed(store, versions, deals=games), [(1, 2)] * games)
+    assert store.writes.record(result)
+
+
+def test_a_new_bot_is_on_the_board(store: Store) -> None:
+    """It has the initial rating and no game, in every list."""
+    add_bot(store, "greedy", author="house")
+    for players in (0, 2, 3, 4, 5):
+        (line,) = store.reads.leaderboard(players)
+        assert (line.bot, line.version, line.author, line.rank) == ("greedy", 1, "house", 1)
+        assert (line.mean, line.deviation, line.games, line.mean_place) == (25, 25 / 3, 0, None)
+
+
+def test_the_same_source_is_the_same_version(store: Store) -> None:
+    """Adding the current version again changes nothing and gives its id."""
+    first = add_bot(store, "greedy", source="sha256:1")
+    second = add_bot(store, "greedy", source="sha256:2")
+    assert add_bot(store, "greedy", source="sha256:2") == second != first
+    assert store.reads.leaderboard()[0].version == 2
+
+
+def test_going_back_to_an_old_source_is_a_new_version(store: Store) -> None:
+    """Only the newest version counts as the same."""
+    ids = [add_bot(store, "greedy", source=source) for source in ("sha256:1", "sha256:2", "sha256:1")]
+    assert len(set(ids)) == 3
+    assert store.reads.leaderboard()[0].version == 3
+
+
+def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
+    """It takes the old one's mean, at least half of the initial deviation, and its place on the board."""
+    versions = [add_bot(store, "greedy"), add_bot(store, "random")]
+    played(store, versions, 40)
+    old = {players: store.reads.leaderboard(players)[0] for players in (0, 2)}
+    add_bot(store, "greedy", source="sha256:new")
+    for players, before in old.items():
+        (after,) = (line for line in store.reads.leaderboard(players) if line.bot == "greedy")
+        assert before.deviation < 25 / 6
+        assert (after.version, after.mean, after.deviation, after.games) == (2, before.mean, 25 / 6, 0)
+    assert store.writes.rebuild_ratings().differing == 0
+
+
+def test_a_name_belongs_to_its_author(store: Store) -> None:
+    """Another author's bot of the same name is refused, and nothing changes."""
+    add_bot(store, "greedy", author="ann")
+    with pytest.raises(BotTaken, match="belongs to a bot of ann"):
+        add_bot(store, "greedy", author="ben", source="sha256:2")
+    assert [(line.author, line.version) for line in store.reads.leaderboard()] == [("ann", 1)]
+
+
+def test_a_moment_needs_a_time_zone(store: Store) -> None:
+    """A naive time is refused, and the bot isn't there."""
+    naive = NewVersion(bot="b", author="a", house=False, source="s", created=START.replace(tzinfo=None))
+    with pytest.raises(StatementError, match="no time zone"):
+        store.writes.add_version(naive)
+    assert store.reads.totals().bots == 0
