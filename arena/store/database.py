@@ -93,10 +93,10 @@ class Database:
 
 
 def _is_no_database(error: DBAPIError) -> bool:
-    return isinstance(error.orig, sqlite3.DatabaseError) and error.orig.sqlite_errorcode in {
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_CORRUPT,
-    }
+    if not isinstance(error.orig, sqlite3.DatabaseError):
+        return False
+    code = error.orig.sqlite_errorcode & 0xFF  # the rest tells kinds of the same error apart
+    return code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
 def _postgresql(address: URL) -> Engine:

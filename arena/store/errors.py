@@ -30,4 +30,4 @@ class DatabaseNewer(StoreError):
 
 
 class DatabaseUnavailable(StoreError):
-    """The database can't be reached, or stays locked. Nothing was written."""
+    """The database can't be reached, or stays locked. What was to be written is all there or not at all."""

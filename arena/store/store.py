@@ -1,6 +1,6 @@
 """The store as the rest of the program sees it: two small classes, one transaction a call.
 
-Every method may raise DatabaseUnavailable; what is written then is nothing.
+Every method may raise DatabaseUnavailable; what was to be written then is all there or not at all.
 Threads may share a store.
 """
 
