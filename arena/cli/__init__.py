@@ -59,12 +59,18 @@ def arena() -> None:
     """Kaiten: an arena where Sushi Go! bots play rated games."""
 
 
+class _Terminated(BaseException):
+    """SIGTERM came. Not SystemExit: a bot may raise that, and then it is the bot's error."""
+
+
 def main() -> None:
-    """Run the command line."""
-    signal.signal(signal.SIGTERM, _end)
-    app(prog_name="arena")
+    """Run the command line. A termination ends it as Ctrl-C does: what is under way cleans up after itself."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app(prog_name="arena")
+    except _Terminated:
+        sys.exit(128 + signal.SIGTERM)
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
-    """End as after Ctrl-C, so that what is under way cleans up after itself."""
-    sys.exit(128 + number)
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise _Terminated

@@ -1,0 +1,52 @@
+"""Runs ``arena`` as a user does."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-c", "from arena.cli import main; main()"]
+
+
+def environment() -> dict[str, str]:
+    """Let the command find the package from any folder."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def arena(*args: str | Path, folder: Path, text: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    """Run a command in a folder and wait for its end."""
+    return subprocess.run(  # noqa: S603 - the command under test
+        [*COMMAND, *map(str, args)],
+        cwd=folder,
+        env=environment(),
+        input=text,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def bot(folder: Path, name: str, text: str) -> str:
+    """Write a bot and return how a command names it."""
+    (folder / name).mkdir()
+    (folder / name / "bot.py").write_text(text)
+    return f"./{name}"
+
+
+DICE = """
+import random
+
+def choose(view):
+    moves = view.legal_moves()
+    return moves[int(random.random() * len(moves))]
+"""
+"""A bot that plays at random."""
+
+FIRST = """
+class Bot:
+    def choose(self, view):
+        print("thinking")
+        return view.legal_moves()[0]
+"""
+"""A bot that takes the first choice, and talks."""
