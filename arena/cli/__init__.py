@@ -64,7 +64,7 @@ class _Terminated(BaseException):
 
 
 def main() -> None:
-    """Run the command line. A termination ends it as Ctrl-C does: what is under way cleans up after itself."""
+    """Run the command line; a termination ends it as Ctrl-C does, so that what is under way cleans up."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         app(prog_name="arena")
