@@ -41,7 +41,7 @@ BOTS = {name: load(name, **({"PLAYOUTS": 40} if name == "rollout" else {})) for 
 
 
 def wins(name: str, other: str, games: int) -> float:
-    """Return the share of two-player games that a bot wins, every deal played from both seats; draws count half."""
+    """Return the share of two-player games that a bot wins, every deal from both seats; a draw is half."""
     random.seed(20)
     points = 0.0
     for game in range(games):
@@ -71,7 +71,7 @@ def test_all_of_them_play_every_game(rules: Rules) -> None:
         ("greedy", "random", 200, 0.75),
         ("spoiler", "greedy", 200, 0.7),
         ("expected", "greedy", 200, 0.8),
-        ("rollout", "greedy", 60, 0.8),
+        ("rollout", "greedy", 40, 0.8),
         ("rollout", "expected", 60, 0.55),
     ],
 )
@@ -92,7 +92,7 @@ def test_they_choose_alike_on_the_same_dice(name: str) -> None:
 
 
 def test_random_draws_by_card_and_not_by_kind() -> None:
-    """Every card of the hand has the same chance: a kind that is there five times is taken five times as often."""
+    """Every card has the same chance: a kind that is there thrice is taken thrice as often."""
     seen: list[tuple[View, Move]] = []
     choose = BOTS["random"]
     assert not isinstance(choose, type)
@@ -116,16 +116,13 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bot_is_a_folder_to_learn_from(name: str) -> None:
-    """Each has a README and builds on the base image, and imports nothing but the library and Python's own."""
+    """Each has a README, builds on the base image, and imports only the library and Python's own."""
     assert (FOLDER / name / "README.md").read_text().startswith(f"# {name}\n")
     assert (FOLDER / name / "Dockerfile").read_text().splitlines() == [
         "FROM kaiten/bot-base-python",
         "COPY bot.py /bot/bot.py",
         'ENTRYPOINT ["python3", "/bot/bot.py"]',
     ]
-    imports = [
-        line.split()[1]
-        for line in (FOLDER / name / "bot.py").read_text().splitlines()
-        if line.startswith(("from ", "import "))
-    ]
-    assert set(imports) <= {"arena.sdk", "collections.abc", "math", "random", "typing"}
+    lines = (FOLDER / name / "bot.py").read_text().splitlines()
+    imports = {line.split()[1] for line in lines if line.startswith(("from ", "import "))}
+    assert imports <= {"arena.sdk", "collections.abc", "math", "random", "typing"}
