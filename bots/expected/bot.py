@@ -14,11 +14,11 @@ DUMPLING = (1, 2, 3, 4, 5, 0)
 
 # Tuned by hand in games against the greedy bot and against itself.
 ICON = 1.0  # a maki icon in a race that is still open
-PUDDING = 2.6
+PUDDING = 3.4
 WASABI = 3.6
 SOY_SAUCE = 1.5
 STICKS = 0.35  # chopsticks, for every turn in which they could be used
-DUMPLING_HOPE = 0.4  # what a dumpling promises for every turn that is left, up to four
+DUMPLING_HOPE = 0.2  # what a dumpling promises for every turn that is left, up to four
 SPOILED = 0.25  # how far a point that the next player loses counts as an own point
 
 

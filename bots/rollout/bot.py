@@ -25,6 +25,8 @@ from arena.sdk import (
 PLAYOUTS = 360
 """For one decision, shared among the candidates."""
 CANDIDATES = 8
+STICKS = 0.2
+"""What chopsticks promise for every turn in which they could be used."""
 SECOND = 2.5
 """In playouts chopsticks are used for a second card that is worth this."""
 SCALE = (14.0, 11.0, 7.0)
@@ -33,8 +35,8 @@ PUDDINGS = (0.5, 0.7, 1.0)
 """By round: how far the race for the puddings is believed to stay as it is."""
 
 NIGIRI = {Card.SALMON_NIGIRI: 2, Card.SQUID_NIGIRI: 3, Card.EGG_NIGIRI: 1}
-DUMPLING = (1.6, 2.6, 3.6, 4.4, 5.0, 0.0)
-STEADY = {Card.MAKI_1: 1.0, Card.MAKI_2: 2.0, Card.MAKI_3: 3.0, Card.PUDDING: 2.2}
+DUMPLING = (1.4, 2.6, 3.6, 4.4, 5.0, 0.0)
+STEADY = {Card.MAKI_1: 0.7, Card.MAKI_2: 1.4, Card.MAKI_3: 2.1, Card.PUDDING: 2.2}
 
 
 def estimate(card: Card, have: int, free_wasabi: int, left: int) -> float:
@@ -50,15 +52,15 @@ def estimate(card: Card, have: int, free_wasabi: int, left: int) -> float:
         case Card.SALMON_NIGIRI | Card.SQUID_NIGIRI | Card.EGG_NIGIRI:
             worth = NIGIRI[card] * (3.0 if free_wasabi else 1.0)
         case Card.TEMPURA:
-            worth = 5.0 if have % 2 else min(2.2, left * 0.5)
+            worth = 5.0 if have % 2 else min(2.2, left * 0.35)
         case Card.SASHIMI:
-            worth = (min(2.2, left * 0.35) if left > 1 else 0.0, min(4.0, left * 0.7), 10.0)[have % 3]
+            worth = (min(2.6, left * 0.35) if left > 1 else 0.0, min(4.0, left * 0.7), 10.0)[have % 3]
         case Card.DUMPLING:
             worth = DUMPLING[min(have, 5)]
         case Card.WASABI:
-            worth = min(3.2, left * 0.8) / (1 + free_wasabi)
+            worth = min(3.2, left * 0.4) / (1 + free_wasabi)
         case Card.CHOPSTICKS:
-            worth = 0.0 if have else left * 0.3
+            worth = 0.0 if have else left * STICKS
         case Card.SOY_SAUCE:
             worth = 0.0 if have else 1.5
         case _:
@@ -113,7 +115,7 @@ def candidates(view: View) -> list[Move]:
             points += worths(table, left)[card][table.count(card)]
             table.append(card)
         if len(move.cards) > 1:
-            points -= 0.3 * (left + 1)
+            points -= STICKS * (left + 1)
         if move.dummy:
             points += 0.3 * worths(after, left)[move.dummy][after.count(move.dummy)]
         return points
