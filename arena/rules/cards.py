@@ -6,6 +6,7 @@ Source: the table "Deck" and the section "Variants" of docs/rules.md.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -60,10 +61,12 @@ Hand = tuple[Card, ...]
 Table = tuple[Card, ...]
 """Cards in front of a player in this round, in the order of placing."""
 
-MAKI_ICONS: Final[Mapping[Card, int]] = MappingProxyType({Card.MAKI_1: 1, Card.MAKI_2: 2, Card.MAKI_3: 3})
-NIGIRI_POINTS: Final[Mapping[Card, int]] = MappingProxyType(
-    {Card.SALMON_NIGIRI: 2, Card.SQUID_NIGIRI: 3, Card.EGG_NIGIRI: 1}
-)
+MAKI_ICONS: Final[Mapping[Card, int]] = {Card.MAKI_1: 1, Card.MAKI_2: 2, Card.MAKI_3: 3}
+NIGIRI_POINTS: Final[Mapping[Card, int]] = {
+    Card.SALMON_NIGIRI: 2,
+    Card.SQUID_NIGIRI: 3,
+    Card.EGG_NIGIRI: 1,
+}
 
 DECK_COUNTS: Final[Mapping[Card, int]] = MappingProxyType(
     {
@@ -125,6 +128,7 @@ class Rules:
         return self.hand_size
 
 
+@cache
 def unshuffled_deck(rules: Rules) -> tuple[Card, ...]:
     """Return the deck in the order of the table of kinds: 108 cards, or 112 with soy sauce."""
     return tuple(

@@ -12,6 +12,10 @@ from arena.rules.state import Move
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 
+# Made once: a game lists some thousand moves, nearly all of them without a card for the dummy.
+_ONE: Final = {card: Move((card,)) for card in Card}
+_TWO: Final = {first: {second: Move((first, second)) for second in Card} for first in Card}
+
 
 def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
     """Return every legal choice once.
@@ -21,16 +25,18 @@ def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
         table: What lies in front of the player from earlier turns.
         control: Whether the player names the dummy's card too.
     """
-    plays: list[tuple[Card, ...]] = [(card,) for card in dict.fromkeys(hand)]
+    kinds = dict.fromkeys(hand)
+    moves = [_ONE[card] for card in kinds]
     if _CHOPSTICKS in table and len(hand) >= 2 + control:
-        plays += [
-            (first, second)
-            for first in dict.fromkeys(hand)
-            for second in dict.fromkeys(_without(hand, first))
+        moves += [
+            _TWO[first][second]
+            for first in kinds
+            for second in kinds
+            if first is not second or hand.count(first) > 1
         ]
-    if not control:
-        return tuple([Move(cards) for cards in plays])
-    return tuple(Move(cards, dummy) for cards in plays for dummy in dict.fromkeys(_without(hand, *cards)))
+    if control:
+        moves = [Move(cards, dummy) for cards, _ in moves for dummy in dict.fromkeys(_without(hand, *cards))]
+    return tuple(moves)
 
 
 def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool) -> None:
@@ -47,20 +53,17 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
         IllegalMove: A rule forbids it.
     """
     cards, dummy = move
-    if len(cards) not in {1, 2}:
+    if len(cards) == 2:  # noqa: PLR2004 - one, or two with chopsticks
+        _check_chopsticks(seat, hand, table, control=control)
+    elif len(cards) != 1:
         raise IllegalMove(
             "Course of a game", seat, f"{len(cards)} cards named: it is one, or two with chopsticks"
         )
-    if len(cards) == 2:  # noqa: PLR2004 - one, or two with chopsticks
-        _check_chopsticks(seat, hand, table, control=control)
-    if control and dummy is None:
-        raise IllegalMove(
-            "Variants: two players with a dummy", seat, "in control, but no card named for the dummy"
-        )
-    if not control and dummy is not None:
-        raise IllegalMove(
-            "Variants: two players with a dummy", seat, "a card named for the dummy without control of it"
-        )
+    if control is (dummy is None):
+        what = "in control, but no card named for the dummy"
+        if not control:
+            what = "a card named for the dummy without control of it"
+        raise IllegalMove("Variants: two players with a dummy", seat, what)
     named = cards if dummy is None else (*cards, dummy)
     for card in named:
         if named.count(card) > hand.count(card):

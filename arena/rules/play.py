@@ -10,11 +10,12 @@ from typing import Final
 from arena.rules.cards import ROUNDS, Card, Hand, Rules, Table, unshuffled_deck
 from arena.rules.errors import InvalidRules
 from arena.rules.moves import check_move
-from arena.rules.scoring import places, score_puddings, score_round
+from arena.rules.scoring import RoundScore, places, score_puddings, score_round
 from arena.rules.state import Move, Play, Result, State, Turn
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 _PUDDING: Final = Card.PUDDING
+_SEATS: Final = (0, 1, 2, 3, 4)
 
 
 def new_game(rules: Rules, deck: Sequence[Card]) -> State:
@@ -33,7 +34,7 @@ def new_game(rules: Rules, deck: Sequence[Card]) -> State:
         message = "the deck does not hold exactly the cards of this game"
         raise InvalidRules(message)
     nothing = (0,) * rules.participants
-    return _deal(State(rules, cards, 0, 0, (), (), (), None, nothing, nothing, (), (), (), None))
+    return _deal(rules, cards, 1, nothing, nothing, (), ())
 
 
 def deals(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[tuple[Card, ...], ...], ...]:
@@ -55,9 +56,9 @@ def asked(state: State) -> tuple[int, ...]:
     """
     if state.result is not None:
         return ()
-    if state.rules.dummy and state.turn == state.rules.turns:
-        return ((state.controller or 0),)
-    return tuple(range(state.rules.players))
+    if state.rules.dummy:
+        return tuple([seat for seat, hand in enumerate(state.hands) if len(hand) > 1])
+    return _SEATS[: state.rules.players]
 
 
 def apply(state: State, moves: Sequence[Move | None]) -> State:
@@ -81,9 +82,8 @@ def apply(state: State, moves: Sequence[Move | None]) -> State:
     if len(moves) != state.rules.players:
         message = f"{len(moves)} entries for {state.rules.players} seats"
         raise ValueError(message)
-    plays = _plays(state, moves)
-    state = _reveal(state, plays)
-    if not state.rules.dummy and state.result is None and state.turn == state.rules.turns:
+    state = _reveal(state, _plays(state, moves))
+    if len(state.hands[0]) == 1 and not state.rules.dummy:
         state = _reveal(state, state.hands)
     return state
 
@@ -116,31 +116,38 @@ def _reveal(state: State, plays: tuple[Play, ...]) -> State:
     rules = state.rules
     hands: list[Hand] = []
     tables: list[Table] = []
-    for seat in range(rules.players):
-        hand, table, cards = state.hands[seat], state.tables[seat], plays[seat]
-        for card in cards:
-            hand = _without(hand, card)
+    past_hands: list[tuple[Hand, ...]] = []
+    # With a dummy there is one table and one play more, which follow below.
+    for hand, past, table, cards in zip(state.hands, state.past_hands, state.tables, plays, strict=False):
+        past_hands.append((*past, hand))
+        left = _without(hand, cards[0])
+        kept = table
         if len(cards) > 1:
-            table = _without(table, _CHOPSTICKS)
-            hand = tuple(sorted((*hand, _CHOPSTICKS)))
-        hands.append(hand)
-        tables.append(table + cards)
+            left = tuple(sorted((*_without(left, cards[1]), _CHOPSTICKS)))
+            kept = _without(table, _CHOPSTICKS)
+        hands.append(left)
+        tables.append(kept + cards)
     controller = state.controller
     if controller is not None:
         hands[controller] = _without(hands[controller], plays[-1][0])
         tables.append(state.tables[-1] + plays[-1])
-    passed = _pass(rules, state.round, hands)
-    next_state = state._replace(
-        turn=state.turn + 1,
-        hands=passed,
-        tables=tuple(tables),
-        drawn=None,
-        turns=(*state.turns, Turn(state.round, state.turn, plays)),
-        past_hands=(*state.past_hands, state.hands),
+    next_state = State(
+        rules,
+        state.deck,
+        state.round,
+        state.turn + 1,
+        _pass(rules, state.round, hands),
+        tuple(tables),
+        state.pile,
+        None,
+        state.puddings,
+        state.scores,
+        state.rounds,
+        (*state.turns, Turn(state.round, state.turn, plays)),
+        tuple(past_hands),
+        None,
     )
-    if state.turn == rules.turns:
-        return _end_round(next_state)
-    return _draw(next_state)
+    return _draw(next_state) if next_state.hands[0] else _end_round(next_state)
 
 
 def _pass(rules: Rules, round_number: int, hands: list[Hand]) -> tuple[Hand, ...]:
@@ -150,48 +157,60 @@ def _pass(rules: Rules, round_number: int, hands: list[Hand]) -> tuple[Hand, ...
 
 
 def _end_round(state: State) -> State:
-    scores = score_round(state.rules, state.tables)
-    state = state._replace(
-        rounds=(*state.rounds, scores),
-        scores=tuple(before + sum(score) for before, score in zip(state.scores, scores, strict=True)),
-        puddings=tuple(
-            before + table.count(_PUDDING) for before, table in zip(state.puddings, state.tables, strict=True)
-        ),
+    """Score the tables, and deal the next round or end the game."""
+    scored = score_round(state.rules, state.tables)
+    rounds = (*state.rounds, scored)
+    scores = tuple([before + sum(score) for before, score in zip(state.scores, scored, strict=True)])
+    puddings = tuple(
+        [before + table.count(_PUDDING) for before, table in zip(state.puddings, state.tables, strict=True)]
     )
-    if state.round == ROUNDS:
-        return state._replace(turn=state.turn - 1, result=_result(state))
-    return _deal(state)
+    if state.round < ROUNDS:
+        return _deal(state.rules, state.deck, state.round + 1, puddings, scores, rounds, state.turns)
+    return state._replace(
+        turn=state.turn - 1,
+        puddings=puddings,
+        scores=scores,
+        rounds=rounds,
+        result=_result(state.rules, puddings, scores),
+    )
 
 
-def _result(state: State) -> Result:
-    pudding_scores = score_puddings(state.rules, state.puddings)
-    totals = tuple(a + b for a, b in zip(state.scores, pudding_scores, strict=True))
-    players = state.rules.players
+def _result(rules: Rules, puddings: tuple[int, ...], scores: tuple[int, ...]) -> Result:
+    pudding_scores = score_puddings(rules, puddings)
+    totals = tuple([a + b for a, b in zip(scores, pudding_scores, strict=True)])
     return Result(
-        state.puddings,
-        pudding_scores,
-        totals,
-        places(totals[:players], state.puddings[:players]),
+        puddings, pudding_scores, totals, places(totals[: rules.players], puddings[: rules.players])
     )
 
 
-def _deal(state: State) -> State:
-    rules = state.rules
+def _deal(  # noqa: PLR0913, PLR0917 - all that a round takes over from the ones before
+    rules: Rules,
+    deck: tuple[Card, ...],
+    round_number: int,
+    puddings: tuple[int, ...],
+    scores: tuple[int, ...],
+    rounds: tuple[tuple[RoundScore, ...], ...],
+    turns: tuple[Turn, ...],
+) -> State:
     size = rules.hand_size
-    start = state.round * size * rules.participants
-    hands = tuple(
-        tuple(sorted(state.deck[first : first + size]))
-        for first in range(start, start + size * rules.players, size)
-    )
-    pile_start = start + size * rules.players
+    start = (round_number - 1) * size * rules.participants
+    pile = start + size * rules.players
     return _draw(
-        state._replace(
-            round=state.round + 1,
-            turn=1,
-            hands=hands,
-            tables=((),) * rules.participants,
-            pile=state.deck[pile_start : pile_start + size] if rules.dummy else (),
-            past_hands=(),
+        State(
+            rules,
+            deck,
+            round_number,
+            1,
+            tuple([tuple(sorted(deck[first : first + size])) for first in range(start, pile, size)]),
+            ((),) * rules.participants,
+            deck[pile : pile + size] if rules.dummy else (),
+            None,
+            puddings,
+            scores,
+            rounds,
+            turns,
+            ((),) * rules.players,
+            None,
         )
     )
 

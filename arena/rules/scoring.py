@@ -58,18 +58,20 @@ def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]
         rules: Decides whether soy sauce scores.
         tables: One a participant, in the order of placing.
     """
-    maki = score_maki([_icons(table) for table in tables])
+    maki = score_maki([sum([MAKI_ICONS.get(card, 0) for card in table]) for table in tables])
     soy = score_soy_sauce(tables) if rules.soy_sauce else (0,) * len(tables)
     return tuple(
-        RoundScore(
-            table.count(_TEMPURA) // 2 * 5,
-            table.count(_SASHIMI) // 3 * 10,
-            _DUMPLING_POINTS[min(table.count(_DUMPLING), 5)],
-            maki[player],
-            score_nigiri(table),
-            soy[player],
-        )
-        for player, table in enumerate(tables)
+        [
+            RoundScore(
+                table.count(_TEMPURA) // 2 * 5,
+                table.count(_SASHIMI) // 3 * 10,
+                _DUMPLING_POINTS[min(table.count(_DUMPLING), 5)],
+                maki[player],
+                score_nigiri(table),
+                soy[player],
+            )
+            for player, table in enumerate(tables)
+        ]
     )
 
 
@@ -124,7 +126,3 @@ def places(totals: Sequence[int], puddings: Sequence[int]) -> tuple[int, ...]:
     """Rank by total, then puddings; who is equal in both shares a place and the next is skipped."""
     results = list(zip(totals, puddings, strict=True))
     return tuple(1 + sum(other > mine for other in results) for mine in results)
-
-
-def _icons(table: Table) -> int:
-    return sum(MAKI_ICONS.get(card, 0) for card in table)

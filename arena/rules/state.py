@@ -59,7 +59,7 @@ class State(NamedTuple):
         scores: One a participant, points of the rounds before.
         rounds: Scores of the finished rounds, one a participant each.
         turns: Everything revealed in this game.
-        past_hands: The ``hands`` of the turns of this round before this one.
+        past_hands: One a player: the hands held in this round before this turn.
         result: Set when the game is over.
     """
 

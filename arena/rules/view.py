@@ -56,7 +56,7 @@ class View(NamedTuple):
 
     def legal_moves(self) -> tuple[Move, ...]:
         """Return every legal choice once."""
-        return legal_moves(self.hand, self.table, control=self.control)
+        return legal_moves(self.hand, self.tables[self.seat], control=self.control)
 
 
 def view(state: State, seat: int) -> View:
@@ -69,7 +69,7 @@ def view(state: State, seat: int) -> View:
         message = f"seat {seat} is not asked now"
         raise ValueError(message)
     control = seat == state.controller
-    sizes = tuple([len(hand) for hand in state.hands])
+    sizes = tuple(map(len, state.hands))
     return View(
         state.rules,
         seat,
@@ -83,5 +83,5 @@ def view(state: State, seat: int) -> View:
         control,
         state.drawn if control else None,
         state.turns,
-        tuple([hands[seat] for hands in state.past_hands]),
+        state.past_hands[seat],
     )
