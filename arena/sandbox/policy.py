@@ -65,6 +65,9 @@ def container_arguments(spec: SandboxSpec, host: Host) -> dict[str, Any]:
         "user": f"{uid}:{gid}",
         # The image's own variables stay, except these.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
+        # With the mode alone the engine still keeps an endpoint for every container, and engines before
+        # 20.10.27 can deadlock when two of them end at a time (github.com/moby/moby/issues/46661).
+        "network_disabled": True,
         "use_config_proxy": False,  # the operator's proxy settings hold passwords
         "labels": dict(spec.labels),
         "healthcheck": {"test": ["NONE"]},
@@ -95,6 +98,7 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
         "Ulimits": [
             _ulimit("core", 0),
             _ulimit("fsize", limits.tmp_mib * _MIB),
+            _ulimit("msgqueue", 0),  # /dev/mqueue is there and can be written, whatever the mode of IPC
             _ulimit("nofile", _OPEN_FILES),
         ],
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "1", "compress": "false"}},

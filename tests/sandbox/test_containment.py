@@ -1,0 +1,291 @@
+"""Each control of the launch template, tried from inside a container."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.sandbox import slot_owner
+from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, run, spec_for
+
+pytestmark = pytest.mark.docker
+
+
+def report(stage: DockerStage, program: str, **options: Any) -> Any:  # noqa: ANN401 - whatever the program reports
+    """Run a program that puts JSON on stderr through ``tell``, and return that."""
+    prelude = "import json, os, sys\ndef tell(value): sys.stderr.write(json.dumps(value))\n"
+    ended, said = run(stage, prelude + program, **options)
+    assert ended.code == 0, said
+    return json.loads(said)
+
+
+def test_no_network_but_loopback(docker_stage: DockerStage) -> None:
+    """The container has a network of its own, which holds a loopback interface and no route."""
+    program = """
+routes = open("/proc/net/route").read()
+tell([os.readlink("/proc/self/ns/net"), os.listdir("/sys/class/net"), routes.count("\\n")])
+"""
+    own, interfaces, lines = report(docker_stage, program)
+    assert own != str(Path("/proc/self/ns/net").readlink())
+    assert (interfaces, lines) == (["lo"], 1)
+
+
+def test_only_unix_sockets_can_be_made(docker_stage: DockerStage) -> None:
+    """Every other family is answered as by a kernel without it; vsock would pass by the network namespace."""
+    program = """
+import errno, socket
+def attempt(family, kind):
+    try:
+        socket.socket(family, kind).close()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "made"
+families = ["AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_VSOCK", "AF_ALG", "AF_UNIX"]
+kinds = [socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET]
+tell({name: sorted({attempt(getattr(socket, name), kind) for kind in kinds}) for name in families})
+"""
+    refused = ["EAFNOSUPPORT"]
+    assert report(docker_stage, program) == {
+        "AF_INET": refused,
+        "AF_INET6": refused,
+        "AF_NETLINK": refused,
+        "AF_PACKET": refused,
+        "AF_VSOCK": refused,
+        "AF_ALG": refused,
+        "AF_UNIX": ["made"],
+    }
+
+
+def test_only_tmp_can_be_written(docker_stage: DockerStage) -> None:
+    """Of all folders that can be seen, a file can be made in /tmp alone."""
+    program = """
+written = []
+for folder, names, _ in os.walk("/"):
+    if folder == "/proc":
+        names[:] = ["self"]
+    names[:] = [name for name in names if not os.path.islink(os.path.join(folder, name))]
+    try:
+        with open(os.path.join(folder, "kaiten-probe"), "x"):
+            written.append(folder)
+    except OSError:
+        pass
+tell(written)
+"""
+    assert report(docker_stage, program) == ["/tmp"]  # noqa: S108 - the container's
+
+
+def test_tmp_is_bounded(docker_stage: DockerStage) -> None:
+    """Neither bytes nor files beyond the limits fit into /tmp, and nothing in it can be executed."""
+    program = """
+import errno, subprocess
+def until_refused(act):
+    for number in range(100_000):
+        try:
+            act(number)
+        except OSError as error:
+            return number, errno.errorcode[error.errno]
+def fill(number):
+    with open(f"/tmp/big{number}", "wb", buffering=0) as file:
+        if file.write(bytes(1 << 20)) < 1 << 20:
+            raise OSError(errno.ENOSPC, "short")
+mebibytes = until_refused(fill)
+for name in os.listdir("/tmp"):
+    os.unlink(f"/tmp/{name}")
+files = until_refused(lambda number: open(f"/tmp/{number}", "x").close())
+for name in os.listdir("/tmp"):
+    os.unlink(f"/tmp/{name}")
+with open("/tmp/run", "w") as file:
+    file.write("#!/bin/sh\\n")
+os.chmod("/tmp/run", 0o755)
+try:
+    subprocess.run(["/tmp/run"])
+    executed = "yes"
+except OSError as error:
+    executed = errno.errorcode[error.errno]
+tell([mebibytes, files, executed])
+"""
+    mebibytes, files, executed = report(docker_stage, program, limits=replace(LAUNCH_LIMITS, tmp_mib=4))
+    assert mebibytes == [4, "ENOSPC"]
+    assert files[1] == "ENOSPC"
+    assert 1_000 <= files[0] <= 1_024
+    assert executed == "EACCES"
+
+
+def test_the_socket_folder_is_read_only(docker_stage: DockerStage) -> None:
+    """The socket takes connections; it can't be removed or replaced, and nothing can be put beside it."""
+    program = """
+import errno, socket
+path = os.environ["ARENA_REFEREE"].removeprefix("unix://")
+with socket.socket(socket.AF_UNIX) as channel:
+    channel.connect(path)
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+tell([
+    attempt(lambda: os.unlink(path)),
+    attempt(lambda: os.rename(path, path + "2")),
+    attempt(lambda: open("/run/arena/file", "x")),
+    attempt(lambda: socket.socket(socket.AF_UNIX).bind("/run/arena/other.sock")),
+    attempt(lambda: os.chmod(path, 0o777)),
+    attempt(lambda: os.listdir("/run/arena")),
+])
+"""
+    unlink, rename, make, bind, chmod, listing = report(docker_stage, program)
+    assert [unlink, rename, make, bind, chmod] == ["EROFS"] * 5
+    assert listing == "EACCES"
+
+
+def test_user_and_privileges(docker_stage: DockerStage) -> None:
+    """A bot has its slot's uid and gid, no group more, no capability, and no way to gain one."""
+    program = """
+status = dict(line.rstrip().split(":", 1) for line in open("/proc/self/status"))
+names = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"]
+tell([os.getresuid(), os.getresgid(), os.getgroups(), [int(status[name], 16) for name in names]])
+"""
+    uids, gids, groups, status = report(docker_stage, program, slot=3)
+    uid, gid = slot_owner(3, os.geteuid(), os.getegid())
+    assert uids == [uid] * 3
+    assert gids == [gid] * 3
+    assert set(groups) <= {gid}
+    assert status == [0, 0, 0, 0, 0, 1, 2]
+
+
+def test_forbidden_calls_are_refused(docker_stage: DockerStage) -> None:
+    """The calls by which sandboxes were left before are refused, or answered as by a kernel without them."""
+    program = """
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+numbers = {
+    "x86_64": dict(ptrace=101, mount=165, unshare=272, add_key=248, keyctl=250, bpf=321, userfaultfd=323,
+                   perf_event_open=298, setns=308, io_uring_setup=425, clone3=435),
+    "aarch64": dict(ptrace=117, mount=40, unshare=97, add_key=217, keyctl=219, bpf=280, userfaultfd=282,
+                    perf_event_open=241, setns=268, io_uring_setup=425, clone3=435),
+}[os.uname().machine]
+def attempt(number):
+    result = libc.syscall(ctypes.c_long(number), 0, 0, 0, 0, 0)
+    return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
+tell({name: attempt(number) for name, number in numbers.items()})
+"""
+    found = report(docker_stage, program)
+    without = {"io_uring_setup", "clone3"}
+    assert {name for name, answer in found.items() if answer == "ENOSYS"} == without
+    assert {name for name, answer in found.items() if answer == "EPERM"} == set(found) - without
+
+
+def test_namespaces_can_not_be_cloned(docker_stage: DockerStage) -> None:
+    """A child process may be cloned, a child in a namespace of its own may not."""
+    program = """
+import ctypes, errno, signal
+libc = ctypes.CDLL(None, use_errno=True)
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+def attempt(flags):
+    child = libc.syscall(ctypes.c_long(clone), ctypes.c_ulong(flags | signal.SIGCHLD), 0, 0, 0, 0)
+    if child == 0:
+        os._exit(0)
+    if child < 0:
+        return errno.errorcode[ctypes.get_errno()]
+    os.waitpid(child, 0)
+    return "done"
+tell([attempt(flags) for flags in (0, 0x10000000, 0x20000000, 0x40000000, 0x00020000)])
+"""
+    assert report(docker_stage, program) == ["done"] + ["EPERM"] * 4
+
+
+def test_processes_are_bounded(docker_stage: DockerStage) -> None:
+    """A bot gets no more processes than its limit, its init included, and lives on."""
+    program = """
+import signal
+children = []
+try:
+    while len(children) < 500:
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        children.append(child)
+except BlockingIOError:
+    pass
+tell(len(children))
+"""
+    assert report(docker_stage, program, limits=replace(LAUNCH_LIMITS, pids=12)) == 12 - 2
+
+
+def test_cpu_is_bounded(docker_stage: DockerStage) -> None:
+    """A bot that spins in two processes gets no more than its share of one core."""
+    program = """
+import time
+start = time.monotonic()
+child = os.fork()
+while time.monotonic() < start + 3:
+    pass
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+times = os.times()
+tell((times.user + times.system + times.children_user + times.children_system) / (time.monotonic() - start))
+"""
+    share = report(docker_stage, program, limits=replace(LAUNCH_LIMITS, cpus=0.3))
+    assert share < 0.4
+
+
+def test_descriptors_and_core_dumps_are_bounded(docker_stage: DockerStage) -> None:
+    """The limits on open files, file size and core dumps hold, soft and hard."""
+    program = """
+import resource
+tell([resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in ("NOFILE", "FSIZE", "CORE")])
+"""
+    size = LAUNCH_LIMITS.tmp_mib * 1024 * 1024
+    assert report(docker_stage, program) == [[256, 256], [size, size], [0, 0]]
+
+
+def test_no_shared_memory(docker_stage: DockerStage) -> None:
+    """There is no /dev/shm to fill, nor any System V shared memory."""
+    program = """
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+made = libc.shmget(0, 4096, 0o1600)
+tell([os.path.exists("/dev/shm"), made, errno.errorcode[ctypes.get_errno()]])
+"""
+    assert report(docker_stage, program) == [False, -1, "EPERM"]
+
+
+def test_the_container_tells_nothing_of_its_host(docker_stage: DockerStage) -> None:
+    """Host name and control groups carry no id of a container, an installation or a match."""
+    program = """
+import re, socket
+groups = {line.strip().split(":", 2)[2] for line in open("/proc/self/cgroup")}
+tell([socket.gethostname(), sorted(groups)])
+"""
+    assert report(docker_stage, program) == ["bot", ["/"]]
+
+
+def test_a_flood_to_stdout_harms_nobody(docker_stage: DockerStage) -> None:
+    """Tens of megabytes to stdout pass by; the bot ends as ever."""
+    ended, said = run(docker_stage, "import sys\nfor _ in range(32): sys.stdout.write('x' * (1 << 20))")
+    assert (ended.code, said) == (0, "")
+
+
+def test_health_checks_and_users_of_the_image_are_ignored(docker_stage: DockerStage) -> None:
+    """An image that asks for root and for commands of its own gets neither."""
+    image = docker_stage.image(
+        "USER 0:0\nSTOPSIGNAL SIGUSR1\nHEALTHCHECK --interval=1s CMD true\n"
+        'ENTRYPOINT ["python3", "-c", "import os, sys, signal; sys.stderr.write(str(os.getuid())); '
+        'sys.stderr.flush(); signal.pause()"]'
+    )
+    with listening() as (folder, _):
+        spec = spec_for(docker_stage, image, folder)
+        sandbox = docker_stage.runtime.launch(spec)
+        try:
+            state = docker_stage.client.api.inspect_container(spec.name)
+            assert "Health" not in state["State"]
+            assert state["Config"]["StopSignal"] == "SIGKILL"
+            sandbox.kill()
+            sandbox.wait()
+            assert sandbox.stderr() != "0"
+        finally:
+            sandbox.remove()

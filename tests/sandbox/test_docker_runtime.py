@@ -1,0 +1,208 @@
+"""What the Docker runtime promises besides the common suite."""
+
+import gc
+import re
+import uuid
+from concurrent import futures
+from dataclasses import replace
+from pathlib import Path
+
+import docker
+import grpc
+import pytest
+
+from arena.sandbox import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.docker_runtime import DockerRuntime
+from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, run, spec_for
+
+pytestmark = pytest.mark.docker
+
+# docker-py leaves a socket that could not be connected to the garbage collector.
+DIAL_FAILURES_LEAK = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+DIAL = """
+import os, sys, grpc
+channel = grpc.insecure_channel(os.environ["ARENA_REFEREE"])
+answer = channel.unary_unary("/test.Echo/Say")(b"over grpc", timeout=60)
+sys.stderr.write(answer.decode())
+"""
+
+
+def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
+    """Python's gRPC in a container reaches a server on the socket: unix sockets are all it needs."""
+    echo = grpc.method_handlers_generic_handler(
+        "test.Echo", {"Say": grpc.unary_unary_rpc_method_handler(lambda request, _: request)}
+    )
+    server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[echo])
+    with listening() as (folder, plain):
+        plain.close()
+        path = folder / SOCKET_NAME
+        path.unlink()
+        server.add_insecure_port(f"unix:{path}")
+        path.chmod(0o666)
+        server.start()
+        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(DIAL), folder))
+        try:
+            assert (sandbox.wait().code, sandbox.stderr()) == (0, "over grpc")
+        finally:
+            sandbox.remove()
+            server.stop(None).wait()
+
+
+def test_it_names_what_isolates(docker_stage: DockerStage) -> None:
+    """The runtime's name is the engine's own."""
+    assert re.fullmatch(r"docker/\w+", docker_stage.runtime.describe)
+
+
+def test_memory_overrun_is_seen(docker_stage: DockerStage) -> None:
+    """A bot that takes more memory than its limit is ended, and its exit says why."""
+    limits = replace(LAUNCH_LIMITS, memory_mib=32)
+    ended, _ = run(docker_stage, "hoard = [bytes(1 << 20) + b'x' for _ in range(256)]", limits=limits)
+    assert (ended.code, ended.out_of_memory) == (137, True)
+
+
+def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
+    """An id that no image has is trouble of the arena's own, and nothing remains."""
+    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is not here"):
+        docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
+    assert docker_stage.leftovers() == []
+
+
+def test_only_ids_are_run(docker_stage: DockerStage) -> None:
+    """A name, which someone could move to another image, is not accepted."""
+    with pytest.raises(RuntimeTrouble, match="is not the id of an image"):
+        docker_stage.runtime.check_source("kaiten/bot-base-python:latest")
+
+
+def test_a_volume_is_refused(docker_stage: DockerStage) -> None:
+    """An image that declares a volume would have a place to fill: its owner is told."""
+    with pytest.raises(LaunchRefused, match="VOLUME"):
+        docker_stage.runtime.check_source(docker_stage.image('VOLUME /data\nENTRYPOINT ["true"]'))
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/run", "/sbin"])  # noqa: S108 - the image's
+def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerStage, place: str) -> None:
+    """An image that the template can't be laid over is refused in our words, and nothing remains."""
+    image = docker_stage.image(f'USER 0\nRUN rm -rf {place} && touch {place}\nENTRYPOINT ["true"]')
+    with (
+        listening() as (folder, _),
+        pytest.raises(LaunchRefused, match="has a file where a folder") as caught,
+    ):
+        docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
+    assert "/var/lib" not in str(caught.value)
+    assert docker_stage.leftovers() == []
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [("/nowhere/bot", 127, "No such file"), ("/etc/passwd", 126, "Permission denied")],
+)
+def test_a_wrong_entry_point_ends_at_once(
+    docker_stage: DockerStage, command: str, code: int, words: str
+) -> None:
+    """The container's init can't start the bot: the shell's exit code, and the reason on stderr."""
+    image = docker_stage.image(f'ENTRYPOINT ["{command}"]')
+    with listening() as (folder, _):
+        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
+        try:
+            assert sandbox.wait().code == code
+            assert words in sandbox.stderr()
+        finally:
+            sandbox.remove()
+
+
+def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
+    """Without its socket directory no bot is started, and nobody blames it."""
+    spec = spec_for(docker_stage, docker_stage.source("pass"), tmp_path / "none")
+    with pytest.raises(RuntimeTrouble, match="is no folder"):
+        docker_stage.runtime.launch(spec)
+
+
+def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None:
+    """A second container of the same name is trouble, and the first one runs on."""
+    with listening() as (folder, server):
+        program = (
+            "import os, socket\nchannel = socket.socket(socket.AF_UNIX)\n"
+            "channel.connect(os.environ['ARENA_REFEREE'].removeprefix('unix://'))\nchannel.recv(1)"
+        )
+        spec = spec_for(docker_stage, docker_stage.source(program), folder)
+        sandbox = docker_stage.runtime.launch(spec)
+        try:
+            with pytest.raises(RuntimeTrouble, match="already in use"):
+                docker_stage.runtime.launch(spec)
+            channel, _ = server.accept()
+            channel.close()
+            assert sandbox.wait().code == 0
+        finally:
+            sandbox.remove()
+
+
+def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
+    """A container that someone else removed meanwhile needs no removal, and waits no more."""
+    with listening() as (folder, _):
+        spec = spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
+        sandbox = docker_stage.runtime.launch(spec)
+        docker_stage.client.api.remove_container(spec.name, force=True)
+        assert sandbox.wait().code is None
+        sandbox.kill()
+        sandbox.remove()
+
+
+def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:
+    """Created, running and ended containers of an installation go; those of others stay."""
+    install = f"test-{uuid.uuid4().hex[:12]}"
+    api = docker_stage.client.api
+    image = docker_stage.source("import signal; signal.pause()")
+    ids = [api.create_container(image, labels={INSTALL_LABEL: install})["Id"] for _ in range(3)]
+    other = api.create_container(image, labels={INSTALL_LABEL: f"{install}-other"})["Id"]
+    try:
+        api.start(ids[1])
+        api.start(ids[2])
+        api.kill(ids[2])
+        assert docker_stage.runtime.sweep(install) == 3
+        assert api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"}) == []
+        assert api.inspect_container(other)["State"]["Status"] == "created"
+    finally:
+        api.remove_container(other)
+
+
+def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
+    """An image that claims to be another installation's runs as ours."""
+    image = docker_stage.image(f'LABEL {INSTALL_LABEL}=someone-else\nENTRYPOINT ["true"]')
+    with listening() as (folder, _):
+        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
+        try:
+            assert docker_stage.runtime.sweep("someone-else") == 0
+            assert len(docker_stage.leftovers()) == 1
+        finally:
+            sandbox.remove()
+
+
+@DIAL_FAILURES_LEAK
+def test_no_engine_is_trouble_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where no engine answers, the text names the address and a remedy."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    with pytest.raises(RuntimeTrouble, match=r"none\.sock.*DOCKER_HOST"):
+        connect()
+    gc.collect()  # here, where its warnings are expected
+
+
+@DIAL_FAILURES_LEAK
+def test_an_engine_that_goes_away_is_trouble(docker_stage: DockerStage, tmp_path: Path) -> None:
+    """When the engine goes away under a runtime, its calls are trouble of the arena's own."""
+    door = tmp_path / "engine.sock"
+    door.symlink_to("/var/run/docker.sock")
+    client = docker.APIClient(base_url=f"unix://{door}", version="auto")
+    runtime = DockerRuntime(client)
+    source = docker_stage.source("pass")
+    runtime.check_source(source)
+    door.unlink()
+    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="does not answer"):
+        runtime.launch(spec_for(docker_stage, source, folder))
+    with pytest.raises(RuntimeTrouble, match="does not answer"):
+        runtime.sweep("any")
+    runtime.close()
+    gc.collect()  # here, where its warnings are expected
