@@ -14,6 +14,9 @@ from arena.sandbox.capture import Capture
 from arena.sandbox.docker_engine import engine_errors, is_gone, launch_errors
 from arena.sandbox.runtime import Exit
 
+_PATIENCE_SECONDS: Final = 30
+"""How long an end is waited for before the engine is asked whether it still lives."""
+
 _LAST_WORDS_SECONDS: Final = 2.0
 """How long the rest of the stderr of a container that ended is waited for."""
 
@@ -66,11 +69,22 @@ class DockerSandbox:
     def _await_end(self) -> Exit:
         code: int | None = None
         try:
-            code = self._client.wait(self._container, timeout=None)["StatusCode"]
+            while code is None:
+                code = self._wait_a_while()
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
         except NotFound:
             return Exit(code)
         return Exit(code, out_of_memory=state["OOMKilled"])
+
+    def _wait_a_while(self) -> int | None:
+        """Return the exit code, or None where it runs on; an engine that hangs is found out."""
+        try:
+            return self._client.wait(self._container, timeout=_PATIENCE_SECONDS)["StatusCode"]
+        except APIError:
+            raise
+        except OSError:
+            self._client.inspect_container(self._container)
+            return None
 
     def kill(self) -> None:
         """End it at once; all its processes go, since its first one does."""

@@ -11,7 +11,7 @@ import docker
 import grpc
 import pytest
 
-from arena.sandbox import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble
+from arena.sandbox import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble, docker_sandbox
 from arena.sandbox.docker_engine import connect
 from arena.sandbox.docker_runtime import DockerRuntime
 from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, run, spec_for
@@ -28,6 +28,13 @@ import os, sys, grpc
 channel = grpc.insecure_channel(os.environ["ARENA_REFEREE"])
 answer = channel.unary_unary("/test.Echo/Say")(b"over grpc", timeout=60)
 sys.stderr.write(answer.decode())
+"""
+
+LISTEN = """
+import os, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+channel.recv(1)
 """
 
 
@@ -124,11 +131,7 @@ def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, 
 def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None:
     """A second container of the same name is trouble, and the first one runs on."""
     with listening() as (folder, server):
-        program = (
-            "import os, socket\nchannel = socket.socket(socket.AF_UNIX)\n"
-            "channel.connect(os.environ['ARENA_REFEREE'].removeprefix('unix://'))\nchannel.recv(1)"
-        )
-        spec = spec_for(docker_stage, docker_stage.source(program), folder)
+        spec = spec_for(docker_stage, docker_stage.source(LISTEN), folder)
         sandbox = docker_stage.runtime.launch(spec)
         try:
             with pytest.raises(RuntimeTrouble, match="already in use"):
@@ -179,6 +182,40 @@ def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
             assert len(docker_stage.leftovers()) == 1
         finally:
             sandbox.remove()
+
+
+def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot that outlasts one call to the engine is waited for all the same."""
+    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 1)
+    with listening() as (folder, server), futures.ThreadPoolExecutor(1) as pool:
+        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(LISTEN), folder))
+        waiting = pool.submit(sandbox.wait)
+        channel, _ = server.accept()
+        with channel, pytest.raises(TimeoutError):
+            waiting.result(timeout=2.5)
+        assert waiting.result(timeout=30).code == 0
+        sandbox.remove()
+
+
+def test_a_hung_engine_is_trouble(
+    docker_stage: DockerStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits is told when the engine takes calls but no longer answers them."""
+    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 1)
+    door = tmp_path / "engine.sock"
+    door.symlink_to("/var/run/docker.sock")
+    runtime = DockerRuntime(docker.APIClient(base_url=f"unix://{door}", version="auto", timeout=3))
+    source = docker_stage.source("import signal; signal.pause()")
+    with listening() as (folder, _), listening() as (hung, _):
+        sandbox = runtime.launch(spec_for(docker_stage, source, folder))
+        door.unlink()
+        door.symlink_to(hung / SOCKET_NAME)
+        with pytest.raises(RuntimeTrouble, match="does not answer"):
+            sandbox.wait()
+        door.unlink()
+        door.symlink_to("/var/run/docker.sock")
+        sandbox.remove()
+    runtime.close()
 
 
 @DIAL_FAILURES_LEAK
