@@ -1,6 +1,6 @@
 """A seat's time in one game.
 
-Source: docs/rules-of-the-arena.md, "The clock": every decision has free time,
+Source: docs/arena-rules.md, "The clock": every decision has free time,
 and what it takes beyond that is paid from a bank that lasts for the game.
 """
 

@@ -1,0 +1,78 @@
+"""Commands that the documents name exist."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import typer
+
+from arena.cli import app
+from tests.docs.documents import DOCUMENTS, ROOT, code_lines, name
+
+EVERY_COMMAND = {"arena simulate", "arena demo", "arena leaderboard", "arena replay verify"} | {
+    "arena admin rebuild-ratings"
+}
+
+
+def commands(document: Path) -> list[list[str]]:
+    """Return the words after ``arena`` of every command line of ours."""
+    found = []
+    for line in code_lines(document):
+        words = shlex.split(line, comments=True) if re.match(r"^(\.venv/bin/)?arena [a-z]", line) else []
+        if words:
+            found.append(words[1:])
+    return found
+
+
+def resolve(words: list[str]) -> tuple[str, Any]:
+    """Return the full name and the command that these words call; what follows are its arguments."""
+    command: Any = typer.main.get_command(app)
+    path = ["arena"]
+    context = click.Context(command, info_name="arena")
+    for word in words:
+        if not hasattr(command, "list_commands"):
+            break
+        command = command.get_command(context, word)
+        assert command is not None, f"there is no command {' '.join([*path, word])}"
+        path.append(word)
+    return " ".join(path), command
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_command_exists_with_its_options(document: Path) -> None:
+    """Each ``arena …`` in a code block or between backticks can be typed as it stands."""
+    for words in commands(document):
+        _, command = resolve(words)
+        known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        used = {word.partition("=")[0] for word in words if word.startswith("--")}
+        assert used <= known, f"arena {' '.join(words)}"
+
+
+def test_every_command_is_documented() -> None:
+    """Each command is named in at least one document."""
+    named = {resolve(words)[0] for document in DOCUMENTS for words in commands(document)}
+    assert named >= EVERY_COMMAND
+
+
+def test_the_list_of_commands_here_is_complete() -> None:
+    """What this file takes for all commands are all commands."""
+    top: Any = typer.main.get_command(app)
+    context = click.Context(top, info_name="arena")
+    found = set()
+    for first in top.list_commands(context):
+        command = top.get_command(context, first)
+        below = command.list_commands(context) if hasattr(command, "list_commands") else [""]
+        found |= {f"arena {first} {second}".strip() for second in below}
+    assert found == EVERY_COMMAND
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_target_of_make_exists(document: Path) -> None:
+    """Each ``make …`` names targets of the Makefile."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for line in code_lines(document):
+        if match := re.match(r"^(?:[A-Z]+=\S+ )*make ([a-z]+)", line):
+            assert match[1] in targets, line

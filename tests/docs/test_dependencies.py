@@ -1,0 +1,41 @@
+"""docs/dependencies.md gives a reason for each dependency."""
+
+import json
+import re
+import tomllib
+
+from tests.docs.documents import DOCS, ROOT, rows
+
+SYSTEM = {"Docker engine, 20.10 or newer", "mmdebstrap", "Chromium, PostgreSQL, npm", "shellcheck"}
+
+
+def declared() -> set[str]:
+    """Return the names in pyproject.toml, package.json and the base image's list."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = project["dependency-groups"].values()
+    specified = project["project"]["dependencies"] + [
+        item for group in groups for item in group if isinstance(item, str)
+    ]
+    bots = (ROOT / "bots" / "base" / "requirements.in").read_text().splitlines()
+    specified += [line for line in bots if line and not line.startswith("#")]
+    names = {re.split(r"[\[<>=~! ]", item)[0] for item in specified}
+    return names | set(json.loads((ROOT / "package.json").read_text())["devDependencies"])
+
+
+def documented() -> dict[str, str]:
+    """Return the reason for each package in the tables."""
+    reasons: dict[str, str] = {}
+    for cells in rows(DOCS / "dependencies.md"):
+        if cells[0] not in {"package", "program"} | SYSTEM:
+            reasons |= dict.fromkeys(cells[0].split(", "), cells[1])
+    return reasons
+
+
+def test_every_dependency_is_documented_and_nothing_else() -> None:
+    """The tables and the declarations name the same packages."""
+    assert documented().keys() == declared()
+
+
+def test_every_dependency_has_a_reason() -> None:
+    """No cell is left empty."""
+    assert all(documented().values())

@@ -1,0 +1,46 @@
+"""Links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import DOCUMENTS, ROOT, code_lines, headings, name
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def anchors(document: Path) -> set[str]:
+    """Return the anchors that a document's headings have on the usual forges."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings(document)}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    """A link to a page of this repository names a file that is there, and an anchor one of its headings."""
+    for link in LINK.findall(document.read_text()):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in anchors(target), f"{link}: {name(target)} has no such heading"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_path_between_backticks_is_there(document: Path) -> None:
+    """Files of the repository that are named by their path exist."""
+    tops = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"data", "mybot", "node_modules"}
+    for text in code_lines(document):
+        top, slash, rest = text.partition("/")
+        # bots/mybot is the reader's own, and kaiten/… are images.
+        if slash and top in tops and re.fullmatch(r"[\w./-]+", rest) and rest != "mybot":
+            assert (ROOT / text).exists(), f"{text} is not there"
+
+
+def test_every_page_of_docs_is_linked_from_the_readme() -> None:
+    """Nothing is hidden."""
+    linked = set(LINK.findall((ROOT / "README.md").read_text()))
+    assert {name(page) for page in DOCUMENTS if page.parent.name == "docs"} <= {
+        link.partition("#")[0] for link in linked
+    }

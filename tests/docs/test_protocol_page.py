@@ -1,0 +1,60 @@
+"""docs/protocol.md agrees with the protocol and with what a referee sends."""
+
+from google.protobuf import text_format
+
+from arena.match import Clock
+from arena.referee import grpc_player
+from arena.referee.encoding import Encoder
+from arena.referee.match import Match
+from arena.referee.player import Answer, Hello
+from arena.rules import Card, Move, Rules, simulation_seed
+from arena.wire.v1 import referee_pb2 as pb
+from tests.docs.documents import DOCS, blocks, rows
+
+PAGE = DOCS / "protocol.md"
+
+
+def test_the_first_turn_is_what_a_referee_sends() -> None:
+    """The four messages of the page, in order, as a match makes and takes them."""
+    hello, begin, move, after = blocks(PAGE, "textproto")
+    greeting = text_format.Parse(hello, pb.BotMessage())
+    answer = text_format.Parse(move, pb.BotMessage())
+    encoder = Encoder(
+        protocol=grpc_player.PROTOCOL,
+        max_message_bytes=grpc_player.MAX_MESSAGE_BYTES,
+        max_note_bytes=grpc_player.MAX_NOTE_BYTES,
+    )
+    match = Match(Rules(players=2), [simulation_seed(1, 0).hex()], Clock())
+    for seat in (0, 1):
+        match.greeted(seat, Hello(greeting.hello.games_at_once, greeting.hello.sdk), 0.0)
+    assert encoder.message(dict(match.outbox())[0]) == text_format.Parse(begin, pb.RefereeMessage())
+    (sent,) = answer.moves
+    for seat in (0, 1):
+        chosen = Move(tuple(Card(card) for card in sent.cards))
+        match.answered(seat, [Answer(sent.game, sent.round, sent.turn, chosen)], 0.0)
+    assert encoder.message(dict(match.outbox())[0]) == text_format.Parse(after, pb.RefereeMessage())
+
+
+def test_limits_are_those_of_the_code() -> None:
+    """The table's numbers."""
+    table = {row[0]: row[1] for row in rows(PAGE) if row[0]}
+    options = dict(grpc_player._OPTIONS)  # noqa: SLF001 - the page states them
+    assert table["message from a bot"] == f"{grpc_player.MAX_MESSAGE_BYTES // 1024} KiB"
+    assert table["note with a move"] == f"{grpc_player.MAX_NOTE_BYTES} bytes of UTF-8"
+    assert table["`Hello.sdk`"] == f"{grpc_player.MAX_SDK_BYTES} bytes"
+    assert table["metadata of a call"] == f"{options['grpc.max_metadata_size'] // 1024} KiB"
+    assert table["connections"] == str(options["grpc.max_allowed_incoming_connections"])
+
+
+def test_every_event_and_answer_is_mentioned() -> None:
+    """A reader meets each kind of message once before the proto file."""
+    text = PAGE.read_text()
+    events = {field.message_type.name for field in pb.Event.DESCRIPTOR.fields if field.message_type}
+    spelled = {
+        "Welcome": "welcome",
+        "GameStart": "game_start",
+        "TurnRequest": "turn_request",
+        "TurnResult": "turn_result",
+    }
+    for message in events | {"Hello", "Move", "BotMessage", "RefereeMessage"}:
+        assert message in text or spelled[message] in text

@@ -1,0 +1,60 @@
+"""docs/replay.md shows a real game, and all fields of the format."""
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from arena.botfiles import load, samples
+from arena.replay import Seat, encode, parse, verify
+from arena.replay.document import PublicReplay, ReplayPuddings, ReplayRound, ReplayTurn
+from arena.rules import Rules
+from arena.simulate import Player, simulate
+from tests.docs.documents import DOCS, blocks
+
+PAGE = DOCS / "replay.md"
+
+
+@pytest.fixture(scope="module")
+def game() -> dict[str, Any]:
+    """Give the game of the page's command."""
+    bots = ("greedy", "random")
+    players = [
+        Player(seat=Seat(bot=bot, version=1, author="house"), factory=load(samples() / bot)) for bot in bots
+    ]
+    (replay,) = simulate(Rules(players=2), players, 1, 1)
+    document: dict[str, Any] = json.loads(encode(replay))
+    return document
+
+
+def is_part(shown: object, whole: object) -> bool:
+    """Whether every key shown is there, and every list begins as shown."""
+    if isinstance(shown, dict) and isinstance(whole, dict):
+        return all(key in whole and is_part(value, whole[key]) for key, value in shown.items())
+    if isinstance(shown, list) and isinstance(whole, list):
+        return len(shown) <= len(whole) and all(map(is_part, shown, whole))
+    return shown == whole
+
+
+def test_the_examples_are_parts_of_the_game(game: dict[str, Any]) -> None:
+    """Together they have every key at the top."""
+    shown = [json.loads(block) for block in blocks(PAGE, "json")]
+    for part in shown:
+        assert is_part(part, game)
+    assert list(game) == [key for part in shown for key in part]
+
+
+def test_every_field_is_described() -> None:
+    """Each field of the format is named between backticks, or shown below one that is."""
+    text = PAGE.read_text()
+    listed = [*dataclasses.fields(PublicReplay), *dataclasses.fields(ReplayTurn)]
+    shown = [*dataclasses.fields(ReplayRound), *dataclasses.fields(ReplayPuddings)]
+    assert [field.name for field in listed if f"`{field.name}`" not in text] == []
+    assert [field.name for field in shown if f'"{field.name}"' not in text] == []
+
+
+def test_the_difference_in_the_text_is_what_verify_says(game: dict[str, Any]) -> None:
+    """A total that was changed is named as the page shows it."""
+    spoilt = game | {"totals": [50, game["totals"][1]]}
+    assert f"game simulate-1-0: {verify(parse(json.dumps(spoilt)))}" in PAGE.read_text()

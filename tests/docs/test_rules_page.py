@@ -1,0 +1,86 @@
+"""docs/rules.md and docs/arena-rules.md agree with the code."""
+
+import ast
+import re
+from pathlib import Path
+
+from arena.match import Clock, Fault, Limits
+from arena.matchmaking import DEALS
+from arena.rules import DECK_COUNTS, Card, Rules
+from arena.rules.scoring import _COLOURS
+from tests.docs.documents import DOCS, ROOT, headings, rows
+
+RULES, ARENA = DOCS / "rules.md", DOCS / "arena-rules.md"
+
+
+def test_the_deck_is_that_of_the_code() -> None:
+    """Numbers, names, counts and colours."""
+    table = [tuple(row[:4]) for row in rows(RULES) if row[0].isdigit()]
+    assert table == [(str(card.value), card.label, str(DECK_COUNTS[card]), _COLOURS[card]) for card in Card]
+
+
+def test_hand_sizes_are_those_of_the_code() -> None:
+    """For 2 to 5 players and for two with a dummy."""
+    sizes = next(row for row in rows(RULES) if row[0].startswith("cards in a hand"))[1:]
+    games = [*(Rules(players=players) for players in range(2, 6)), Rules(players=2, dummy=True)]
+    assert sizes == [str(rules.hand_size) for rules in games]
+
+
+def test_sections_that_errors_name_exist() -> None:
+    """An illegal move names a section of the rules, perhaps with a variant."""
+    tree = ast.parse((ROOT / "arena" / "rules" / "moves.py").read_text())
+    named = {
+        call.args[0].value
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") == "IllegalMove"
+        and isinstance(call.args[0], ast.Constant)
+    }
+    assert named
+    assert {str(section).partition(":")[0] for section in named} <= set(headings(RULES))
+
+
+def test_sections_that_the_code_refers_to_exist() -> None:
+    """A docstring that gives a section of a page as its source names one that is there."""
+    found = 0
+    for file in [*ROOT.glob("arena/**/*.py"), *ROOT.glob("web/**/*.py")]:
+        doc = " ".join((ast.get_docstring(ast.parse(file.read_text())) or "").split())
+        for page in re.findall(r"docs/[\w-]+\.(?:md|json)", doc):
+            assert (ROOT / page).exists(), f"{file} names {page}"
+        source = re.search(r"Source: (.*?) of docs/(?:arena-)?rules\.md", doc)
+        if source:
+            found += 1
+            assert set(re.findall(r'"([^"]+)"', source[1])) <= set(headings(RULES)), file
+    assert found
+
+
+def test_every_fault_has_a_line() -> None:
+    """The table of faults has all kinds, in their order."""
+    listed = [row[0].strip("`") for row in rows(ARENA) if row[0].startswith("`")]
+    assert listed == [fault.value for fault in Fault]
+
+
+def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
+    """Defaults in seconds, shares of a core, deals."""
+    clock = Clock()
+    times = [row[1] for row in rows(ARENA) if row[1:] and row[1].endswith(" s")]
+    assert times == [f"{ms // 1000} s" for ms in (clock.start_millis, clock.move_millis, clock.bank_millis)]
+    text = ARENA.read_text()
+    assert f"usually {DEALS}:" in text
+    assert f"{Limits().cpus} of a core" in text
+
+
+def test_the_sandbox_page_has_the_limits_of_the_code() -> None:
+    """Memory, processor, processes and /tmp."""
+    limits = Limits()
+    table = {row[0]: row[1] for row in rows(DOCS / "sandbox.md")}
+    assert table["memory"] == f"{limits.memory_mib} MiB, no swap"
+    assert table["processor"] == f"{limits.cpus} of a core"
+    assert table["processes and threads"] == str(limits.pids)
+    assert f"{limits.tmp_mib} MiB" in table["file system"]
+
+
+def test_pages_use_no_typographic_dashes() -> None:
+    """Plain sentences: dashes that join two of them are left to others."""
+    for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md")]:
+        assert "\N{EM DASH}" not in Path(page).read_text(), page
