@@ -3,10 +3,14 @@
 import os
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from arena.match import RuntimeName
+
+
+class WrongSettings(ValueError):
+    """A setting can't be used. The text names the variable and what is wrong with it."""
 
 
 class Settings(BaseSettings):
@@ -40,3 +44,20 @@ class Settings(BaseSettings):
         if os.geteuid() == 0:
             return Path("/run/kaiten")
         return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"kaiten-{os.geteuid()}"  # noqa: S108 - made for this user alone, see bootstrap
+
+
+def read_settings() -> Settings:
+    """Read the settings from the environment.
+
+    Raises:
+        WrongSettings: One of them can't be used.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise WrongSettings(
+            "; ".join(
+                f"ARENA_{'_'.join(map(str, wrong['loc'])).upper()}={wrong['input']}: {wrong['msg']}"
+                for wrong in error.errors()
+            )
+        ) from error

@@ -6,7 +6,7 @@ import typer
 
 from arena.bootstrap import CannotStart, open_results
 from arena.cli.console import WRONG, fail
-from arena.settings import Settings
+from arena.settings import WrongSettings, read_settings
 from arena.store import StoreError
 
 app = typer.Typer(help="For whoever runs the arena.", no_args_is_help=True)
@@ -21,9 +21,9 @@ def admin() -> None:
 def rebuild_ratings() -> None:
     """Fold the log of games anew and put right what differs. Exit code 1 where anything did."""
     try:
-        with closing(open_results(Settings())) as store:
+        with closing(open_results(read_settings())) as store:
             rebuilt = store.writes.rebuild_ratings()
-    except (CannotStart, StoreError) as error:
+    except (CannotStart, StoreError, WrongSettings) as error:
         fail(str(error))
     typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
     if rebuilt.differing:

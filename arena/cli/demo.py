@@ -19,7 +19,7 @@ from arena.coordinator import Coordinator, Watcher
 from arena.images import ImageTrouble
 from arena.match import RuntimeName
 from arena.sandbox import RuntimeTrouble
-from arena.settings import Settings
+from arena.settings import Settings, WrongSettings, read_settings
 from arena.store import FinishedMatch, StoreError
 
 _INTERRUPTED: Final = 130
@@ -34,9 +34,13 @@ def demo(
     ] = None,
 ) -> None:
     """Play a rated round among the sample bots, print the leaderboard, then serve the site and play on."""
-    settings = Settings() if sandbox is None else Settings(sandbox=sandbox)
     try:
+        settings = read_settings()
+        if sandbox is not None:
+            settings = settings.model_copy(update={"sandbox": sandbox})
         _demo(settings, once=once)
+    except WrongSettings as error:
+        fail(str(error))
     except (CannotStart, StoreError, RuntimeTrouble, ImageTrouble) as error:
         fail(str(error), WRONG)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ import typer
 from arena.bootstrap import CannotStart, open_results
 from arena.cli.board import as_data, print_board
 from arena.cli.console import fail
-from arena.settings import Settings
+from arena.settings import WrongSettings, read_settings
 from arena.store import StoreError
 
 
@@ -24,9 +24,9 @@ def leaderboard(
     if players == 1:
         fail("--players is 2, 3, 4 or 5, or 0 for all")
     try:
-        with closing(open_results(Settings())) as store:
+        with closing(open_results(read_settings())) as store:
             standings = store.reads.leaderboard(players)
-    except (CannotStart, StoreError) as error:
+    except (CannotStart, StoreError, WrongSettings) as error:
         fail(str(error))
     if as_json:
         typer.echo(json.dumps(as_data(standings), indent=2))

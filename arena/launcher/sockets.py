@@ -37,23 +37,15 @@ class SeatSockets:
             )
 
     def make(self) -> None:
-        """Make the folders, for the referee alone until it listens."""
+        """Make the folders, which only this process's user can write to."""
         for folder in self.folders:
             folder.mkdir(parents=True, mode=0o711)
-            if self.referee_uid is not None:
-                os.chown(folder, self.referee_uid, self.referee_uid)
 
     def hand_over(self) -> None:
-        """Once the referee listens, give each socket to its bot's user and take the folders back.
-
-        After this, neither referee nor bot can replace a socket.
-        """
-        if self.referee_uid is None:
-            return
-        for folder, path, slot in zip(self.folders, self.paths, self._slots, strict=True):
-            os.chown(folder, 0, 0)
+        """Once the referee listens, let each socket's bot, and nobody else, dial in."""
+        for path, slot in zip(self.paths, self._slots, strict=True):
             path.chmod(0o600)
-            os.lchown(path, *slot_owner(slot, 0, 0))
+            os.lchown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
 
 
 @contextmanager

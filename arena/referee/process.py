@@ -42,12 +42,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Nothing follows this line until Listening has been said, so nothing is lost in its buffer.
     spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=RefereeSpec)
-    _confine(spec)
     uvloop.run(_play(spec, sys.stdin.buffer, sys.stdout.buffer))
 
 
 def _confine(spec: RefereeSpec) -> None:
-    """Give up every privilege. Everything has been imported: files may be out of reach from here on."""
+    """Give up every privilege, in all threads. Everything is imported: files may be out of reach now."""
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -75,6 +74,8 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         now=time.monotonic,
     )
     await conductor.open()
+    # Nobody can dial in before the launcher has handed the sockets over, so nothing has been parsed yet.
+    _confine(spec)
     say(Listening())
     launcher = asyncio.create_task(_follow(conductor, source))
     await conductor.run()

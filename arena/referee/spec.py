@@ -21,7 +21,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
         seeds: One a game, 32 hexadecimal digits each.
         clock: The time limits.
         sockets: Where to listen, one path a seat.
-        uid: Whom to become before listening, or None to stay who it is.
+        uid: Whom to become once the sockets are bound, or None to stay who it is.
         memory_mib: What the process may use.
     """
 

@@ -1,0 +1,1 @@
+"""Tests of ``arena demo`` as a person runs it."""

@@ -1,0 +1,41 @@
+"""A place of its own for every test."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+from docker.models.containers import Container
+
+from arena.sandbox import INSTALL_LABEL
+from tests.demo.running import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Give a data directory and a short folder for sockets."""
+    sockets = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
+    yield Place(tmp_path / "data", sockets)
+    shutil.rmtree(sockets)
+
+
+@pytest.fixture
+def docker_place(place: Place, docker_client: docker.DockerClient, base_image: str) -> Iterator[Place]:
+    """Give a place whose bots run in containers; none of them may be left in the end."""
+    assert base_image
+    yield place
+    left = containers_of(docker_client, place)
+    for container in left:
+        container.remove(force=True)
+    assert not left
+
+
+def containers_of(client: docker.DockerClient, place: Place) -> list[Container]:
+    """Return the containers of a place's installation, in any state."""
+    if not place.install:
+        return []
+    return client.containers.list(
+        all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={place.install}"}
+    )

@@ -1,0 +1,106 @@
+"""Starts the command in a data directory of its own, and looks at what it leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WAIT_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A data directory and a folder for sockets."""
+
+    data: Path
+    sockets: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Return the variables for a command in this place."""
+        return {
+            **os.environ,
+            "ARENA_DATA_DIR": str(self.data),
+            "ARENA_RUN_DIR": str(self.sockets),
+            **more,
+        }
+
+    def run(self, *arguments: str, **more: str) -> Ended:
+        """Run a command to its end."""
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "arena", *arguments],
+            env=self.environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=WAIT_SECONDS,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def board(self) -> list[dict[str, Any]]:
+        """Return the leaderboard as the command prints it."""
+        board: list[dict[str, Any]] = json.loads(self.run("leaderboard", "--json").stdout)
+        return board
+
+    @property
+    def install(self) -> str:
+        """The installation's id; empty before there is one."""
+        file = self.data / "install"
+        return file.read_text().strip() if file.exists() else ""
+
+
+@contextmanager
+def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a command, and make sure in the end that it is gone."""
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "arena", *arguments],
+        env=place.environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def await_that(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {WAIT_SECONDS} s in vain: {what}"
+        time.sleep(0.05)
+
+
+def processes_of(place: Place) -> list[str]:
+    """Return the command lines of all processes that work in this place."""
+    mark = f"ARENA_DATA_DIR={place.data}".encode()
+    socket_mark = str(place.sockets).encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes()
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if mark in environment.split(b"\0") or socket_mark in environment:
+            found.append(command.replace(b"\0", b" ").decode(errors="replace"))
+    return found

@@ -1,0 +1,163 @@
+"""The demo from start to end, interrupted, killed, and started twice."""
+
+import json
+import re
+import signal
+import socket
+import urllib.request
+from contextlib import closing
+
+import docker
+import pytest
+
+from tests.demo.conftest import containers_of
+from tests.demo.running import Place, await_that, processes_of, started
+
+BOTS = {"expected", "greedy", "random", "rollout", "spoiler"}
+PROCESS = {"ARENA_SANDBOX": "process"}
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def check_ratings(place: Place) -> None:
+    """See that folding the log anew gives exactly what is stored."""
+    rebuilt = place.run("admin", "rebuild-ratings")
+    assert rebuilt.code == 0, rebuilt.stderr
+    assert rebuilt.stdout.endswith(", 0 ratings differed\n")
+
+
+def test_a_round_without_containers(place: Place) -> None:
+    """Every sample bot plays at every number of players; it is said loudly that nothing is isolated."""
+    demo = place.run("demo", "--once", "--sandbox", "process")
+    assert demo.code == 0, demo.stderr
+    assert "NOTHING IS ISOLATED" in demo.stderr
+    assert {line["bot"] for line in place.board()} == BOTS
+    for players in (2, 3, 4, 5):
+        board = json.loads(place.run("leaderboard", "--json", "--players", str(players)).stdout)
+        assert {line["bot"] for line in board if line["games"]} == BOTS
+    assert all(re.search(rf"\b{bot}@1\b", demo.stdout) for bot in BOTS)
+    assert all(line["faulty"] == 0 for line in place.board())
+    check_ratings(place)
+    assert processes_of(place) == []
+
+
+@pytest.mark.docker
+def test_a_round_in_containers(docker_place: Place) -> None:
+    """The demo's games run in containers, and the game page says which image, runtime and limits."""
+    demo = docker_place.run("demo", "--once")
+    assert demo.code == 0, demo.stderr
+    assert {line["bot"] for line in docker_place.board()} == BOTS
+    assert all(line["faulty"] == 0 for line in docker_place.board())
+    check_ratings(docker_place)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_round_leaves_nothing_and_goes_on_next_time(
+    docker_place: Place, docker_client: docker.DockerClient, number: signal.Signals
+) -> None:
+    """Containers and processes are gone at once; the same command later plays what was left."""
+    with started(docker_place, "demo", "--once") as demo:
+        await_that(lambda: bool(containers_of(docker_client, docker_place)), "a container")
+        demo.send_signal(number)
+        _, said = demo.communicate(timeout=60)
+    assert demo.returncode == 130, said
+    assert "the same command goes on from here" in said
+    assert containers_of(docker_client, docker_place) == []
+    assert processes_of(docker_place) == []
+    again = docker_place.run("demo", "--once")
+    assert again.code == 0, again.stderr
+    check_ratings(docker_place)
+
+
+@pytest.mark.docker
+def test_a_killed_round_is_cleaned_up_by_the_next_one(
+    docker_place: Place, docker_client: docker.DockerClient
+) -> None:
+    """After kill -9 the bots end by themselves, and the next start removes what is left of them."""
+    with started(docker_place, "demo", "--once") as demo:
+        await_that(lambda: len(containers_of(docker_client, docker_place)) > 1, "two containers")
+        demo.kill()
+        demo.communicate()
+    await_that(lambda: processes_of(docker_place) == [], "the end of all processes")
+    again = docker_place.run("demo", "--once")
+    assert again.code == 0, again.stderr
+    assert re.search(r"removed \d+ sandboxes that an earlier run had left", again.stderr)
+    check_ratings(docker_place)
+
+
+def test_the_site_is_served_while_games_are_played(place: Place) -> None:
+    """After the round the site shows the command's board, more games come in, Ctrl-C ends it all."""
+    port = free_port()
+    with started(place, "demo", **PROCESS, ARENA_PORT=str(port)) as demo:
+        board = f"http://127.0.0.1:{port}/api/v1/leaderboard"
+
+        def games() -> int:
+            try:
+                with urllib.request.urlopen(board, timeout=5) as answer:
+                    return sum(row["games"] for row in json.load(answer)["rows"])
+            except OSError:
+                return 0
+
+        await_that(lambda: games() > 0, "the site")
+        first = games()
+        await_that(lambda: games() > first, "another game")
+        demo.send_signal(signal.SIGINT)
+        _, said = demo.communicate(timeout=60)
+    assert demo.returncode == 0, said
+    assert "nothing is left running" in said
+    assert processes_of(place) == []
+    check_ratings(place)
+
+
+def test_a_taken_port_is_said_before_anything_is_done(place: Place) -> None:
+    """Nobody waits a minute to hear that the site can't be served."""
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        demo = place.run("demo", **PROCESS, ARENA_PORT=str(taken.getsockname()[1]))
+    assert demo.code == 1
+    assert "choose another port with ARENA_PORT" in demo.stderr
+    assert not place.data.exists()
+
+
+def test_two_arenas_do_not_share_a_data_directory(place: Place) -> None:
+    """The second one says what is in the way, and does no harm to the first."""
+    with started(place, "demo", "--once", **PROCESS) as first:
+        await_that((place.data / "arena.sqlite3").exists, "the database")
+        second = place.run("demo", "--once", **PROCESS)
+        assert second.code == 1
+        assert "another arena is running" in second.stderr
+        _, said = first.communicate(timeout=120)
+    assert first.returncode == 0, said
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"DOCKER_HOST": "unix:///nowhere.sock"}, "No Docker engine answers"),
+        ({"ARENA_DATABASE_URL": "mysql://nowhere/x"}, "mysql"),
+        ({"ARENA_PORT": "many"}, "ARENA_PORT"),
+        ({"ARENA_SANDBOX": "chroot"}, "ARENA_SANDBOX"),
+    ],
+)
+def test_unusable_settings_are_named(place: Place, variables: dict[str, str], words: str) -> None:
+    """One line says what is wrong; there is no traceback."""
+    demo = place.run("demo", "--once", **{**({} if "DOCKER_HOST" in variables else PROCESS), **variables})
+    assert demo.code in {1, 2}
+    assert words in demo.stderr
+    assert "Traceback" not in demo.stderr
+
+
+def test_a_leaderboard_without_an_arena(place: Place) -> None:
+    """It says what to do, and makes nothing."""
+    board = place.run("leaderboard")
+    assert board.code == 2
+    assert "make demo" in board.stderr
+    assert not place.data.exists()

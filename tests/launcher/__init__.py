@@ -1,0 +1,1 @@
+"""Tests of whole matches: launcher, referee process, sandboxes, bots."""
