@@ -35,7 +35,7 @@ class Talk:
 
     def __init__(self, context: Context, server: aio.Server, process: asyncio.subprocess.Process) -> None:
         self._context = context
-        self.server = server
+        self._server = server
         self.process = process
 
     async def send(self, *events: pb.Event) -> None:
@@ -47,6 +47,12 @@ class Talk:
         message = await self._context.read()
         assert isinstance(message, pb.BotMessage), "the bot has closed its stream"
         return message
+
+    async def go_away(self) -> None:
+        """Stop the server under the stream; this never returns."""
+        # A task of its own: the server cancels the one that runs the script.
+        stopping = asyncio.get_running_loop().create_task(self._server.stop(None))
+        await asyncio.wait([stopping])
 
     async def closed(self) -> None:
         """Wait until the bot is gone."""

@@ -245,7 +245,7 @@ def test_a_referee_that_goes_away_ends_the_bot() -> None:
         await talk.send(request(first_state(rules)))
         await talk.receive()
         gone = time.monotonic()
-        await talk.server.stop(None)
+        await talk.go_away()
 
     code, stderr = play(FIRST_CARD, script)
     assert time.monotonic() - gone < 20
