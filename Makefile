@@ -29,9 +29,9 @@ proto: dev ## Write the Python code of proto/
 lock: dev ## Write the lock files
 	scripts/lock
 
-bench: setup ## Measure the arena beside a bare echo, in one run
-	@scripts/engine
-	@. scripts/uv-env.sh && .venv/bin/python -m benchmarks
+bench: setup ## Measure the arena beside a bare echo, in one run; JSON=FILE keeps the figures
+	@. scripts/uv-env.sh && if scripts/engine; then sandbox=docker; else sandbox=process; fi && \
+	ARENA_SANDBOX=$$sandbox .venv/bin/python -m benchmarks $(if $(JSON),--json $(JSON))
 
 clean: ## Delete the environment and all caches, but no data
 	rm -rf .venv node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,47 @@
+"""``python -m benchmarks``: measures everything, some times over, and prints the medians."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from arena.sandbox import RuntimeTrouble
+from arena.settings import Settings
+from benchmarks.figures import summarise
+from benchmarks.hall import open_hall
+from benchmarks.machine import describe_machine
+from benchmarks.report import as_json, print_report
+from benchmarks.run import repetition
+
+_REPETITIONS: Final = 3
+
+
+def main() -> None:
+    """Measure and print. Bots run as the setting ``ARENA_SANDBOX`` says."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the arena.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there as well")
+    file: Path | None = parser.parse_args().json
+    try:
+        with open_hall(Settings().sandbox) as hall:
+            machine = describe_machine(hall.runtime.describe)
+            measured = [
+                repetition(hall, lambda what, number=number: _tell(f"{number} of {_REPETITIONS}: {what}"))  # type: ignore[misc]
+                for number in range(1, _REPETITIONS + 1)
+            ]
+    except RuntimeTrouble as error:
+        sys.exit(f"benchmarks: {error}")
+    summaries = tuple(summarise(measured))
+    print_report(machine, summaries)
+    if file is not None:
+        file.write_text(as_json(machine, summaries))
+
+
+def _tell(what: str) -> None:
+    """Say on a terminal what is measured now."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\033[K{what}")
+        sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The bench's bot: plays its first card, and says now and then on stderr what it has used so far.
+
+A line holds an event, decisions made, CPU seconds used, and a monotonic clock
+that all processes of the machine share.
+"""
+
+import time
+
+STARTED = time.monotonic()
+
+import resource  # noqa: E402 - the clock comes first
+import sys  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from arena.sdk import Card, View, run  # noqa: E402
+
+IMPORTED = time.monotonic()
+
+import arena.sdk.match  # noqa: E402, F401 - what run() needs, imported here to see how long it takes
+
+_EVERY_SECONDS = 0.1
+
+
+class _Diary:
+    """What has been decided and said."""
+
+    def __init__(self) -> None:
+        self._decisions = 0
+        self._next = 0.0
+
+    def choose(self, view: View) -> Card:
+        """Play the first card."""
+        self._decisions += 1
+        now = time.monotonic()
+        if now >= self._next:
+            self.say("played" if self._next else "first", now)
+            self._next = now + _EVERY_SECONDS
+        return view.hand[0]
+
+    def say(self, event: str, at: float) -> None:
+        """Print a line."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        used = usage.ru_utime + usage.ru_stime
+        sys.stderr.write(f"{event} {self._decisions} {used:.6f} {at:.6f}\n")
+
+
+if __name__ == "__main__":
+    diary = _Diary()
+    diary.say("started", STARTED)
+    diary.say("imported", IMPORTED)
+    diary.say("ready", time.monotonic())
+    run(diary.choose, games_at_once=int(Path(__file__).with_name("games_at_once").read_text()))

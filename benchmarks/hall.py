@@ -1,0 +1,124 @@
+"""A place to play matches in: the arena's own launcher over containers or plain processes."""
+
+import itertools
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import docker
+
+from arena.images import build_bot_image, ensure_base_image
+from arena.launcher import Launcher, SlotPool
+from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.rules import Rules
+from arena.sandbox import INSTALL_LABEL, Runtime, SandboxSpec
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.docker_runtime import DockerRuntime
+from arena.sandbox.process_runtime import ProcessRuntime
+
+LIMITS: Final = Limits()
+"""The arena's own, so that a bot has the share of the machine that it has in a rated game."""
+
+_CLOCK: Final = Clock(start_millis=60_000, move_millis=10_000, bank_millis=60_000)
+"""A busy machine shall be slow here, and nobody absent."""
+
+_BOT: Final = Path(__file__).parent / "bot"
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    """Where matches are played.
+
+    Attributes:
+        runtime: Runs the bots.
+        name: Of the runtime.
+        slots: How many bots may run at a time on this host.
+    """
+
+    runtime: Runtime
+    name: RuntimeName
+    slots: int
+    _install: str
+    _launcher: Launcher
+    _folder: Path
+    _sources: dict[int, str] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def runs_containers(self) -> bool:
+        """Whether bots are in containers, and so no child processes."""
+        return self.name is RuntimeName.DOCKER
+
+    def spec(self, *, games: int, at_once: int, players: int = 2) -> MatchSpec:
+        """Return a match of the bench's bots that play so many games at once."""
+        return MatchSpec(
+            match=str(next(self._numbers)),
+            attempt=1,
+            rules=Rules(players=players),
+            seeds=tuple(f"{number:032x}" for number in range(games)),
+            seats=(self._source(at_once),) * players,
+            clock=_CLOCK,
+            limits=LIMITS,
+            runtime=self.name,
+        )
+
+    def play(self, spec: MatchSpec, first_slot: int = 0) -> MatchRecord:
+        """Play a match."""
+        slots = tuple(range(first_slot, first_slot + spec.rules.players))
+        return decode(self._launcher.play(encode(spec), slots), MatchRecord)
+
+    @contextmanager
+    def lone_bot(self) -> Iterator[SandboxSpec]:
+        """Give what starts one bot without a referee."""
+        folder = self._folder / "lone"
+        folder.mkdir(mode=0o711)
+        try:
+            yield SandboxSpec(
+                name=f"arena-{self._install}-{next(self._numbers)}-1-0",
+                source=self._source(1),
+                socket_dir=folder,
+                slot=0,
+                limits=LIMITS,
+                labels={INSTALL_LABEL: self._install},
+            )
+        finally:
+            folder.rmdir()
+
+    def _source(self, at_once: int) -> str:
+        """Return the image or the folder of the bot that plays so many games at once."""
+        if at_once not in self._sources:
+            folder = self._folder / f"bench-{at_once}"
+            shutil.copytree(_BOT, folder, ignore=shutil.ignore_patterns("__pycache__"))
+            (folder / "games_at_once").write_text(str(at_once))
+            self._sources[at_once] = self._image(folder) if self.name is RuntimeName.DOCKER else str(folder)
+        return self._sources[at_once]
+
+    @staticmethod
+    def _image(folder: Path) -> str:
+        with closing(docker.from_env()) as client:
+            ensure_base_image(client)
+            return build_bot_image(client, folder)
+
+
+@contextmanager
+def open_hall(name: RuntimeName) -> Iterator[Hall]:
+    """Open a hall, and leave nothing of it behind but the bots' images, which make the next run quicker."""
+    install = f"bench-{secrets.token_hex(4)}"
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
+    folder.chmod(0o711)
+    runtime = DockerRuntime(connect()) if name is RuntimeName.DOCKER else ProcessRuntime()
+    launcher = Launcher(runtime, install, folder)
+    slots = SlotPool.for_host(len(os.sched_getaffinity(0)), LIMITS.cpus).size
+    try:
+        yield Hall(runtime, name, slots, install, launcher, folder)
+    finally:
+        launcher.stop()
+        runtime.sweep(install)
+        runtime.close()
+        shutil.rmtree(folder)

@@ -1,0 +1,94 @@
+"""What it takes to believe, store and rate a game that has been played."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from arena.coordinator.finish import finish
+from arena.match import MatchRecord, encode
+from arena.matchmaking import DEALS
+from arena.store import Claim, NewSet, NewVersion, Store, open_store
+from benchmarks.tables import Match
+
+_MATCHES: Final = 15
+"""Of as many games as a match of the ladder has."""
+
+_NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Keeping(NamedTuple):
+    """CPU seconds a game.
+
+    Attributes:
+        check: Playing the record again and making the public replay.
+        store: The transaction that stores and rates it, in SQLite.
+    """
+
+    check: float
+    store: float
+
+
+def measure_results(match: Match) -> Keeping:
+    """Take a match that was really played for several short ones, and keep them."""
+    check = store_ = 0.0
+    with _temporary_store() as store:
+        claims = _claims(store, match)
+        for number, claim in enumerate(claims):
+            data = encode(_part(match, number, claim))
+            begin = time.process_time()
+            finished = finish(claim, data, _NOW)
+            between = time.process_time()
+            if not store.writes.record(finished):
+                raise RuntimeError("the store did not take a result")
+            store_ += time.process_time() - between
+            check += between - begin
+    games = _MATCHES * DEALS
+    return Keeping(check / games, store_ / games)
+
+
+@contextmanager
+def _temporary_store() -> Iterator[Store]:
+    with (
+        tempfile.TemporaryDirectory(prefix="kaiten-store-") as folder,
+        closing(open_store(f"sqlite:///{Path(folder) / 'arena.sqlite3'}")) as store,
+    ):
+        yield store
+
+
+def _claims(store: Store, match: Match) -> list[Claim]:
+    """Enter the match's bots, and claim matches that hold its seeds, so many each."""
+    spec = match.spec
+    versions = tuple(
+        store.writes.add_version(
+            NewVersion(bot=f"bench-{seat}", author="bench", house=False, source=source, created=_NOW)
+        )
+        for seat, source in enumerate(spec.seats)
+    )
+    claims = []
+    for number in range(_MATCHES):
+        new = NewSet(
+            id=f"bench-{number}",
+            rules=spec.rules,
+            seeds=spec.seeds[number * DEALS : (number + 1) * DEALS],
+            seatings=(versions,),
+            clock=spec.clock,
+            limits=spec.limits,
+            runtime=spec.runtime,
+            created=_NOW,
+        )
+        store.writes.add_set(new)
+        claim = store.writes.claim(_NOW)
+        if claim is None:
+            raise RuntimeError("the store did not give out a match")
+        claims.append(claim)
+    return claims
+
+
+def _part(match: Match, number: int, claim: Claim) -> MatchRecord:
+    games = match.record.games[number * DEALS : (number + 1) * DEALS]
+    return replace(match.record, match=claim.spec.match, attempt=claim.spec.attempt, games=games)

@@ -1,0 +1,181 @@
+"""One repetition: every measurement once, close together in time, so that ratios hold on a busy machine."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from arena.matchmaking import DEALS
+from benchmarks.engine import PLAYER_COUNTS, measure_engine
+from benchmarks.figures import Figure
+from benchmarks.hall import Hall
+from benchmarks.results import Keeping, measure_results
+from benchmarks.tables import Start, Tables, measure_start, measure_tables
+from benchmarks.talk import Talk, measure_talk
+from benchmarks.wire import Cost, Shape, Sizes, measure_echo
+from benchmarks.wire import measure_tables as measure_tables_in_two_processes
+
+AT_ONCE: Final = 32
+_MICRO: Final = 1e6
+_MILLI: Final = 1e3
+_DECISIONS_A_GAME: Final = 54
+"""Of both seats at a table of two."""
+
+Tell = Callable[[str], None]
+
+
+class _Wire(NamedTuple):
+    """Bare echoes, and tables in the shape of one."""
+
+    one: Cost
+    pair: Cost
+    large_pair: Cost
+    eight: Cost
+    tables: Cost
+
+
+class _Matches(NamedTuple):
+    """Matches over the arena's own launcher."""
+
+    start: Start
+    one: Tables
+    many: Tables
+    side_by_side: Tables
+
+
+def repetition(hall: Hall, tell: Tell) -> list[Figure]:
+    """Measure everything once.
+
+    Args:
+        hall: Where matches are played.
+        tell: Hears what is measured next.
+    """
+    tell("messages")
+    small, large = measure_talk(games=60, at_once=1), measure_talk(games=4 * AT_ONCE, at_once=AT_ONCE)
+    wire = _measure_wire(small, large, tell)
+    matches = _measure_matches(hall, tell)
+    tell("results")
+    keeping = measure_results(matches.one.match)
+    tell("rules")
+    return [
+        *_start_figures(matches.start),
+        *_table_figures("one game at a time", matches.one, wire.pair.both),
+        *_table_figures(f"{AT_ONCE} games at once", matches.many, wire.large_pair.both / large.decisions),
+        *_side_by_side_figures(hall, matches),
+        *_wire_figures(wire, small, large),
+        *_engine_figures(),
+        *_result_figures(keeping, matches),
+    ]
+
+
+def _measure_wire(small: Talk, large: Talk, tell: Tell) -> _Wire:
+    tell("bare echo")
+    sizes = Sizes(small.request_bytes, small.answer_bytes)
+    large_sizes = Sizes(large.request_bytes, large.answer_bytes)
+    one = measure_echo(sizes, Shape(processes=1, streams=1, each=2_000))
+    pair = measure_echo(sizes, Shape(processes=2, streams=1, each=2_000))
+    large_pair = measure_echo(large_sizes, Shape(processes=2, streams=1, each=1_500))
+    eight = measure_echo(sizes, Shape(processes=1, streams=8, each=1_000))
+    tell("tables in two processes")
+    tables = measure_tables_in_two_processes(Shape(processes=1, streams=8, each=800))
+    return _Wire(one, pair, large_pair, eight, tables)
+
+
+def _measure_matches(hall: Hall, tell: Tell) -> _Matches:
+    tell("start")
+    start = measure_start(hall)
+    tell("a table, one game at a time")
+    one = measure_tables(hall, start, games=100, at_once=1)
+    tell(f"a table, {AT_ONCE} games at once")
+    many = measure_tables(hall, start, games=32 * AT_ONCE, at_once=AT_ONCE)
+    tell("tables side by side")
+    side_by_side = measure_tables(
+        hall, start, games=20 * AT_ONCE, at_once=AT_ONCE, tables=max(1, hall.slots // 2)
+    )
+    return _Matches(start, one, many, side_by_side)
+
+
+def _start_figures(start: Start) -> Iterator[Figure]:
+    section = "Start"
+    yield Figure(section, "one sandbox alone, to `import arena.sdk`", start.imported * _MILLI, "ms")
+    yield Figure(section, "one sandbox alone, to gRPC imported too", start.ready * _MILLI, "ms")
+    yield Figure(
+        section, "a match of two, from the call to the first decision", start.first_decision * _MILLI, "ms"
+    )
+    ratio = start.first_decision / start.ready
+    yield Figure(section, "ratio to one sandbox alone, gRPC imported", ratio, "x", "at most 1.3")
+    yield Figure(section, "CPU of a match of one game, referee", start.referee * _MILLI, "ms")
+    yield Figure(section, "CPU of a match of one game, bots", start.bots * _MILLI, "ms")
+
+
+def _table_figures(what: str, tables: Tables, echo: float) -> Iterator[Figure]:
+    """Yield the figures of one table; ``echo`` is a bare echo's CPU for one decision."""
+    section = f"A table of two, {what}"
+    both = tables.referee + tables.bots
+    yield Figure(section, "decisions", tables.rate, "/s")
+    yield Figure(section, "CPU a decision, referee", tables.referee * _MICRO, "µs")
+    yield Figure(section, "CPU a decision, bots", tables.bots * _MICRO, "µs")
+    yield Figure(section, "CPU a decision, together", both * _MICRO, "µs")
+    yield Figure(section, "CPU a decision, bare echo with two client processes", echo * _MICRO, "µs")
+    yield Figure(section, "ratio to the bare echo", both / echo, "x")
+
+
+def _side_by_side_figures(hall: Hall, matches: _Matches) -> Iterator[Figure]:
+    tables = max(1, hall.slots // 2)
+    section = f"Tables side by side, {AT_ONCE} games at once"
+    yield Figure(section, "tables", tables, "")
+    yield Figure(section, "decisions, all tables", matches.side_by_side.rate, "/s")
+    both = matches.side_by_side.referee + matches.side_by_side.bots
+    yield Figure(section, "CPU a decision, together", both * _MICRO, "µs")
+    yield Figure(
+        section, "ratio of decisions/s to one table", matches.side_by_side.rate / matches.many.rate, "x"
+    )
+
+
+def _wire_figures(wire: _Wire, small: Talk, large: Talk) -> Iterator[Figure]:
+    section = "A bare echo, and tables in the same two processes"
+    yield Figure(section, "a request and its answer, one game", small.request_bytes + small.answer_bytes, "B")
+    yield Figure(
+        section,
+        f"a request and its answer, {AT_ONCE} games",
+        large.request_bytes + large.answer_bytes,
+        "B",
+    )
+    for name, cost in (("1 stream", wire.one), ("8 streams", wire.eight)):
+        yield Figure(section, f"bare echo, {name}", cost.rate, "/s")
+        yield Figure(section, f"bare echo, {name}: CPU, server", cost.server * _MICRO, "µs")
+        yield Figure(section, f"bare echo, {name}: CPU, clients", cost.clients * _MICRO, "µs")
+        yield Figure(section, f"bare echo, {name}: CPU, together", cost.both * _MICRO, "µs")
+    yield Figure(section, "4 tables, 8 streams: decisions", wire.tables.rate, "/s")
+    yield Figure(section, "4 tables, 8 streams: CPU, referees", wire.tables.server * _MICRO, "µs")
+    yield Figure(section, "4 tables, 8 streams: CPU, bots", wire.tables.clients * _MICRO, "µs")
+    yield Figure(section, "4 tables, 8 streams: CPU, together", wire.tables.both * _MICRO, "µs")
+    ratio = wire.tables.both / wire.eight.both
+    yield Figure(section, "ratio of the tables to the bare echo, 8 streams", ratio, "x", "at most 1.5")
+    yield Figure(section, "the work without a wire, one game: referee", small.referee * _MICRO, "µs")
+    yield Figure(section, "the work without a wire, one game: bots", small.bots * _MICRO, "µs")
+    yield Figure(section, f"the work without a wire, {AT_ONCE} games: referee", large.referee * _MICRO, "µs")
+    yield Figure(section, f"the work without a wire, {AT_ONCE} games: bots", large.bots * _MICRO, "µs")
+
+
+def _engine_figures() -> Iterator[Figure]:
+    section = "Rules engine, one core: every legal move made, every choice checked, full log"
+    for players in PLAYER_COUNTS:
+        speed = measure_engine(players, games=600 // players)
+        yield Figure(section, f"{players} players, decks at hand", speed.without_shuffle, "games/s")
+        yield Figure(section, f"{players} players, with the shuffle", speed.with_shuffle, "games/s")
+
+
+def _result_figures(keeping: Keeping, matches: _Matches) -> Iterator[Figure]:
+    section = "Results: CPU a game of two"
+    yield Figure(section, "check of the record and public replay", keeping.check * _MICRO, "µs")
+    yield Figure(section, "store and rating", keeping.store * _MICRO, "µs")
+    one, many, start = matches.one, matches.many, matches.start
+    rated = (start.referee + start.bots) / DEALS
+    ways = {
+        "one game at a time": _DECISIONS_A_GAME * (one.referee + one.bots),
+        f"{AT_ONCE} games at once": _DECISIONS_A_GAME * (many.referee + many.bots),
+        f"{DEALS} deals a match, start included": rated + _DECISIONS_A_GAME * (many.referee + many.bots),
+    }
+    for name, playing in ways.items():
+        yield Figure(section, f"playing: {name}", playing * _MICRO, "µs")
+        share = 100 * keeping.store / playing
+        yield Figure(section, f"share of store and rating: {name}", share, "%", "at most 10")

@@ -1,0 +1,175 @@
+"""Real tables: launcher, referee process, sandboxed bots."""
+
+import resource
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from arena.match import MatchRecord, MatchSpec
+from benchmarks.diary import Diary, bot_cpu, decisions_a_second
+from benchmarks.hall import Hall
+
+_POLL_SECONDS = 0.005
+_LONE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One match as it was played.
+
+    Attributes:
+        spec: What was asked for.
+        record: What came back.
+        called: When the launcher was called; seconds of a monotonic clock.
+    """
+
+    spec: MatchSpec
+    record: MatchRecord
+    called: float
+
+    @property
+    def diaries(self) -> tuple[Diary, ...]:
+        """What the bots said, one a seat."""
+        return tuple(Diary.read(seat.stderr) for seat in self.record.seats)
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were made."""
+        return sum(
+            decision is not None for game in self.record.games for step in game.steps for decision in step
+        )
+
+    @property
+    def faults(self) -> int:
+        """How many decisions were not the bots' own."""
+        return sum(
+            decision is not None and decision.standin
+            for game in self.record.games
+            for step in game.steps
+            for decision in step
+        )
+
+    @property
+    def first_decision(self) -> float:
+        """Seconds from the call to the first decision."""
+        return min(diary.time_of("first") or float("inf") for diary in self.diaries) - self.called
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What some tables cost. CPU in seconds a decision, start-up left out.
+
+    Attributes:
+        rate: Decisions a second of all tables together.
+        referee: CPU of the referees.
+        bots: CPU of the bots.
+        match: One of the matches.
+    """
+
+    rate: float
+    referee: float
+    bots: float
+    match: Match
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How long a start takes, in seconds.
+
+    Attributes:
+        imported: One sandbox alone, from its launch to its first line after ``import arena.sdk``.
+        ready: The same, to the first line after the SDK has imported gRPC.
+        first_decision: A whole match, from the call of the launcher to the first decision.
+        referee: CPU of the whole match, which is nearly nothing but its start.
+        bots: The same of all its bots.
+        decisions: That were made in it.
+    """
+
+    imported: float
+    ready: float
+    first_decision: float
+    referee: float
+    bots: float
+    decisions: int
+
+
+def measure_start(hall: Hall) -> Start:
+    """Start one sandbox alone, and play a match that is nearly nothing but its start."""
+    launched, diary = _lone_start(hall)
+    (match,), children = _with_children_cpu(lambda: [_play(hall, games=1, at_once=1)])
+    bots = sum(diary.notes[-1].cpu for diary in match.diaries)
+    return Start(
+        imported=(diary.time_of("imported") or 0.0) - launched,
+        ready=(diary.time_of("ready") or 0.0) - launched,
+        first_decision=match.first_decision,
+        referee=children if hall.runs_containers else children - bots,
+        bots=bots,
+        decisions=match.decisions,
+    )
+
+
+def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables: int = 1) -> Tables:
+    """Play a long match at every table, all at the same time.
+
+    Args:
+        hall: Where.
+        start: What is to be left out.
+        games: Of every match.
+        at_once: How many of them the bots play at once.
+        tables: How many.
+    """
+
+    def play() -> list[Match]:
+        with ThreadPoolExecutor(tables) as pool:
+            return list(
+                pool.map(
+                    lambda table: _play(hall, games=games, at_once=at_once, first_slot=2 * table),
+                    range(tables),
+                )
+            )
+
+    matches, children = _with_children_cpu(play)
+    diaries = [diary for match in matches for diary in match.diaries]
+    decisions = sum(match.decisions for match in matches)
+    # Without containers the bots are children as well.
+    bots = 0.0 if hall.runs_containers else sum(diary.notes[-1].cpu for diary in diaries)
+    return Tables(
+        rate=decisions_a_second(diaries),
+        referee=(children - bots - tables * start.referee) / (decisions - tables * start.decisions),
+        bots=bot_cpu(diaries),
+        match=matches[0],
+    )
+
+
+def _play(hall: Hall, *, games: int, at_once: int, first_slot: int = 0) -> Match:
+    spec = hall.spec(games=games, at_once=at_once)
+    called = time.monotonic()
+    match = Match(spec=spec, record=hall.play(spec, first_slot), called=called)
+    if match.faults or len(match.record.games) < games:
+        said = [f"{seat.trouble}: {seat.stderr[-1000:]}" for seat in match.record.seats]
+        raise RuntimeError(f"not all decisions were the bots' own, so there is nothing to measure: {said}")
+    return match
+
+
+def _lone_start(hall: Hall) -> tuple[float, Diary]:
+    """Start a sandbox alone and return when, and what it said."""
+    with hall.lone_bot() as spec:
+        launched = time.monotonic()
+        sandbox = hall.runtime.launch(spec)
+        try:
+            while (diary := Diary.read(sandbox.stderr())).time_of("ready") is None:
+                if time.monotonic() > launched + _LONE_SECONDS:
+                    raise RuntimeError(f"a bot did not start: {sandbox.stderr()}")
+                time.sleep(_POLL_SECONDS)
+        finally:
+            sandbox.remove()
+    return launched, diary
+
+
+def _with_children_cpu(play: Callable[[], list[Match]]) -> tuple[list[Match], float]:
+    """Return what was played, and the CPU seconds of the child processes that ended meanwhile."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    matches = play()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return matches, (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)

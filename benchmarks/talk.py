@@ -1,0 +1,110 @@
+"""The same conversation without a wire: every message made, read and answered in this process.
+
+It tells how long messages are, and what all but the wire takes.
+"""
+
+import time
+from dataclasses import dataclass
+
+from arena.match import Clock
+from arena.referee.encoding import Encoder
+from arena.referee.match import Match
+from arena.referee.player import Answer, Hello
+from arena.rules import Card, Rules, View
+from arena.sdk.match import Match as BotMatch
+from arena.wire.convert import move_from_wire
+from arena.wire.v1 import referee_pb2 as pb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """A match between two bots. Means.
+
+    Attributes:
+        request_bytes: Of a referee's message.
+        answer_bytes: Of a bot's message.
+        decisions: In a bot's message.
+        referee: CPU seconds a decision: rules, messages made and read.
+        bots: CPU seconds a decision: messages read and made, views.
+    """
+
+    request_bytes: int
+    answer_bytes: int
+    decisions: float
+    referee: float
+    bots: float
+
+
+def encoder() -> Encoder:
+    """Return an encoder as the referee has one."""
+    return Encoder(protocol=1, max_message_bytes=16 * 1024, max_note_bytes=256)
+
+
+def seeds(games: int) -> tuple[str, ...]:
+    """Return that many seeds."""
+    return tuple(f"{number:032x}" for number in range(games))
+
+
+def first_card(view: View) -> Card:
+    """Play the first card: what the bench's bot does."""
+    return view.hand[0]
+
+
+class _Conversation:
+    """A match and its two bots."""
+
+    def __init__(self, games: int, at_once: int) -> None:
+        self._match = Match(Rules(players=2), seeds(games), Clock())
+        self._bots = [BotMatch(first_card), BotMatch(first_card)]
+        self._encoder = encoder()
+        self._cpu = [0.0, 0.0]
+        self.requests: list[int] = []
+        self.answers: list[int] = []
+        self.decisions = 0
+        for seat in range(2):
+            self._match.greeted(seat, Hello(at_once, "bench"), 0.0)
+
+    def play(self) -> list[float]:
+        """Play to the end and return the CPU seconds of the referee and of the bots."""
+        while not self._match.over:
+            begin = time.process_time()
+            messages = [
+                (seat, self._encoder.message(events).SerializeToString())
+                for seat, events in self._match.outbox()
+            ]
+            asked = time.process_time()
+            answers = [(seat, self._answer(seat, data)) for seat, data in messages]
+            answered = time.process_time()
+            for seat, data in answers:
+                self._match.answered(seat, _read(data), 0.0)
+            self._cpu[0] += asked - begin + time.process_time() - answered
+            self._cpu[1] += answered - asked
+            self.requests += [len(data) for _, data in messages]
+            self.answers += [len(data) for _, data in answers]
+        return self._cpu
+
+    def _answer(self, seat: int, data: bytes) -> bytes:
+        moves = self._bots[seat].answers(pb.RefereeMessage.FromString(data))
+        self.decisions += len(moves)
+        return pb.BotMessage(moves=moves).SerializeToString()
+
+
+def measure_talk(games: int, at_once: int) -> Talk:
+    """Play a match of two bots that play so many games at once."""
+    conversation = _Conversation(games, at_once)
+    referee, bots = conversation.play()
+    count = len(conversation.requests)
+    return Talk(
+        request_bytes=round(sum(conversation.requests) / count),
+        answer_bytes=round(sum(conversation.answers) / count),
+        decisions=conversation.decisions / count,
+        referee=referee / conversation.decisions,
+        bots=bots / conversation.decisions,
+    )
+
+
+def _read(data: bytes) -> list[Answer]:
+    return [
+        Answer(move.game, move.round, move.turn, move_from_wire(move), move.note)
+        for move in pb.BotMessage.FromString(data).moves
+    ]

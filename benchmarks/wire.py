@@ -1,0 +1,217 @@
+"""A bare echo over gRPC, and tables in the same two processes: what the work costs beside the wire.
+
+The servers are ``grpc.aio`` under uvloop, one socket a stream, as the referee
+has them; the clients are ``grpc.aio`` under asyncio, as the SDK has them.
+"""
+
+import asyncio
+import multiprocessing
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import grpc
+import uvloop
+from grpc import aio
+
+from arena.match import Clock
+from arena.referee.conductor import Conductor
+from arena.referee.grpc_player import PROTOCOL, GrpcPlayer
+from arena.referee.match import Match
+from arena.referee.player import Answer
+from arena.rules import Rules
+from arena.sdk.match import Match as BotMatch
+from arena.wire.v1 import referee_pb2 as pb
+from arena.wire.v1.referee_pb2_grpc import RefereeStub
+from benchmarks.meter import Meter, Used, cpu_of
+from benchmarks.talk import encoder, first_card, seeds
+
+_SPAWN: Final = multiprocessing.get_context("spawn")
+_SERVICE: Final = "bench.Echo"
+_WARM_UP: Final = 100
+"""Messages of every stream that are not measured."""
+_CLOSE_SECONDS: Final = 1.0
+_DECISIONS_A_GAME: Final = 27
+"""Of one seat at a table of two."""
+
+Ready = Callable[[], None]
+
+
+class Cost(NamedTuple):
+    """What a message there and back costs, or a decision. CPU in seconds.
+
+    Attributes:
+        server: Of the server's or the referees' process.
+        clients: Of the clients' or the bots' processes.
+        rate: How many a second.
+    """
+
+    server: float
+    clients: float
+    rate: float
+
+    @property
+    def both(self) -> float:
+        """CPU of both sides."""
+        return self.server + self.clients
+
+
+class Shape(NamedTuple):
+    """How a conversation is spread.
+
+    Attributes:
+        processes: Of clients.
+        streams: Of each of them; every stream has one message under way at a time.
+        each: Messages or decisions to be measured on every stream.
+    """
+
+    processes: int
+    streams: int
+    each: int
+
+
+class Sizes(NamedTuple):
+    """Bytes of an echo's messages, there and back."""
+
+    request: int
+    answer: int
+
+
+def measure_echo(sizes: Sizes, shape: Shape) -> Cost:
+    """Send bytes to and fro."""
+    return _measure(serve_echo, call_echo, sizes, shape)
+
+
+def measure_tables(shape: Shape) -> Cost:
+    """Play tables of two, one game at a time: all referees in one process, two streams a table."""
+    return _measure(serve_tables, call_tables, shape, shape)
+
+
+async def serve_echo(sizes: Sizes, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
+    """Ask on every stream until the meter is full."""
+    request = bytes(sizes.request)
+    all_here = asyncio.Barrier(len(sockets))
+    left = asyncio.Semaphore(0)
+
+    async def play(_: object, context: aio.ServicerContext[bytes, bytes]) -> None:
+        await context.read()
+        await all_here.wait()
+        while not meter.full:
+            await context.write(request)
+            await context.read()
+            meter.add(1)
+        left.release()
+
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(play)
+    servers = [aio.server() for _ in sockets]
+    for server, socket in zip(servers, sockets, strict=True):
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Play": handler}),))
+        server.add_insecure_port(f"unix:{socket}")
+        await server.start()
+    ready()
+    for _ in sockets:
+        await left.acquire()
+    await asyncio.gather(*(server.stop(_CLOSE_SECONDS) for server in servers))
+
+
+async def call_echo(sizes: Sizes, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
+    """Answer on every stream."""
+    ready()
+    answer = bytes(sizes.answer)
+
+    async def talk(socket: str) -> None:
+        async with aio.insecure_channel(f"unix:{socket}") as channel:
+            call: Any = channel.stream_stream(f"/{_SERVICE}/Play")()
+            await call.write(answer)
+            while await call.read() is not aio.EOF:
+                meter.add(1)
+                await call.write(answer)
+
+    await asyncio.gather(*(talk(socket) for socket in sockets))
+
+
+class _CountingConductor(Conductor):
+    """A conductor that counts what it hears."""
+
+    meter: Meter
+
+    def answered(self, seat: int, answers: Sequence[Answer]) -> None:
+        self.meter.add(len(answers))
+        super().answered(seat, answers)
+
+
+async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
+    """Referee all tables."""
+    games = (_WARM_UP + shape.each) // _DECISIONS_A_GAME + 2
+    conductors = []
+    for first in range(0, len(sockets), 2):
+        players = [GrpcPlayer(Path(socket), encoder()) for socket in sockets[first : first + 2]]
+        match = Match(Rules(players=2), seeds(games), Clock())
+        conductor = _CountingConductor(match, players, start_seconds=60, now=monotonic)
+        conductor.meter = meter
+        await conductor.open()
+        conductors.append(conductor)
+    ready()
+    await asyncio.gather(*(conductor.run() for conductor in conductors))
+
+
+async def call_tables(_: Shape, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
+    """Play all seats."""
+    ready()
+
+    async def talk(socket: str) -> None:
+        async with aio.insecure_channel(f"unix:{socket}") as channel:
+            call = RefereeStub(channel).Play()
+            await call.write(pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL)))
+            bot = BotMatch(first_card)
+            while isinstance(message := await call.read(), pb.RefereeMessage):
+                if moves := bot.answers(message):
+                    meter.add(len(moves))
+                    await call.write(pb.BotMessage(moves=moves))
+
+    await asyncio.gather(*(talk(socket) for socket in sockets))
+
+
+Side = Callable[[Any, Sequence[str], Meter, Ready], Coroutine[Any, Any, None]]
+
+
+def run_side(side: Side, what: object, sockets: Sequence[str], meter: Meter, mouth: Connection) -> None:
+    """Be the process of one side; say None when ready and what was used in the end."""
+    run = uvloop.run if side in {serve_echo, serve_tables} else asyncio.run
+    run(side(what, sockets, meter, lambda: mouth.send(None)))
+    mouth.send(meter.used())
+
+
+class _Child:
+    """One side in a process of its own."""
+
+    def __init__(self, side: Side, what: object, sockets: Sequence[str], count: int) -> None:
+        self._ear, mouth = _SPAWN.Pipe(duplex=False)
+        meter = Meter(_WARM_UP * len(sockets), count * len(sockets))
+        arguments = (side, what, sockets, meter, mouth)
+        self._process = _SPAWN.Process(target=run_side, args=arguments, daemon=True)
+        self._process.start()
+        mouth.close()
+        self._ear.recv()
+
+    def used(self) -> Used:
+        """Wait for its end and return what it used."""
+        used: Used = self._ear.recv()
+        self._process.join()
+        return used
+
+
+def _measure(serve: Side, call: Side, what: object, shape: Shape) -> Cost:
+    with tempfile.TemporaryDirectory(prefix="kaiten-w-") as folder:
+        sockets = [f"{folder}/{number}" for number in range(shape.processes * shape.streams)]
+        server = _Child(serve, what, sockets, shape.each)
+        clients = [
+            _Child(call, what, sockets[first : first + shape.streams], shape.each)
+            for first in range(0, len(sockets), shape.streams)
+        ]
+        used = [client.used() for client in clients]
+        served = server.used()
+    return Cost(cpu_of([served]), cpu_of(used), served.done / served.wall)
