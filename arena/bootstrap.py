@@ -49,7 +49,8 @@ class Arena:
     slots: SlotPool
     swept: int
     waiting_again: int
-    _launcher: Launcher
+    _install: str
+    _run_dir: Path
 
     @contextmanager
     def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
@@ -57,7 +58,9 @@ class Arena:
         with ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor:
             yield Coordinator(
                 store=self.store,
-                launcher=self._launcher,
+                # Stopping a coordinator stops its launcher for good, so each has its own.
+                launcher=Launcher(self.runtime, self._install, self._run_dir),
+                runtime=self.ladder.runtime,
                 executor=executor,
                 slots=self.slots,
                 now=_now,
@@ -91,7 +94,8 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
                 slots=SlotPool.for_host(len(os.sched_getaffinity(0)), ladder.limits.cpus),
                 swept=swept,
                 waiting_again=store.writes.release_running(),
-                _launcher=Launcher(runtime, install, run_dir),
+                _install=install,
+                _run_dir=run_dir,
             )
         finally:
             runtime.sweep(install)

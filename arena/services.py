@@ -43,7 +43,7 @@ class Ladder:
 
     def __init__(self, store: Store, runtime: RuntimeName, chances: Chances) -> None:
         self._store = store
-        self._runtime = runtime
+        self.runtime = runtime
         self._chances = chances
         self.clock = Clock()
         self.limits = Limits()
@@ -86,7 +86,7 @@ class Ladder:
             seatings=seatings(order),
             clock=self.clock,
             limits=self.limits,
-            runtime=self._runtime,
+            runtime=self.runtime,
             created=self._chances.now(),
         )
         self._store.writes.add_set(new)

@@ -1,5 +1,6 @@
 """The site as a process beside the one that runs bots: it knows no Docker."""
 
+import ctypes
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ from typing import Final
 from arena.bootstrap import CannotStart
 from arena.settings import Settings
 
+_PR_SET_PDEATHSIG: Final = 1
 _START_SECONDS: Final = 20
 _END_SECONDS: Final = 8
 
@@ -47,6 +49,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
         env={**os.environ, "ARENA_DATA_DIR": str(settings.data_dir.absolute())},
         # A Ctrl-C at the terminal is for the arena; it ends the site when it is ready.
         start_new_session=True,
+        preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
     )
     try:
         _await(process, settings)
@@ -58,6 +61,11 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _end_with_parent() -> None:
+    """Ask the kernel to end this process when the arena's is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _await(process: subprocess.Popen[bytes], settings: Settings) -> None:

@@ -11,7 +11,7 @@ import structlog
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
 from arena.launcher import Launcher, LauncherStopped, MatchVoid, SlotPool
-from arena.match import encode
+from arena.match import RuntimeName, encode
 from arena.store import Claim, FinishedMatch, Store
 
 _log = structlog.get_logger()
@@ -35,6 +35,7 @@ class Coordinator:
     Args:
         store: The queue and the results.
         launcher: Plays matches.
+        runtime: What the launcher runs bots with; it plays no other matches.
         executor: Runs one call of the launcher a match.
         slots: The seats of this host.
         now: UTC.
@@ -49,6 +50,7 @@ class Coordinator:
         *,
         store: Store,
         launcher: Launcher,
+        runtime: RuntimeName,
         executor: Executor,
         slots: SlotPool,
         now: Callable[[], datetime],
@@ -56,6 +58,7 @@ class Coordinator:
     ) -> None:
         self._store = store
         self._launcher = launcher
+        self._runtime = runtime
         self._executor = executor
         self._slots = slots
         self._now = now
@@ -95,7 +98,7 @@ class Coordinator:
         """Start matches while there are slots, and tell whether there may be more."""
         while not self.stopped:
             if self._next is None:
-                self._next = self._store.writes.claim(self._now())
+                self._next = self._store.writes.claim(self._now(), self._runtime)
             if self._next is None:
                 if not refill():
                     return False

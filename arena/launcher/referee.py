@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -49,7 +50,9 @@ class RefereeProcess:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
-                stream.close()
+                # What it was told too late goes nowhere.
+                with suppress(BrokenPipeError):
+                    stream.close()
 
     def kill(self) -> None:
         """End it at once. May be called from any thread, and twice."""

@@ -193,7 +193,10 @@ class GameTable:
         player, seen = self._seats[seat], self._pending[seat].view
         player.breach = None
         player.faulted.add((seen.round, seen.turn))
-        player.clock = player.clock.spend(player.clock.allowance if taken is None else taken)
+        if fault is Fault.TIMEOUT:
+            player.clock = player.clock.spend(player.clock.allowance)
+        elif taken is not None:
+            player.clock = player.clock.spend(taken)
         taken_over = player.lost is not None or len(player.faulted) >= FAULTS_TO_TAKE_OVER
         if taken_over:
             player.taken_over = len(self._steps)

@@ -143,6 +143,7 @@ class Match(Base):
     set_number: Mapped[Number] = mapped_column(ForeignKey("match_set.number"))
     position: Mapped[Small]
     spec: Mapped[Blob]
+    runtime: Mapped[Name]
     state: Mapped[Name]
     attempt: Mapped[Small]
     voids: Mapped[Small]

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Select, insert, select, text, update
 
-from arena.match import MatchSpec, decode, encode
+from arena.match import MatchSpec, RuntimeName, decode, encode
 from arena.store.matches import Claim, ClaimedSeat, NewSet
 from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat, MatchSet, MatchState
 
@@ -58,6 +58,7 @@ def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
                 "set_number": number,
                 "position": position,
                 "spec": encode(spec),
+                "runtime": new.runtime,
                 "state": MatchState.WAITING,
                 "attempt": 0,
                 "voids": 0,
@@ -76,10 +77,10 @@ def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
     return tuple(spec.match for spec in specs)
 
 
-def claim(connection: Connection, at: datetime) -> Claim | None:
-    """Take the match that has waited longest, or return None where none waits."""
+def claim(connection: Connection, at: datetime, runtime: RuntimeName) -> Claim | None:
+    """Take the match for this runtime that has waited longest, or return None where none waits."""
     waiting = connection.execute(
-        _open(MatchState.WAITING).limit(1).with_for_update(skip_locked=True)
+        _open(MatchState.WAITING).where(Match.runtime == runtime).limit(1).with_for_update(skip_locked=True)
     ).scalar_one_or_none()
     if waiting is None:
         return None

@@ -7,6 +7,7 @@ Threads may share a store.
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.match import RuntimeName
 from arena.matchmaking import Candidate
 from arena.rating import OVERALL
 from arena.store import boards, games, queue, rebuild, results, versions
@@ -73,10 +74,10 @@ class Writes:
         with self._database.write() as connection:
             return queue.add_set(connection, new)
 
-    def claim(self, at: datetime) -> Claim | None:
-        """Take the match that has waited longest, or return None where none waits."""
+    def claim(self, at: datetime, runtime: RuntimeName) -> Claim | None:
+        """Take the match for this runtime that has waited longest, or return None where none waits."""
         with self._database.write() as connection:
-            return queue.claim(connection, at)
+            return queue.claim(connection, at, runtime)
 
     def release_running(self) -> int:
         """Let everything that runs wait again, and return how many matches that were."""

@@ -102,15 +102,21 @@ def test_start_order_is_that_of_the_table() -> None:
 
 def test_shuffle_vectors() -> None:
     """Deck orders worked out by an unrelated program in another language."""
-    assert shuffle(SEED, False)[:12] == (
-        "dumpling pudding salmon_nigiri maki_2 sashimi egg_nigiri"
-        " sashimi tempura wasabi chopsticks dumpling squid_nigiri"
-    ).split()
+    assert (
+        shuffle(SEED, False)[:12]
+        == (
+            "dumpling pudding salmon_nigiri maki_2 sashimi egg_nigiri"
+            " sashimi tempura wasabi chopsticks dumpling squid_nigiri"
+        ).split()
+    )
     assert shuffle(SEED, False)[-4:] == "egg_nigiri sashimi maki_3 chopsticks".split()
-    assert shuffle(SEED, True)[:12] == (
-        "tempura tempura dumpling wasabi tempura egg_nigiri"
-        " dumpling maki_1 sashimi dumpling sashimi salmon_nigiri"
-    ).split()
+    assert (
+        shuffle(SEED, True)[:12]
+        == (
+            "tempura tempura dumpling wasabi tempura egg_nigiri"
+            " dumpling maki_1 sashimi dumpling sashimi salmon_nigiri"
+        ).split()
+    )
     assert shuffle(SEED, True)[-4:] == "tempura tempura maki_3 maki_1".split()
 
 

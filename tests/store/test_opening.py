@@ -9,6 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
+from arena.match import RuntimeName
 from arena.store import (
     DatabaseDamaged,
     DatabaseForeign,
@@ -110,7 +111,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     store.writes.add_set(new_set("s", versions, deals=300))
-    while claim := store.writes.claim(START):
+    while claim := store.writes.claim(START, RuntimeName.DOCKER):
         assert store.writes.record(finished(claim, [(1, 2)] * 300))
     store.close()
     file = tmp_path / "arena.sqlite3"

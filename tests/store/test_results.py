@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
-from arena.match import SeatReport
+from arena.match import RuntimeName, SeatReport
 from arena.store import Store
 from tests.store.builders import START, add_bot, claimed, finished, new_set, outcomes
 
@@ -120,7 +120,7 @@ def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
     results = []
     for index in range(3):
         store.writes.add_set(new_set(f"s{index}", versions))
-    while claim := store.writes.claim(START):
+    while claim := store.writes.claim(START, RuntimeName.DOCKER):
         results.append(finished(claim, outcomes(dice, 5, 2)))
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(store.writes.record, results))

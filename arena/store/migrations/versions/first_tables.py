@@ -81,6 +81,7 @@ def _matches() -> None:
         sa.Column("set_number", _NUMBER, nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("spec", sa.LargeBinary(), nullable=False),
+        sa.Column("runtime", _NAME, nullable=False),
         sa.Column("state", _NAME, nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("voids", sa.Integer(), nullable=False),
