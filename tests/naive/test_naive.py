@@ -36,7 +36,7 @@ VARIANTS = [
 ]
 
 
-def rig(hands: list[list[str]], **switches: Any) -> Game:
+def rig(hands: list[list[str]], **switches: bool) -> Game:
     """A game whose round 1 has these hands; rounds 2 and 3 are all tempura."""
     dummy = bool(switches.get("dummy"))
     size = 9 if dummy else HAND_SIZE[len(hands)]
@@ -747,7 +747,7 @@ def test_illegal_turns_change_nothing() -> None:
     ]
     for turn in bad:
         before = copy.deepcopy(vars(game))
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r".+"):
             game.play(turn)
         assert vars(game) == before
     game.play(fine)
