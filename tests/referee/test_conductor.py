@@ -1,0 +1,164 @@
+"""A match joined to its players: the same bots in process and over a real socket give the same games."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.match import Clock, Decision, Fault, GameRecord
+from arena.referee.conductor import Conductor
+from arena.referee.encoding import Encoder
+from arena.referee.grpc_player import MAX_MESSAGE_BYTES, MAX_NOTE_BYTES, PROTOCOL, GrpcPlayer
+from arena.referee.match import Match
+from arena.referee.player import Player
+from arena.rules import Move, Rules, View
+from tests.referee.driver import SEEDS
+from tests.referee.players import InProcessPlayer
+
+BOT = """
+import sys
+from arena.sdk import run
+
+def last(view):
+    return view.legal_moves()[-1]
+
+def fails(view):
+    if (view.round, view.turn) == (2, 1):
+        raise RuntimeError("no more sushi")
+    return last(view)
+
+run({"last": last, "fails": fails}[sys.argv[1]], games_at_once=int(sys.argv[2]))
+"""
+
+
+def last(view: View) -> Move:
+    """Play the last legal move."""
+    return view.legal_moves()[-1]
+
+
+def fails(view: View) -> Move:
+    """Crash in round 2."""
+    if (view.round, view.turn) == (2, 1):
+        raise RuntimeError("no more sushi")
+    return last(view)
+
+
+CHOOSERS: dict[str, Callable[[View], Move]] = {"last": last, "fails": fails}
+
+
+def conduct(
+    players: Sequence[Player], rules: Rules, games: int, clock: Clock | None = None
+) -> tuple[GameRecord, ...]:
+    """Play a match to its end."""
+
+    async def play() -> tuple[GameRecord, ...]:
+        clock_ = clock or Clock()
+        match = Match(rules, SEEDS[:games], clock_)
+        conductor = Conductor(match, players, start_seconds=clock_.start_millis / 1000, now=time.monotonic)
+        await conductor.open()
+        for seat in range(len(players)):
+            conductor.started(seat)
+        async with asyncio.timeout(60):
+            await conductor.run()
+        return match.games()
+
+    return asyncio.run(play())
+
+
+@contextmanager
+def bots_over_sockets(names: Sequence[str], games_at_once: int) -> Iterator[list[GrpcPlayer]]:
+    """Start bots as processes that dial players' sockets."""
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    with tempfile.TemporaryDirectory(prefix="kaiten-p-") as folder:
+        sockets = [Path(folder, f"{seat}.sock") for seat in range(len(names))]
+        processes = [
+            subprocess.Popen(  # noqa: S603 - our own bot
+                [sys.executable, "-c", BOT, name, str(games_at_once)],
+                env={**os.environ, "ARENA_REFEREE": f"unix://{socket}"},
+                stderr=subprocess.DEVNULL,
+            )
+            for name, socket in zip(names, sockets, strict=True)
+        ]
+        try:
+            yield [GrpcPlayer(socket, encoder) for socket in sockets]
+            for process in processes:
+                process.wait(20)
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+def without_times(games: Sequence[GameRecord]) -> list[list[list[tuple[object, ...] | None]]]:
+    """Return what was decided, without how long it took."""
+
+    def plain(decision: Decision | None) -> tuple[object, ...] | None:
+        if decision is None:
+            return None
+        return (decision.cards, decision.dummy, decision.fault, decision.standin)
+
+    return [[[plain(decision) for decision in step] for step in game.steps] for game in games]
+
+
+@pytest.mark.parametrize("games_at_once", [1, 3])
+@pytest.mark.parametrize(
+    "rules", [Rules(players=2, dummy=True), Rules(players=3, soy_sauce=True), Rules(players=5)], ids=str
+)
+def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, games_at_once: int) -> None:
+    """Whatever lies between a match and its bots changes nothing in it."""
+    names = ["last"] * rules.players
+    here = conduct([InProcessPlayer(last, games_at_once) for _ in names], rules, 3)
+    with bots_over_sockets(names, games_at_once) as players:
+        there = conduct(players, rules, 3)
+    assert without_times(here) == without_times(there)
+    assert len(here) == 3
+
+
+def test_a_crash_in_process_and_over_sockets_is_the_same() -> None:
+    """One game, a crash in round 2, the stand-in from there on."""
+    names = ["last", "fails", "last"]
+    rules = Rules(players=3)
+    here = conduct([InProcessPlayer(CHOOSERS[name]) for name in names], rules, 3)
+    with bots_over_sockets(names, 1) as players:
+        there = conduct(players, rules, 3)
+    assert without_times(here) == without_times(there)
+    faults = [step[1].fault for step in here[0].steps if step[1]]
+    assert faults.count(Fault.CRASH) == 1
+    assert len(here) == 1
+
+
+def test_every_line_is_closed_in_the_end() -> None:
+    """After the last game every player has been told the end, and its line is closed."""
+    players = [InProcessPlayer(last) for _ in range(4)]
+    conduct(players, Rules(players=4), 2)
+    assert all(player.closed for player in players)
+
+
+def test_a_defect_in_the_match_is_raised_and_not_blamed_on_a_bot() -> None:
+    """What goes wrong on the arena's side ends the match with that error."""
+
+    class Broken(InProcessPlayer):
+        def send(self, events: Sequence[object]) -> None:
+            raise ZeroDivisionError(f"{len(events)} events")
+
+    with pytest.raises(ZeroDivisionError):
+        conduct([Broken(last), InProcessPlayer(last)], Rules(players=2), 1)
+
+
+def test_a_bot_that_never_greets_is_absent() -> None:
+    """Its time runs from its start; the others' game is played."""
+
+    class Silent(InProcessPlayer):
+        async def open(self, seat: int, listener: object) -> None:
+            pass
+
+    (game,) = conduct([Silent(last), InProcessPlayer(last)], Rules(players=2), 3, Clock(start_millis=200))
+    assert game.steps[0][0] is not None
+    assert game.steps[0][0].fault is Fault.ABSENT
