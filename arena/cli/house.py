@@ -6,7 +6,8 @@ from pathlib import Path
 
 import docker
 
-from arena.images import BASE_IMAGE, bots_folder, build_bot_image, ensure_base_image
+from arena.botfiles import known, samples
+from arena.images import BASE_IMAGE, build_bot_image, ensure_base_image
 from arena.match import RuntimeName
 
 
@@ -16,7 +17,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
     Raises:
         ImageTrouble: An image can't be made.
     """
-    folders = sorted(file.parent for file in bots_folder().glob("*/bot.py"))
+    folders = [samples() / name for name in known(samples())]
     if runtime is RuntimeName.PROCESS:
         return tuple((folder.name, str(folder.resolve())) for folder in folders)
     with closing(docker.from_env()) as client:

@@ -9,8 +9,8 @@ steps of a Dockerfile run in the engine's ordinary containers, without network b
 What goes wrong is an ImageTrouble, which says which image, why and what to do.
 """
 
-from arena.images.base import BASE_IMAGE, bots_folder, ensure_base_image
+from arena.images.base import BASE_IMAGE, ensure_base_image
 from arena.images.bots import build_bot_image
 from arena.images.errors import ImageTrouble
 
-__all__ = ["BASE_IMAGE", "ImageTrouble", "bots_folder", "build_bot_image", "ensure_base_image"]
+__all__ = ["BASE_IMAGE", "ImageTrouble", "build_bot_image", "ensure_base_image"]

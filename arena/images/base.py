@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from docker.errors import DockerException, ImageNotFound
 from requests.exceptions import RequestException
 
 import arena
+from arena.botfiles import samples
 from arena.images import debian, parent
 from arena.images.build import Say, build, ignore
 from arena.images.errors import ImageTrouble
@@ -30,18 +30,12 @@ _MACHINES = {  # the engine's word for its processor: the name of its wheels
 }
 
 
-def bots_folder() -> Path:
-    """Give the folder of the sample bots and the base image's recipe: the checkout's or the installed one."""
-    checkout = Path(arena.__file__).parent.parent / "bots"
-    return checkout if checkout.is_dir() else Path(sysconfig.get_path("data"), "share/kaiten-arena/bots")
-
-
 def ensure_base_image(client: docker.DockerClient, recipe: Path | None = None, say: Say = ignore) -> str:
     """Make BASE_IMAGE unless the engine has it from these very sources.
 
     Args:
         client: of the engine that is to have it.
-        recipe: the folder with its Dockerfile and pins; `base` in `bots_folder()` when not given.
+        recipe: the folder with its Dockerfile and pins; `base` beside the sample bots when not given.
         say: is told each stage that takes time, in a few words; nothing when the image is up to date.
 
     Returns:
@@ -50,7 +44,7 @@ def ensure_base_image(client: docker.DockerClient, recipe: Path | None = None, s
     Raises:
         ImageTrouble: it could not be made.
     """
-    recipe = recipe or bots_folder() / "base"
+    recipe = recipe or samples() / "base"
     wanted = _fingerprint(recipe)
     try:
         return _find(client, wanted) or _make(client, recipe, wanted, say)

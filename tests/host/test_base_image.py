@@ -7,7 +7,8 @@ import docker
 import pytest
 from docker.errors import ContainerError
 
-from arena.images import BASE_IMAGE, ImageTrouble, bots_folder, build_bot_image, ensure_base_image
+from arena.botfiles import samples
+from arena.images import BASE_IMAGE, ImageTrouble, build_bot_image, ensure_base_image
 
 pytestmark = pytest.mark.docker
 
@@ -74,7 +75,7 @@ def test_an_image_of_the_same_sources_is_kept(docker_client: docker.DockerClient
 
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is made."""
-    shutil.copy(bots_folder() / "base" / "Dockerfile", tmp_path)
+    shutil.copy(samples() / "base" / "Dockerfile", tmp_path)
     with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
         ensure_base_image(docker_client, tmp_path)
 

@@ -1,0 +1,138 @@
+"""The coordinator over a real store, with real bots as plain processes."""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from arena.botfiles import samples
+from arena.coordinator import Coordinator
+from arena.launcher import Launcher, SlotPool
+from arena.match import RuntimeName
+from arena.sandbox.process_runtime import ProcessRuntime
+from arena.services import Chances, Ladder
+from arena.store import FinishedMatch, Store, open_store
+
+
+@dataclass
+class Notes:
+    """Hears what becomes of matches."""
+
+    finished: list[FinishedMatch] = field(default_factory=list)
+    voided: list[str] = field(default_factory=list)
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Note it."""
+        self.finished.append(match)
+
+    def on_voided(self, match: str, reason: str) -> None:
+        """Note it."""
+        self.voided.append(f"{match}: {reason}")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give an empty store."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+        yield store
+
+
+@pytest.fixture
+def run_dir() -> Iterator[Path]:
+    """Give a short folder for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def ladder_of(store: Store) -> Ladder:
+    """Return a ladder with the quick sample bots, whose ids and dice are fixed."""
+    numbers = count(1)
+    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    chances = Chances(
+        now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+        new_id=lambda: f"set{next(numbers)}",
+        new_seed=lambda: dice.randbytes(16),
+        dice=dice,
+    )
+    ladder = Ladder(store, RuntimeName.PROCESS, chances)
+    quick = [samples() / name for name in ("random", "greedy", "spoiler")]
+    ladder.enter_house_bots((folder.name, str(folder)) for folder in quick)
+    return ladder
+
+
+def play(store: Store, run_dir: Path, notes: Notes) -> None:
+    """Play what waits."""
+    with ThreadPoolExecutor(4) as executor:
+        Coordinator(
+            store=store,
+            launcher=Launcher(ProcessRuntime(), "test", run_dir),
+            runtime=RuntimeName.PROCESS,
+            executor=executor,
+            slots=SlotPool(5),
+            now=lambda: datetime.now(UTC),
+            watcher=notes,
+        ).run(lambda: False)
+
+
+def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> None:
+    """After a run nothing waits, every game is in the store once, and the ratings follow from the log."""
+    ladder_of(store).add_set()
+    notes = Notes()
+    play(store, run_dir, notes)
+    totals = store.reads.totals()
+    assert notes.voided == []
+    assert totals.matches_waiting == totals.matches_running == 0
+    assert totals.games == sum(len(match.games) for match in notes.finished) > 0
+    assert store.writes.rebuild_ratings().differing == 0
+
+
+def test_a_set_moves_every_bot_through_every_seat_with_the_same_deals(store: Store, run_dir: Path) -> None:
+    """The luck of the deal cancels, and no match has a deal twice."""
+    ladder_of(store).add_set()
+    notes = Notes()
+    play(store, run_dir, notes)
+    seeds = [tuple(game.record.seed for game in match.games) for match in notes.finished]
+    assert len(set(seeds)) == 1
+    assert len(set(seeds[0])) == len(seeds[0])
+    seatings = [tuple(report.image for report in match.reports) for match in notes.finished]
+    for seat in zip(*seatings, strict=True):
+        assert len(set(seat)) == len(seat)
+
+
+def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
+    """Three faults of the arena, then somebody has to look at it; nothing of it is rated."""
+    ladder_of(store).add_set()
+    blocked = run_dir / "file"
+    blocked.write_text("no folder")
+    notes = Notes()
+    play(store, blocked, notes)
+    matches = {text.partition(":")[0] for text in notes.voided}
+    assert len(notes.voided) == 3 * len(matches)
+    totals = store.reads.totals()
+    assert totals.games == totals.matches_waiting == totals.matches_running == 0
+
+
+def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path) -> None:
+    """A coordinator of plain processes does not touch what needs containers."""
+    ladder_of(store).add_set()
+    with ThreadPoolExecutor(1) as executor:
+        Coordinator(
+            store=store,
+            launcher=Launcher(ProcessRuntime(), "test", run_dir),
+            runtime=RuntimeName.DOCKER,
+            executor=executor,
+            slots=SlotPool(5),
+            now=lambda: datetime.now(UTC),
+            watcher=Notes(),
+        ).run(lambda: False)
+    assert store.reads.totals().matches_waiting > 0
+    assert store.reads.totals().games == 0
