@@ -15,11 +15,11 @@ from arena.referee.events import (
     Welcome,
 )
 from arena.wire.convert import (
+    fill_turn_request,
     game_end,
     game_start,
     position_to_wire,
     round_result,
-    turn_request,
     turn_result,
 )
 from arena.wire.v1 import referee_pb2 as pb
@@ -52,22 +52,24 @@ class Encoder:
 
     def message(self, events: Sequence[Event]) -> pb.RefereeMessage:
         """Return one message with these events, in this order."""
-        return pb.RefereeMessage(events=[self._event(event) for event in events])
+        message = pb.RefereeMessage()
+        for event in events:
+            if isinstance(event, Ask):
+                request = message.events.add().turn_request
+                position = self._position(event)
+                fill_turn_request(request, event.game, event.view, position, int(event.bank * 1000))
+            elif isinstance(event, Revealed):
+                message.events.append(self._revealed(event))
+            else:
+                message.events.append(self._rare(event))
+        return message
 
-    def _event(self, event: Event) -> pb.Event:
-        if isinstance(event, Ask):
-            return pb.Event(
-                turn_request=turn_request(
-                    event.game, event.view, self._position(event), int(event.bank * 1000)
-                )
-            )
-        if isinstance(event, Revealed):
-            known = self._shared.get(event.game)
-            if known is None or known[0] is not event:
-                known = (event, pb.Event(turn_result=turn_result(event.game, event.turn)))
-                self._shared[event.game] = known
-            return known[1]
-        return self._rare(event)
+    def _revealed(self, event: Revealed) -> pb.Event:
+        known = self._shared.get(event.game)
+        if known is None or known[0] is not event:
+            known = (event, pb.Event(turn_result=turn_result(event.game, event.turn)))
+            self._shared[event.game] = known
+        return known[1]
 
     def _position(self, ask: Ask) -> pb.Position:
         # The tables of a turn are one object in the views of all seats, and in those of no other turn.

@@ -69,23 +69,24 @@ def position_to_wire(view: View) -> pb.Position:
     return position
 
 
-def turn_request(game: int, view: View, position: pb.Position, bank_millis: int) -> pb.TurnRequest:
+def fill_turn_request(
+    request: pb.TurnRequest, game: int, view: View, position: pb.Position, bank_millis: int
+) -> None:
     """Ask a seat for a move.
 
     Args:
+        request: Empty. It is filled where it is, because a message that is put into another one is copied.
         game: The game's number in the match.
         view: What the seat may see.
         position: From :func:`position_to_wire` in this turn; it is copied.
         bank_millis: What is left of the seat's bank.
     """
-    return pb.TurnRequest(
-        game=game,
-        position=position,
-        hand=_numbers(view.hand),
-        control=view.control,
-        drawn=_number(view.drawn),
-        bank_millis=bank_millis,
-    )
+    request.game = game
+    request.position.CopyFrom(position)
+    request.hand.extend(_numbers(view.hand))
+    request.control = view.control
+    request.drawn = _number(view.drawn)
+    request.bank_millis = bank_millis
 
 
 def view_from_wire(

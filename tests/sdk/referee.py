@@ -147,7 +147,9 @@ def first_state(rules: Rules) -> State:
 def request(state: State, seat: int = 0, game: int = 0) -> pb.Event:
     """Return the request for a seat's move."""
     seen = view(state, seat)
-    return pb.Event(turn_request=convert.turn_request(game, seen, convert.position_to_wire(seen), 1000))
+    event = pb.Event()
+    convert.fill_turn_request(event.turn_request, game, seen, convert.position_to_wire(seen), 1000)
+    return event
 
 
 def step(state: State, seat: int, move: Move | None) -> State:

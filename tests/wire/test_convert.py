@@ -50,7 +50,9 @@ def numbers(*cards: int) -> list["pb.Card.ValueType"]:
 @given(seen=views(), game=st.integers(0, 2**32 - 1), bank=st.integers(0, 2**32 - 1))
 def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int, bank: int) -> None:
     """A request, with the history that the bot keeps, is read back into an equal view."""
-    request = over_the_wire(convert.turn_request(game, seen, convert.position_to_wire(seen), bank))
+    sent = pb.TurnRequest()
+    convert.fill_turn_request(sent, game, seen, convert.position_to_wire(seen), bank)
+    request = over_the_wire(sent)
     read = convert.view_from_wire(
         request, rules=seen.rules, seat=seen.seat, turns=seen.turns, past_hands=seen.past_hands
     )
