@@ -85,10 +85,10 @@ def _measure_matches(hall: Hall, tell: Tell) -> _Matches:
     tell("a table, one game at a time")
     one = measure_tables(hall, start, games=100, at_once=1)
     tell(f"a table, {AT_ONCE} games at once")
-    many = measure_tables(hall, start, games=32 * AT_ONCE, at_once=AT_ONCE)
+    many = measure_tables(hall, start, games=16 * AT_ONCE, at_once=AT_ONCE)
     tell("tables side by side")
     side_by_side = measure_tables(
-        hall, start, games=20 * AT_ONCE, at_once=AT_ONCE, tables=max(1, hall.slots // 2)
+        hall, start, games=16 * AT_ONCE, at_once=AT_ONCE, tables=max(1, hall.slots // 2)
     )
     return _Matches(start, one, many, side_by_side)
 
