@@ -20,7 +20,7 @@ def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> No
     """Print everything on stdout; without colours and wide enough where that is a file."""
     console = Console(highlight=False)
     console.width = max(console.width, 120)
-    console.print("  ".join(f"{name}: {value}" for name, value in machine.items()))
+    console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
     for section, members in groupby(summaries, lambda summary: summary.figure.section):
         table = Table(title=section, box=box.SIMPLE_HEAD, title_justify="left")
         table.add_column("", width=58)

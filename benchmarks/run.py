@@ -1,5 +1,6 @@
 """One repetition: every measurement once, close together in time, so that ratios hold on a busy machine."""
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -48,6 +49,9 @@ def repetition(hall: Hall, tell: Tell) -> list[Figure]:
         hall: Where matches are played.
         tell: Hears what is measured next.
     """
+    # What this process holds already must not be looked through again and again in what is measured here.
+    gc.collect()
+    gc.freeze()
     tell("messages")
     small, large = measure_talk(games=60, at_once=1), measure_talk(games=4 * AT_ONCE, at_once=AT_ONCE)
     wire = _measure_wire(small, large, tell)
