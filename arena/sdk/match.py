@@ -67,7 +67,7 @@ async def _send(
 ) -> None:
     try:
         await call.write(message)
-    except asyncio.InvalidStateError:
+    except (asyncio.InvalidStateError, aio.AioRpcError):
         return  # the stream has ended meanwhile; reading tells how
 
 
