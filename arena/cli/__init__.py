@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 _COMMANDS: Final = {
     "simulate": "arena.cli.simulate:simulate",
     "demo": "arena.cli.demo:demo",
+    "coordinator": "arena.cli.coordinator:coordinator",
     "leaderboard": "arena.cli.leaderboard:leaderboard",
     "replay": "arena.cli.replay:app",
     "admin": "arena.cli.admin:app",

@@ -12,8 +12,13 @@ import typer
 from arena.cli import app
 from tests.docs.documents import DOCUMENTS, ROOT, code_lines, name
 
-EVERY_COMMAND = {"arena simulate", "arena demo", "arena leaderboard", "arena replay verify"} | {
-    "arena admin rebuild-ratings"
+EVERY_COMMAND = {
+    "arena simulate",
+    "arena demo",
+    "arena coordinator",
+    "arena leaderboard",
+    "arena replay verify",
+    "arena admin rebuild-ratings",
 }
 
 

@@ -1,0 +1,23 @@
+"""``arena coordinator``: rated games between the sample bots, for as long as it runs, without the site."""
+
+from arena.bootstrap import open_arena
+from arena.cli.playing import Quiet, enter_house_bots, explained, playing, say, warn_of_processes
+from arena.settings import read_settings
+
+
+def coordinator() -> None:
+    """Play rated games among the sample bots until SIGTERM or Ctrl-C; `python -m web` shows them."""
+    with explained():
+        settings = read_settings()
+        warn_of_processes(settings)
+        with open_arena(settings) as arena:
+            enter_house_bots(arena, settings.sandbox)
+
+            def refill() -> bool:
+                arena.ladder.add_set()
+                return True
+
+            with playing(arena, Quiet()) as player:
+                say("rated games are played; SIGTERM or Ctrl-C ends it")
+                player.run(refill)
+        say("stopped; nothing is left running")

@@ -1,0 +1,89 @@
+"""What the commands that play rated games have in common: how they begin, end, and speak."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Final
+
+import typer
+
+from arena.bootstrap import Arena, CannotStart
+from arena.cli.console import WRONG, fail
+from arena.cli.house import house_bots
+from arena.coordinator import Coordinator, Watcher
+from arena.images import ImageTrouble
+from arena.match import RuntimeName
+from arena.sandbox import RuntimeTrouble
+from arena.settings import Settings, WrongSettings
+from arena.store import FinishedMatch, StoreError
+
+_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Quiet:
+    """Shows nothing but faults: the site shows the rest."""
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Say nothing."""
+
+    def on_voided(self, match: str, reason: str) -> None:
+        """Say it."""
+        say_void(match, reason)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what stops a command into a sentence and an exit code."""
+    try:
+        yield
+    except WrongSettings as error:
+        fail(str(error))
+    except (CannotStart, StoreError, RuntimeTrouble, ImageTrouble) as error:
+        fail(str(error), WRONG)
+    except KeyboardInterrupt:
+        say("stopped; the same command goes on from here")
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+@contextmanager
+def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
+    """Give a coordinator that Ctrl-C, SIGTERM and SIGHUP stop."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        coordinator.stop()
+
+    with arena.coordinator(watcher) as coordinator, ExitStack() as handlers:
+        for number in _SIGNALS:
+            handlers.callback(signal.signal, number, signal.signal(number, stop))
+        yield coordinator
+
+
+def enter_house_bots(arena: Arena, runtime: RuntimeName) -> None:
+    """Say what an earlier run left, then enter the sample bots.
+
+    Raises:
+        ImageTrouble: The image of one can't be made.
+    """
+    if arena.swept:
+        say(f"removed {arena.swept} sandboxes that an earlier run had left")
+    if arena.waiting_again:
+        say(f"{arena.waiting_again} matches that an earlier run did not finish wait again")
+    arena.ladder.enter_house_bots(house_bots(runtime, say))
+
+
+def warn_of_processes(settings: Settings) -> None:
+    """Say it loudly where nothing is isolated."""
+    if settings.sandbox is RuntimeName.PROCESS:
+        say("WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.")
+
+
+def say_void(match: str, reason: str) -> None:
+    """Say that a match came to nothing, and why."""
+    say(f"match {match} failed for a fault of the arena: {reason}")
+
+
+def say(text: str) -> None:
+    """Say something on stderr."""
+    typer.echo(f"arena: {text}", err=True)

@@ -1,0 +1,40 @@
+"""The coordinator without the site: it plays until it is told to end."""
+
+import signal
+
+import pytest
+
+from tests.demo.running import Place, await_that, processes_of, started
+
+PROCESS = {"ARENA_SANDBOX": "process"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_plays_until_a_signal(place: Place, number: signal.Signals) -> None:
+    """Games are rated one after another; a signal ends it with exit code 0 and nothing is left running."""
+
+    def games() -> int:
+        return sum(line["games"] for line in place.board())
+
+    with started(place, "coordinator", **PROCESS) as arena:
+        await_that((place.data / "arena.sqlite3").exists, "the database")
+        await_that(lambda: games() > 0, "a rated game")
+        first = games()
+        await_that(lambda: games() > first, "another one")
+        arena.send_signal(number)
+        _, said = arena.communicate(timeout=60)
+    assert arena.returncode == 0, said
+    assert "NOTHING IS ISOLATED" in said
+    assert "SIGTERM or Ctrl-C ends it" in said
+    assert "nothing is left running" in said
+    assert processes_of(place) == []
+    rebuilt = place.run("admin", "rebuild-ratings")
+    assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
+
+
+def test_what_stops_it_is_said_in_one_line(place: Place) -> None:
+    """Without an engine it ends at once, with the reason and no traceback."""
+    ended = place.run("coordinator", DOCKER_HOST="unix:///nowhere.sock")
+    assert ended.code == 1
+    assert "No Docker engine answers" in ended.stderr
+    assert "Traceback" not in ended.stderr
