@@ -1,6 +1,6 @@
 # Everything that is done from the outside; each line of `make help` is one of these.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check proto lock bench clean dev
+.PHONY: help setup demo image test check proto lock bench clean dev
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -10,6 +10,9 @@ setup: ## Make the environment (.venv) that the arena runs in
 
 demo: setup ## Play rated games among the sample bots and serve the site; ONCE=1 ends after the leaderboard
 	@scripts/demo
+
+image: setup ## Make the image that docker-compose.yml runs
+	@scripts/server-image
 
 test: check ## All checks, then all tests
 	@. scripts/uv-env.sh && .venv/bin/python -m pytest -n auto

@@ -2,8 +2,6 @@
 
 import hashlib
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,17 +15,15 @@ from arena.botfiles import samples
 from arena.images import debian, parent
 from arena.images.build import Say, build, ignore
 from arena.images.errors import ImageTrouble
+from arena.images.wheels import fetch_wheels
 
 BASE_IMAGE = "kaiten/bot-base-python:latest"
 
 _LABEL = "kaiten.recipe"
 _PACKAGES = ("rules", "wire", "sdk")  # of arena, with its own __init__.py
-_PINS = "requirements.lock"
-_PYTHON = "3.11"
-_MACHINES = {  # the engine's word for its processor: the name of its wheels
-    "x86_64": "x86_64-manylinux_2_28",
-    "aarch64": "aarch64-manylinux_2_28",
-}
+PINS = "requirements.lock"
+READY_WHEELS = "wheels"
+"""In a recipe's folder: the packages, fetched already, as the server's image has them."""
 
 
 def ensure_base_image(client: docker.DockerClient, recipe: Path | None = None, say: Say = ignore) -> str:
@@ -65,8 +61,12 @@ def _make(client: docker.DockerClient, recipe: Path, wanted: str, say: Say) -> s
     with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
         context = Path(name)
         shutil.copy(recipe / "Dockerfile", context)
-        say("Fetching grpcio and protobuf for the bots' base image")
-        _fetch_wheels(recipe / _PINS, str(client.info()["Architecture"]), context / "wheels")
+        ready = recipe / READY_WHEELS
+        if ready.is_dir():
+            shutil.copytree(ready, context / "wheels")
+        else:
+            say("Fetching grpcio and protobuf for the bots' base image")
+            fetch_wheels(recipe / PINS, str(client.info()["Architecture"]), context / "wheels")
         for path, inside in _sources():
             target = context / "arena" / inside
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -78,23 +78,6 @@ def _make(client: docker.DockerClient, recipe: Path, wanted: str, say: Say) -> s
             tag=BASE_IMAGE,
             labels={_LABEL: wanted},
             arguments={"PARENT": stand.image, "SITE": stand.site},
-        )
-
-
-def _fetch_wheels(pins: Path, machine: str, target: Path) -> None:
-    """Unpack the pinned wheels for the image's Python, so that the build needs no network."""
-    if machine not in _MACHINES:
-        raise ImageTrouble(f"There are no grpcio wheels for {machine}; known: {', '.join(_MACHINES)}")
-    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
-    command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
-    command += ["--require-hashes", "--only-binary", ":all:", "--link-mode", "copy", "-r", str(pins)]
-    done = subprocess.run(  # noqa: S603 - our own argument list
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise ImageTrouble(
-            f"uv could not fetch the packages of {pins} (is the package index reachable? is uv in this "
-            f"environment? `make setup` puts it there):\n{done.stderr.strip()}"
         )
 
 
@@ -110,7 +93,7 @@ def _sources() -> Iterator[tuple[Path, str]]:
 def _fingerprint(recipe: Path) -> str:
     """Hash all that the image is made of: files by name and content, and what it stands on."""
     digest = hashlib.sha256(f"{debian.RECIPE} {parent.OFFICIAL}".encode())
-    own = [(recipe / name, f"recipe/{name}") for name in ("Dockerfile", _PINS)]
+    own = [(recipe / name, f"recipe/{name}") for name in ("Dockerfile", PINS)]
     for path, inside in (*own, *_sources()):
         try:
             content = path.read_bytes()

@@ -1,0 +1,60 @@
+"""The image of the arena itself, for docker-compose.yml: made from a checkout."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import docker
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+import arena
+from arena.images import base, parent
+from arena.images.build import Say, build, ignore
+from arena.images.errors import ImageTrouble
+from arena.images.wheels import fetch_wheels
+
+SERVER_IMAGE = "localhost/kaiten/server:latest"
+"""Under localhost, so that no registry is ever asked for it."""
+
+_FOLDERS = ("arena", "bots", "web")
+_MARK = "pyproject.toml"  # of a source tree, which is where the sample bots are looked for
+_RECIPE = "deploy/Dockerfile"
+
+
+def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
+    """Build SERVER_IMAGE from this checkout, on what the bots' base image stands on too.
+
+    The engine's layer cache makes it quick, and the id the same, when nothing has changed.
+
+    Args:
+        client: of the engine that is to have it.
+        say: is told each stage, in a few words.
+
+    Returns:
+        The image's id.
+
+    Raises:
+        ImageTrouble: it could not be made.
+    """
+    checkout = Path(arena.__file__).parent.parent
+    if not (checkout / _RECIPE).is_file():
+        raise ImageTrouble(f"{SERVER_IMAGE} is made from a checkout, and {checkout} has no {_RECIPE}")
+    try:
+        stand = parent.ensure_parent(client, say)
+        machine = str(client.info()["Architecture"])
+    except (DockerException, RequestException) as error:
+        raise ImageTrouble(f"The Docker engine could not make {SERVER_IMAGE}: {error}") from error
+    with tempfile.TemporaryDirectory(prefix="kaiten-server-") as name:
+        context = Path(name)
+        shutil.copy(checkout / _RECIPE, context)
+        say("Fetching the packages of the arena and of the bots' base image")
+        fetch_wheels(checkout / base.PINS, machine, context / "wheels", sources=True)
+        project = context / "project"
+        for folder in _FOLDERS:
+            shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(checkout / _MARK, project)
+        recipe = project / "bots" / "base"
+        fetch_wheels(recipe / base.PINS, machine, recipe / base.READY_WHEELS)
+        say(f"Building {SERVER_IMAGE}")
+        return build(client, context, tag=SERVER_IMAGE, labels={}, arguments={"PARENT": stand.image})
