@@ -1,4 +1,4 @@
-"""What tests share: the Docker engine, the bots' base image, PostgreSQL and Chromium.
+"""What tests share: the Docker engine, Docker Compose, the bots' base image, PostgreSQL and Chromium.
 
 Where one of them is missing the tests that ask for it are skipped with the reason; in CI they fail.
 """
@@ -6,9 +6,11 @@ Where one of them is missing the tests that ask for it are skipped with the reas
 import fcntl
 import os
 import shutil
+import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -48,6 +50,16 @@ def base_image(docker_client: docker.DockerClient) -> str:
     with Path(tempfile.gettempdir(), f"kaiten-base-image-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return ensure_base_image(docker_client)
+
+
+@pytest.fixture(scope="session")
+def compose_command() -> tuple[str, ...]:
+    """Give the words that call Docker Compose, version 1 or 2."""
+    for command in (("docker-compose",), ("docker", "compose")):
+        with suppress(OSError):
+            if not subprocess.run([*command, "version"], capture_output=True, check=False).returncode:  # noqa: S603 - ours
+                return command
+    _missing("Docker Compose is not installed", "apt-get install docker-compose")
 
 
 @pytest.fixture(scope="session")

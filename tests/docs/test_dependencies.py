@@ -6,7 +6,13 @@ import tomllib
 
 from tests.docs.documents import DOCS, ROOT, rows
 
-SYSTEM = {"Docker engine, 20.10 or newer", "mmdebstrap", "Chromium, PostgreSQL, npm", "shellcheck"}
+SYSTEM = {
+    "Docker engine, 20.10 or newer",
+    "Docker Compose, 1.29 or newer",
+    "mmdebstrap",
+    "Chromium, PostgreSQL, npm",
+    "shellcheck",
+}
 
 
 def declared() -> set[str]:

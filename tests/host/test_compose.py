@@ -1,0 +1,120 @@
+"""docker-compose.yml: the arena and its site in containers, from the image of this checkout."""
+
+import json
+import os
+import subprocess
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+from docker.models.containers import Container
+
+from arena.images import build_server_image
+from arena.sandbox import INSTALL_LABEL
+from tests.demo.running import await_that
+
+pytestmark = pytest.mark.docker
+
+ROOT = Path(__file__).parents[2]
+PROJECT_LABEL = "com.docker.compose.project"
+SOCKET = "/var/run/docker.sock"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A Compose project of docker-compose.yml."""
+
+    command: tuple[str, ...]
+    name: str
+    client: docker.DockerClient
+
+    def run(self, *arguments: str) -> str:
+        """Call Compose, on a free port, and return what it printed."""
+        done = subprocess.run(  # noqa: S603 - our own argument list
+            [*self.command, "--project-name", self.name, *arguments],
+            cwd=ROOT,
+            env={**os.environ, "KAITEN_PORT": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def containers(self) -> list[Container]:
+        """Return the project's containers, in any state."""
+        return self.client.containers.list(all=True, filters={"label": f"{PROJECT_LABEL}={self.name}"})
+
+    def service(self, name: str) -> Container:
+        """Return the container of a service, as it is now."""
+        [found] = [c for c in self.containers() if c.labels["com.docker.compose.service"] == name]
+        return found
+
+
+@pytest.fixture
+def project(docker_client: docker.DockerClient, compose_command: tuple[str, ...]) -> Iterator[Project]:
+    """Give a project with a name of its own; nothing of it stays."""
+    project = Project(compose_command, f"kaiten-test-{uuid.uuid4().hex[:8]}", docker_client)
+    yield project
+    project.run("down", "--volumes")
+    assert project.containers() == []
+    assert docker_client.volumes.list(filters={"label": f"{PROJECT_LABEL}={project.name}"}) == []
+
+
+def mounts(container: Container) -> dict[str, bool]:
+    """Return what is mounted into a container, and whether it may write to it."""
+    return {mount["Destination"]: mount["RW"] for mount in container.attrs["Mounts"]}
+
+
+def rated_games(web: Container) -> Callable[[], int]:
+    """Return what counts the games of all bots on the site's leaderboard; none while it does not answer."""
+    [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
+    assert published["HostIp"] == "127.0.0.1"
+
+    def count() -> int:
+        try:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{published['HostPort']}/api/v1/leaderboard", timeout=5
+            ) as answer:
+                board: dict[str, Any] = json.load(answer)
+        except OSError:
+            return 0
+        return sum(row["games"] for row in board["rows"])
+
+    return count
+
+
+def test_the_file_is_valid(project: Project) -> None:
+    """Compose understands it."""
+    project.run("config", "--quiet")
+
+
+def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> None:
+    """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots."""
+    build_server_image(project.client)
+    project.run("up", "-d")
+    arena, web = project.service("arena"), project.service("web")
+    assert mounts(arena) == {"/data": True, SOCKET: True, "/run/kaiten": True}
+    assert mounts(web) == {"/data": False}
+    assert web.exec_run(["id", "-u"]).output == b"62000\n"
+
+    games = rated_games(web)
+    await_that(lambda: games() > 0, "a rated game")
+    await_that(lambda: project.service("web").health == "healthy", "the site's health")
+    install = project.run("exec", "-T", "arena", "cat", "/data/install").strip()
+
+    def bots() -> list[Container]:
+        label = f"{INSTALL_LABEL}={install}"
+        return project.client.containers.list(all=True, ignore_removed=True, filters={"label": label})
+
+    await_that(lambda: len(bots()) > 0, "a bot at play")
+    project.run("stop")
+    assert bots() == []
+    said = project.service("arena").logs().decode()
+    assert project.service("arena").attrs["State"]["ExitCode"] == 0, said
+    assert "nothing is left running" in said
