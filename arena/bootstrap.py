@@ -4,6 +4,7 @@ import fcntl
 import os
 import random
 import secrets
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -85,6 +86,7 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
         install = _install(settings.data_dir)
         swept = runtime.sweep(install)
         run_dir = _private_folder(settings.sockets) / install
+        shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
         ladder = Ladder(store, settings.sandbox, _chances())
         try:
             yield Arena(
@@ -99,6 +101,7 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
             )
         finally:
             runtime.sweep(install)
+            shutil.rmtree(run_dir, ignore_errors=True)
 
 
 def open_results(settings: Settings) -> Store:

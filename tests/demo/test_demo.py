@@ -10,6 +10,7 @@ from contextlib import closing
 import docker
 import pytest
 
+from arena.store import open_store
 from tests.demo.conftest import containers_of
 from tests.demo.running import Place, await_that, processes_of, started
 
@@ -54,6 +55,13 @@ def test_a_round_in_containers(docker_place: Place) -> None:
     assert demo.code == 0, demo.stderr
     assert {line["bot"] for line in docker_place.board()} == BOTS
     assert all(line["faulty"] == 0 for line in docker_place.board())
+    with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
+        pages = [store.reads.game(game.game) for game in store.reads.games()]
+    seats = [seat for page in pages if page is not None for seat in page.seats]
+    assert {page.players for page in pages if page is not None} == {2, 3, 4, 5}
+    assert all(re.fullmatch("sha256:[0-9a-f]{64}", seat.image) for seat in seats)
+    assert all(seat.runtime.startswith("docker/") for seat in seats)
+    assert all("no network" in seat.limits for seat in seats)
     check_ratings(docker_place)
 
 
@@ -71,6 +79,7 @@ def test_an_interrupted_round_leaves_nothing_and_goes_on_next_time(
     assert "the same command goes on from here" in said
     assert containers_of(docker_client, docker_place) == []
     assert processes_of(docker_place) == []
+    assert list(docker_place.sockets.iterdir()) == []
     again = docker_place.run("demo", "--once")
     assert again.code == 0, again.stderr
     check_ratings(docker_place)
