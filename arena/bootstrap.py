@@ -5,6 +5,7 @@ import os
 import random
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+import structlog
 
 from arena.coordinator import Coordinator, Watcher
 from arena.launcher import Launcher, SlotPool
@@ -69,6 +72,11 @@ class Arena:
             )
 
 
+def configure_logs() -> None:
+    """Let logs go to stderr, where messages go."""
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+
 @contextmanager
 def open_arena(settings: Settings) -> Iterator[Arena]:
     """Put an arena together, alone on its data directory, and clean up after earlier runs.
@@ -123,7 +131,7 @@ def open_results(settings: Settings) -> Store:
 def _runtime(name: RuntimeName) -> Runtime:
     if name is RuntimeName.PROCESS:
         return ProcessRuntime()
-    return DockerRuntime(connect())
+    return DockerRuntime(connect(), cores=",".join(map(str, sorted(os.sched_getaffinity(0)))))
 
 
 @contextmanager

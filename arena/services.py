@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from arena.match import Clock, Limits, RuntimeName
-from arena.matchmaking import PLAYER_COUNTS, Candidate, deals, draw_set, next_players, round_of_sets, seatings
+from arena.matchmaking import PLAYER_COUNTS, deals, draw_set, next_players, round_of_sets, seatings
 from arena.rules import Rules
 from arena.store import NewSet, NewVersion, Store
 
@@ -56,7 +56,7 @@ class Ladder:
             )
 
     def ensure_round(self) -> None:
-        """Add sets in which every bot plays at every number of players, unless such sets wait already.
+        """Add sets of one deal in which every bot plays at every number of players, unless such sets wait.
 
         Raises:
             TooFewBots: A table can't be filled.
@@ -65,7 +65,8 @@ class Ladder:
         if all(candidate.queued[players] for candidate in candidates for players in PLAYER_COUNTS):
             return
         for order in round_of_sets(candidates, PLAYER_COUNTS, self._chances.dice):
-            self._add_set(candidates, order)
+            # One deal: a round is there to show everybody soon, not to settle anything.
+            self._add_set(order, 1)
 
     def add_set(self) -> None:
         """Add the set that is due next.
@@ -75,10 +76,10 @@ class Ladder:
         """
         candidates = self._store.reads.candidates()
         players = next_players(candidates)
-        self._add_set(candidates, draw_set(candidates, players, self._chances.dice))
+        order = draw_set(candidates, players, self._chances.dice)
+        self._add_set(order, deals(candidates, order))
 
-    def _add_set(self, candidates: tuple[Candidate, ...], order: tuple[int, ...]) -> None:
-        count = deals(candidates, order)
+    def _add_set(self, order: tuple[int, ...], count: int) -> None:
         new = NewSet(
             id=self._chances.new_id(),
             rules=Rules(players=len(order)),

@@ -4,11 +4,13 @@ Where one of them is missing the tests that ask for it are skipped with the reas
 """
 
 import fcntl
+import gc
 import os
 import shutil
 import subprocess
 import tempfile
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,11 +37,17 @@ def _missing(what: str, remedy: str) -> NoReturn:
 @pytest.fixture(scope="session")
 def docker_client() -> Iterator[docker.DockerClient]:
     """Give a client of a Docker engine that answers."""
+    reason = None
     try:
         client = docker.from_env()
         client.ping()
     except DockerException as error:
-        _missing(f"no Docker engine answers: {error}", "run scripts/engine")
+        reason = f"no Docker engine answers: {error}"
+    if reason is not None:
+        # docker-py leaves the socket of a failed attempt to the garbage collector, which would warn of it.
+        with warnings.catch_warnings(action="ignore"):
+            gc.collect()
+        _missing(reason, "run scripts/engine")
     yield client
     client.close()
 

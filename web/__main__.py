@@ -10,9 +10,8 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
-from pydantic import ValidationError
 
-from arena.settings import Settings
+from arena.settings import Settings, WrongSettings, read_settings
 from arena.store import StoreError, open_store
 from web.app import create_app
 
@@ -26,10 +25,10 @@ class CannotServe(Exception):
 def main() -> int:
     """Serve until SIGINT or SIGTERM; return the exit code."""
     try:
-        arguments = _parser(Settings()).parse_args()
+        arguments = _parser(read_settings()).parse_args()
         listener = _listen(arguments.host, arguments.port)
         store = open_store(_database(Settings(data_dir=arguments.data_dir)))
-    except (CannotServe, StoreError, ValidationError) as error:
+    except (CannotServe, StoreError, WrongSettings) as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201 - a command speaks on its terminal
         return 1
     with listener, closing(store):

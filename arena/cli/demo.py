@@ -38,15 +38,15 @@ def _demo(settings: Settings, *, once: bool) -> None:
     with open_arena(settings) as arena:
         enter_house_bots(arena, settings.sandbox)
         arena.ladder.ensure_round()
-        with _Bar(arena.store.reads.totals().matches_waiting) as bar, playing(arena, bar) as coordinator:
+        with _Bar(arena.store.reads.waiting(settings.sandbox)) as bar, playing(arena, bar) as coordinator:
             coordinator.run(lambda: False)
         if coordinator.stopped:
             raise KeyboardInterrupt
         print_board(arena.store.reads.leaderboard(), "Leaderboard")
-        if bar.voided:
-            fail("a match failed for a fault of the arena, see above; it will be played again", WRONG)
         if not once:
             _serve(settings, arena)
+        elif bar.quarantined:
+            fail(f"{bar.quarantined} matches were put aside for faults of the arena, see above", WRONG)
 
 
 def _serve(settings: Settings, arena: Arena) -> None:
@@ -68,7 +68,7 @@ class _Bar:
     """Shows how far a round has come: a bar on a terminal, lines elsewhere."""
 
     def __init__(self, matches: int) -> None:
-        self.voided = 0
+        self.quarantined = 0
         self._matches = matches
         self._played = 0
         self._games = 0
@@ -94,7 +94,7 @@ class _Bar:
         if self._progress.disable:
             say(f"{self._played} of {self._matches} matches, {self._games} games")
 
-    def on_voided(self, match: str, reason: str) -> None:
-        """Say it, and count it."""
-        self.voided += 1
-        say_void(match, reason)
+    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Say it, and count what is given up."""
+        self.quarantined += quarantined
+        say_void(match, reason, quarantined=quarantined)

@@ -8,12 +8,13 @@ from typing import Final
 
 import typer
 
-from arena.bootstrap import Arena, CannotStart
+from arena.bootstrap import Arena, CannotStart, configure_logs
 from arena.cli.console import WRONG, fail
 from arena.cli.house import house_bots
 from arena.coordinator import Coordinator, Watcher
 from arena.images import ImageTrouble
 from arena.match import RuntimeName
+from arena.matchmaking import TooFewBots
 from arena.sandbox import RuntimeTrouble
 from arena.settings import Settings, WrongSettings
 from arena.store import FinishedMatch, StoreError
@@ -28,19 +29,20 @@ class Quiet:
     def on_finished(self, match: FinishedMatch) -> None:
         """Say nothing."""
 
-    def on_voided(self, match: str, reason: str) -> None:
+    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
         """Say it."""
-        say_void(match, reason)
+        say_void(match, reason, quarantined=quarantined)
 
 
 @contextmanager
 def explained() -> Iterator[None]:
     """Turn what stops a command into a sentence and an exit code."""
+    configure_logs()
     try:
         yield
     except WrongSettings as error:
         fail(str(error))
-    except (CannotStart, StoreError, RuntimeTrouble, ImageTrouble) as error:
+    except (CannotStart, StoreError, RuntimeTrouble, ImageTrouble, TooFewBots) as error:
         fail(str(error), WRONG)
     except KeyboardInterrupt:
         say("stopped; the same command goes on from here")
@@ -58,6 +60,11 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
         for number in _SIGNALS:
             handlers.callback(signal.signal, number, signal.signal(number, stop))
         yield coordinator
+        if coordinator.stopped:
+            # Who has asked to end gets no second chance to disturb the cleaning up.
+            handlers.pop_all()
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
 
 
 def enter_house_bots(arena: Arena, runtime: RuntimeName) -> None:
@@ -79,9 +86,10 @@ def warn_of_processes(settings: Settings) -> None:
         say("WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.")
 
 
-def say_void(match: str, reason: str) -> None:
-    """Say that a match came to nothing, and why."""
-    say(f"match {match} failed for a fault of the arena: {reason}")
+def say_void(match: str, reason: str, *, quarantined: bool) -> None:
+    """Say that a match came to nothing, why, and what becomes of it."""
+    then = "it has failed too often and is put aside" if quarantined else "it is played again"
+    say(f"match {match} failed for a fault of the arena, {then}: {reason}")
 
 
 def say(text: str) -> None:

@@ -8,14 +8,12 @@ from arena.referee.faults import stand_in
 from arena.referee.places import places_with_faults, taken_over
 from arena.rules import (
     Card,
+    GameLog,
     Move,
     Result,
     Rules,
-    RulesError,
     State,
-    apply,
-    asked,
-    new_game,
+    replay,
     shuffled_deck,
     view,
 )
@@ -70,15 +68,13 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
 
 
 def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
-    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(game.seed)))
-    for number, step in enumerate(game.steps):
-        where = f"game {index}, round {state.round}, turn {state.turn}"
-        if state.over:
-            raise RecordRefused(f"game {index}: {len(game.steps) - number} decisions after its end")
-        try:
-            state = apply(state, _moves(state, step, where))
-        except (RulesError, ValueError) as error:
-            raise RecordRefused(f"{where}: {error}") from error
+    played = replay(GameLog(rules, shuffled_deck(rules, bytes.fromhex(game.seed)), _moves(index, game)))
+    state = played.state
+    # The steps that the rules allow, first: one wrong move can make a later one illegal.
+    for before, step in zip(played.states[:-1], game.steps, strict=False):
+        _check_moves_of_stand_in(index, before, step)
+    if played.stopped is not None:
+        raise RecordRefused(f"game {index}, round {state.round}, turn {state.turn}: {played.stopped}")
     if state.result is None:
         raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
     faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
@@ -94,22 +90,27 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     )
 
 
-def _moves(state: State, step: Sequence[Decision | None], where: str) -> list[Move | None]:
-    seats = asked(state)
-    moves: list[Move | None] = []
-    for seat, decision in enumerate(step):
-        move = None if decision is None else _move(decision)
-        if decision is not None and decision.standin and seat in seats:
-            expected = stand_in(view(state, seat))
-            if move != expected:
-                raise RecordRefused(f"{where}, seat {seat}: that is not the stand-in's move")
-        moves.append(move)
-    return moves
+def _moves(index: int, game: GameRecord) -> tuple[tuple[Move | None, ...], ...]:
+    try:
+        return tuple(
+            tuple([None if decision is None else _move(decision) for decision in step]) for step in game.steps
+        )
+    except ValueError as error:
+        raise RecordRefused(f"game {index}: {error}") from error
 
 
 def _move(decision: Decision) -> Move:
-    cards = tuple(Card.from_label(label) for label in decision.cards)
+    cards = tuple([Card.from_label(label) for label in decision.cards])
     return Move(cards, None if decision.dummy is None else Card.from_label(decision.dummy))
+
+
+def _check_moves_of_stand_in(index: int, before: State, step: Sequence[Decision | None]) -> None:
+    for seat, decision in enumerate(step):
+        if decision is not None and decision.standin and _move(decision) != stand_in(view(before, seat)):
+            raise RecordRefused(
+                f"game {index}, round {before.round}, turn {before.turn}, seat {seat}: "
+                "that is not the stand-in's move"
+            )
 
 
 def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None]) -> None:

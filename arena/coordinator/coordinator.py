@@ -12,7 +12,7 @@ from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
 from arena.launcher import Launcher, LauncherStopped, MatchVoid, SlotPool
 from arena.match import RuntimeName, encode
-from arena.store import Claim, FinishedMatch, Store
+from arena.store import Claim, FinishedMatch, MatchState, Store
 
 _log = structlog.get_logger()
 
@@ -25,8 +25,8 @@ class Watcher(Protocol):
     def on_finished(self, match: FinishedMatch) -> None:
         """Take note that a match has been played and stored."""
 
-    def on_voided(self, match: str, reason: str) -> None:
-        """Take note that a match has failed for a fault of the arena, and waits again or is quarantined."""
+    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Take note that a match has failed for a fault of the arena, and waits again or is given up."""
 
 
 class Coordinator:
@@ -78,9 +78,12 @@ class Coordinator:
                 returns False where that was all.
         """
         try:
-            more = True
-            while not self.stopped and (more or self._running or self._next is not None):
-                more = self._dispatch(refill) if more else self._dispatch(lambda: False)
+            while not self.stopped:
+                waits = self._dispatch()
+                if not waits and refill():
+                    continue
+                if not waits and not self._running:
+                    return
                 self._collect()
         finally:
             self._launcher.stop()
@@ -94,21 +97,18 @@ class Coordinator:
         self._launcher.stop()
         self._done.put(None)
 
-    def _dispatch(self, refill: Callable[[], bool]) -> bool:
-        """Start matches while there are slots, and tell whether there may be more."""
+    def _dispatch(self) -> bool:
+        """Start matches while there are slots, and tell whether one waits for a slot."""
         while not self.stopped:
+            self._next = self._next or self._store.writes.claim(self._now(), self._runtime)
             if self._next is None:
-                self._next = self._store.writes.claim(self._now(), self._runtime)
-            if self._next is None:
-                if not refill():
-                    return False
-                continue
+                return False
             slots = self._slots.take(len(self._next.seats))
             if slots is None:
                 return True
             self._submit(self._next, slots)
             self._next = None
-        return True
+        return False
 
     def _submit(self, claim: Claim, slots: tuple[int, ...]) -> None:
         future = self._executor.submit(self._launcher.play, encode(claim.spec), slots)
@@ -150,4 +150,4 @@ class Coordinator:
         spec = claim.spec
         state = self._store.writes.void(spec.match, spec.attempt, reason, self._now())
         _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        self._watcher.on_voided(spec.match, reason)
+        self._watcher.on_voided(spec.match, reason, quarantined=state is MatchState.QUARANTINED)

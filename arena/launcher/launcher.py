@@ -50,9 +50,8 @@ class Launcher:
             ValueError: The bytes are no specification.
         """
         match = decode(spec, MatchSpec)
-        folder = self._run_dir / f"{match.match}-{match.attempt}"
         try:
-            with seat_sockets(folder, slots) as sockets:
+            with seat_sockets(self._run_dir, slots) as sockets:
                 return encode(self._play(match, sockets, slots))
         except MatchVoid as error:
             if self._stopping.is_set():
@@ -79,12 +78,11 @@ class Launcher:
                 finally:
                     deadline.cancel()
                     self._leave(referee)
-            seats.settle(finished.seats)
             return MatchRecord(
                 match=match.match,
                 attempt=match.attempt,
                 games=finished.games,
-                seats=seats.reports(finished.seats),
+                seats=seats.finish(finished.seats),
             )
         finally:
             seats.remove()

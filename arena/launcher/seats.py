@@ -79,15 +79,19 @@ class Seats:
             except RuntimeTrouble as error:
                 raise MatchVoid(str(error)) from error
 
-    def settle(self, ends: tuple[SeatEnd, ...]) -> None:
-        """Give bots whose streams have ended a moment to end too, so that their exit codes are known."""
+    def finish(self, ends: tuple[SeatEnd, ...]) -> tuple[SeatReport, ...]:
+        """Remove every sandbox and tell what became of it.
+
+        Bots whose streams have ended get a moment to end too, so that their exit codes are known.
+        """
         for seat, end in zip(self._seats, ends, strict=True):
             if end.lost is not None and seat.sandbox is not None:
                 seat.ended.wait(_EXIT_SECONDS)
-
-    def reports(self, ends: tuple[SeatEnd, ...]) -> tuple[SeatReport, ...]:
-        """Tell what became of every sandbox. Call it before :meth:`remove`."""
-        return tuple(self._report(seat, end) for seat, end in enumerate(ends))
+        # How they ended by themselves; from here on it is this that ends them.
+        exits = [seat.exit for seat in self._seats]
+        # Only then has everything been read that they printed.
+        self.remove()
+        return tuple(self._report(seat, end, exits[seat]) for seat, end in enumerate(ends))
 
     def remove(self) -> None:
         """Remove whatever has been started. What can't be removed is left to the next sweep."""
@@ -126,19 +130,19 @@ class Seats:
             seat.ended.set()
         ended(index, self._how_it_ended(seat.exit))
 
-    def _report(self, index: int, end: SeatEnd) -> SeatReport:
+    def _report(self, index: int, end: SeatEnd, how: Exit | None) -> SeatReport:
         seat, spec = self._seats[index], self._specs[index]
         trouble = seat.refused or end.lost
-        if seat.refused is None and trouble is not None and seat.exit is not None:
-            how = self._how_it_ended(seat.exit)
-            trouble = how if trouble == how else f"{trouble}; {how}"
+        if seat.refused is None and trouble is not None and how is not None:
+            ended = self._how_it_ended(how)
+            trouble = ended if trouble == ended else f"{trouble}; {ended}"
         return SeatReport(
             image=spec.source,
             runtime=self._runtime.describe,
             limits=seat.sandbox.limits if seat.sandbox is not None else (),
             sdk=end.sdk,
-            exit_code=seat.exit.code if seat.exit is not None else None,
-            out_of_memory=seat.exit.out_of_memory if seat.exit is not None else False,
+            exit_code=how.code if how is not None else None,
+            out_of_memory=how.out_of_memory if how is not None else False,
             stderr=seat.sandbox.stderr() if seat.sandbox is not None else "",
             trouble=trouble,
         )

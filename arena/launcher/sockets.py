@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,13 +50,22 @@ class SeatSockets:
 
 
 @contextmanager
-def seat_sockets(root: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
-    """Make a match's folders, and remove them in the end."""
+def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
+    """Make a match's folders, and remove them in the end.
+
+    Their name tells nothing: a bot can read the path of what is mounted into its container.
+    """
     try:
+        run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
+        root = Path(tempfile.mkdtemp(prefix="", dir=run_dir))
+    except OSError as error:
+        raise MatchVoid(f"the folders of the sockets in {run_dir}: {error}") from error
+    try:
+        root.chmod(0o711)
         sockets = SeatSockets(root, slots)
         sockets.make()
         yield sockets
     except OSError as error:
-        raise MatchVoid(f"the folders of the sockets below {root}: {error}") from error
+        raise MatchVoid(f"the folders of the sockets in {root}: {error}") from error
     finally:
         shutil.rmtree(root, ignore_errors=True)

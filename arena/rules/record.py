@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from arena.rules.cards import Card, Rules
-from arena.rules.errors import InvalidRecord, RulesError
+from arena.rules.errors import InvalidRecord
 from arena.rules.play import apply, new_game
 from arena.rules.state import Move, State
 
@@ -27,14 +27,17 @@ class Replay(NamedTuple):
     """A log played again, as far as the rules allow.
 
     Attributes:
-        state: After the last valid step.
-        steps: How many steps were valid.
-        stopped: Why the next step was not, or None at the end of the log.
+        states: From the deal to after the last valid step.
+        stopped: Why the next step was not valid, or None at the end of the log.
     """
 
-    state: State
-    steps: int
-    stopped: RulesError | None
+    states: tuple[State, ...]
+    stopped: ValueError | None
+
+    @property
+    def state(self) -> State:
+        """After the last valid step."""
+        return self.states[-1]
 
 
 def replay(log: GameLog) -> Replay:
@@ -43,14 +46,13 @@ def replay(log: GameLog) -> Replay:
     Raises:
         InvalidRules: The deck is not that of the game.
     """
-    state = new_game(log.rules, log.deck)
-    for steps, moves in enumerate(log.moves):
-        if state.over:
-            return Replay(
-                state, steps, InvalidRecord(f"{len(log.moves) - steps} steps after the end of the game")
-            )
+    states = [new_game(log.rules, log.deck)]
+    for moves in log.moves:
+        if states[-1].over:
+            extra = len(log.moves) - len(states) + 1
+            return Replay(tuple(states), InvalidRecord(f"{extra} steps after the end of the game"))
         try:
-            state = apply(state, moves)
-        except RulesError as error:
-            return Replay(state, steps, error)
-    return Replay(state, len(log.moves), None)
+            states.append(apply(states[-1], moves))
+        except ValueError as error:
+            return Replay(tuple(states), error)
+    return Replay(tuple(states), None)

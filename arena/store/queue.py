@@ -12,7 +12,7 @@ last one changes nothing, so a worker that comes back late does no harm.
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, insert, select, text, update
+from sqlalchemy import Connection, Select, func, insert, select, text, update
 
 from arena.match import MatchSpec, RuntimeName, decode, encode
 from arena.store.matches import Claim, ClaimedSeat, NewSet
@@ -77,16 +77,22 @@ def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
     return tuple(spec.match for spec in specs)
 
 
+def waiting(connection: Connection, runtime: RuntimeName) -> int:
+    """Return how many matches wait for this runtime."""
+    mine = _open(MatchState.WAITING).where(Match.runtime == runtime).order_by(None).subquery()
+    return connection.execute(select(func.count()).select_from(mine)).scalar_one()
+
+
 def claim(connection: Connection, at: datetime, runtime: RuntimeName) -> Claim | None:
     """Take the match for this runtime that has waited longest, or return None where none waits."""
-    waiting = connection.execute(
+    oldest = connection.execute(
         _open(MatchState.WAITING).where(Match.runtime == runtime).limit(1).with_for_update(skip_locked=True)
     ).scalar_one_or_none()
-    if waiting is None:
+    if oldest is None:
         return None
     row = connection.execute(
         update(Match)
-        .where(Match.id == waiting, Match.state == MatchState.WAITING)
+        .where(Match.id == oldest, Match.state == MatchState.WAITING)
         .values(state=MatchState.RUNNING, attempt=Match.attempt + 1, started=at)
         .returning(Match.spec, Match.attempt)
     ).one()
@@ -94,7 +100,7 @@ def claim(connection: Connection, at: datetime, runtime: RuntimeName) -> Claim |
         select(MatchSeat.version_id, Bot.name, BotVersion.number, Bot.author)
         .join(BotVersion, BotVersion.id == MatchSeat.version_id)
         .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(MatchSeat.match_id == waiting)
+        .where(MatchSeat.match_id == oldest)
         .order_by(MatchSeat.seat)
     )
     return Claim(

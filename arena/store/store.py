@@ -44,6 +44,11 @@ class Reads:
         with self._database.read() as connection:
             return games.totals(connection)
 
+    def waiting(self, runtime: RuntimeName) -> int:
+        """Return how many matches wait for this runtime."""
+        with self._database.read() as connection:
+            return queue.waiting(connection, runtime)
+
     def candidates(self) -> tuple[Candidate, ...]:
         """Return the newest version of every bot, for match-making."""
         with self._database.read() as connection:

@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
                 honest().games[1],
             ),
         ),
-        "1 decisions after its end",
+        "1 steps after the end of the game",
     ),
     "a fault without a stand-in": (
         with_decision(honest(), 0, 2, fault=Fault.TIMEOUT),
@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     ),
     "a second crash": (with_decision(crashed(), 5, 1, fault=Fault.CRASH), "after the stand-in had taken"),
     "a stand-in with a better move": (
-        with_decision(crashed(), 1, 1, cards=("pudding",)),
+        with_decision(crashed(), 1, 1, cards=("sashimi",)),
         "not the stand-in's move",
     ),
 }

@@ -28,14 +28,16 @@ class Notes:
 
     finished: list[FinishedMatch] = field(default_factory=list)
     voided: list[str] = field(default_factory=list)
+    quarantined: int = 0
 
     def on_finished(self, match: FinishedMatch) -> None:
         """Note it."""
         self.finished.append(match)
 
-    def on_voided(self, match: str, reason: str) -> None:
+    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
         """Note it."""
         self.voided.append(f"{match}: {reason}")
+        self.quarantined += quarantined
 
 
 @pytest.fixture
@@ -117,6 +119,7 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
     play(store, blocked, notes)
     matches = {text.partition(":")[0] for text in notes.voided}
     assert len(notes.voided) == 3 * len(matches)
+    assert notes.quarantined == len(matches)
     totals = store.reads.totals()
     assert totals.games == totals.matches_waiting == totals.matches_running == 0
 

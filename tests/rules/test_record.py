@@ -22,7 +22,7 @@ def test_playing_a_log_again_gives_the_same_game(rules: Rules, seed: bytes) -> N
     log, states = log_of(rules, seed)
     again = replay(log)
     assert again.state == states[-1]
-    assert (again.steps, again.stopped) == (len(log.moves), None)
+    assert (again.states, again.stopped) == (tuple(states), None)
 
 
 @given(variants, seeds, st.integers(0, 26))
@@ -33,8 +33,17 @@ def test_a_log_that_breaks_a_rule_is_played_up_to_there(rules: Rules, seed: byte
     wrong = tuple(move("tp tp tp") if choice else None for choice in log.moves[at])
     again = replay(log._replace(moves=(*log.moves[:at], wrong, *log.moves[at + 1 :])))
     assert again.state == states[at]
-    assert again.steps == at
+    assert again.states == tuple(states[: at + 1])
     assert isinstance(again.stopped, IllegalMove)
+
+
+@pytest.mark.parametrize("entries", [(None,), (None, None), (None, None, None)])
+def test_a_log_without_a_move_of_an_asked_seat_stops_there(entries: tuple[None, ...]) -> None:
+    """Too few entries, or none where there must be one: the record can't be played on."""
+    log, states = log_of(Rules(players=2), bytes(16))
+    again = replay(log._replace(moves=(log.moves[0], entries)))
+    assert again.states == tuple(states[:2])
+    assert again.stopped is not None
 
 
 def test_a_log_that_is_too_long_says_so() -> None:
@@ -50,7 +59,7 @@ def test_a_log_that_is_too_short_is_a_game_under_way() -> None:
     """What there is is played, and nothing is wrong with it."""
     log, states = log_of(Rules(players=3), bytes(16))
     again = replay(log._replace(moves=log.moves[:5]))
-    assert (again.state, again.steps, again.stopped) == (states[5], 5, None)
+    assert (again.states, again.stopped) == (tuple(states[:6]), None)
 
 
 def test_a_log_with_another_deck_is_refused() -> None:
