@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # To be sourced: uv goes by its own variables; this hands it what pip was told about
 # certificates and indexes, unless uv was told otherwise.
 export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-true}"

@@ -124,6 +124,27 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
     assert totals.games == totals.matches_waiting == totals.matches_running == 0
 
 
+def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:
+    """A fault of the arena costs time, and no game."""
+    ladder_of(store).add_set()
+    blocked = run_dir / "file"
+    blocked.write_text("no folder yet")
+
+    class Mending(Notes):
+        def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+            super().on_voided(match, reason, quarantined=quarantined)
+            if blocked.is_file():
+                blocked.unlink()
+
+    notes = Mending()
+    play(store, blocked, notes)
+    totals = store.reads.totals()
+    assert notes.voided
+    assert notes.quarantined == 0
+    assert totals.matches_waiting == totals.matches_running == 0
+    assert totals.games == sum(len(match.games) for match in notes.finished) > 0
+
+
 def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path) -> None:
     """A coordinator of plain processes does not touch what needs containers."""
     ladder_of(store).add_set()

@@ -11,6 +11,17 @@ def choose(view):
 run(choose)
 """
 
+TALKS: Final = """
+import sys
+from arena.sdk import run
+
+def choose(view):
+    print(f"round {view.round}, turn {view.turn}", file=sys.stderr)
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+
 DIES_AT_START: Final = """
 import sys
 print("no model file found", file=sys.stderr)

@@ -74,6 +74,14 @@ def test_what_a_dying_bot_printed_is_kept(hall: Hall) -> None:
     assert record.seats[0].exit_code == 3
 
 
+def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
+    """Nothing is lost because the match is over and its bots are ended."""
+    record = hall.play(programs.TALKS, programs.TALKS)
+    lines = [f"round {number}, turn {turn}" for number in (1, 2, 3) for turn in range(1, 10)]
+    assert [seat.stderr.splitlines() for seat in record.seats] == [lines, lines]
+    assert [seat.exit_code for seat in record.seats] in ([None, None], [0, None], [None, 0], [0, 0])
+
+
 def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
     """The game goes on without it, and its owner can read why."""
     record = hall.play(programs.GOOD, programs.RAISES_IN_ROUND_2, games=2)
