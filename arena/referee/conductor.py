@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from arena.match import Fault
 from arena.referee.match import Match
 from arena.referee.player import Answer, Hello, Lost, Player
 
+_CLOSE_SECONDS: Final = 2.0
 _TICK_SECONDS: Final = 0.05
 """How late a late decision may be found. An answer that comes in this while is late all the same."""
 
@@ -55,7 +57,10 @@ class Conductor:
                     await self._over.wait()
             except TimeoutError:
                 self._hear(self._tick)
-        await asyncio.gather(*(player.close() for player in self._players))
+        # A bot that does not let go of its line must not hold up the result.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await asyncio.gather(*(player.close() for player in self._players))
         if self._failure is not None:
             raise self._failure
 

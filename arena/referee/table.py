@@ -134,7 +134,8 @@ class GameTable:
     def breach(self, seat: int, text: str, now: float) -> None:
         """Punish a message that answers nothing: with the open decision, or else with the next one."""
         if seat in self._pending:
-            self._fault(seat, Fault.PROTOCOL, text)
+            # The time counts all the same: else a bot could sit out its bank and then pay with a fault.
+            self._fault(seat, Fault.PROTOCOL, text, taken=now - self._pending[seat].asked_at)
             self._advance(now)
         else:
             self._seats[seat].breach = text

@@ -48,6 +48,22 @@ channel.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n" + bytes(range(256)))
 signal.pause()
 """
 
+CLINGS_TO_ITS_LINE: Final = """
+import os, signal, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+channel.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
+empty_settings = b"\\x00\\x00\\x00\\x04\\x00\\x00\\x00\\x00\\x00"
+# Each wants an answer, which is never read.
+channel.settimeout(1)
+try:
+    while True:
+        channel.sendall(empty_settings * 500)
+except OSError:
+    pass
+signal.pause()
+"""
+
 ANSWERS_RUBBISH: Final = """
 from arena.sdk import Card, run
 

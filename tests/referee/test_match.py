@@ -167,6 +167,17 @@ def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
     assert driver.decision(0, step, 0).fault is Fault.PROTOCOL
 
 
+def test_a_breach_does_not_save_the_bank() -> None:
+    """Who sits out its time and then breaks the protocol has used that time up."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.now += 8
+    driver.send(0, Answer(9, 1, 1, None))
+    driver.answer(1)
+    assert driver.decision(0, 0, 0).fault is Fault.PROTOCOL
+    assert driver.asks[0][0].bank == pytest.approx(3)
+
+
 def test_the_third_fault_takes_the_seat_over_to_the_end_of_the_game() -> None:
     """After the third fault the bot is not asked again in that game, but it is in the next."""
     driver = Driver(Rules(players=2), games=2)
