@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from http import HTTPStatus
 from socket import SocketIO
 from typing import Any, Final
@@ -16,6 +17,12 @@ from arena.sandbox.runtime import Exit
 
 _PATIENCE_SECONDS: Final = 30
 """How long an end is waited for before the engine is asked whether it still lives."""
+
+_KILLED: Final = 137
+"""Exit code of what was ended by SIGKILL: by the kernel for memory, by us, or by itself."""
+
+_OOM_SECONDS: Final = 1.0
+"""How long the engine has to hear why."""
 
 _LAST_WORDS_SECONDS: Final = 2.0
 """How long the rest of the stderr of a container that ended is waited for."""
@@ -71,10 +78,20 @@ class DockerSandbox:
         try:
             while code is None:
                 code = self._wait_a_while()
-            state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
+            return Exit(code, out_of_memory=self._ran_out_of_memory(code))
         except NotFound:
             return Exit(code)
-        return Exit(code, out_of_memory=state["OOMKilled"])
+
+    def _ran_out_of_memory(self, code: int) -> bool:
+        """Ask the engine; on a busy host it hears of that only after the end."""
+        deadline = time.monotonic() + _OOM_SECONDS
+        while True:
+            state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
+            if state["OOMKilled"]:
+                return True
+            if code != _KILLED or time.monotonic() > deadline:
+                return False
+            time.sleep(_OOM_SECONDS / 20)
 
     def _wait_a_while(self) -> int | None:
         """Return the exit code, or None where it runs on; an engine that hangs is found out."""
