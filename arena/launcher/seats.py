@@ -36,6 +36,7 @@ class _Seat:
         self.sandbox: Sandbox | None = None
         self.refused: str | None = None
         self.exit: Exit | None = None
+        self.trouble: RuntimeTrouble | None = None
         self.ended = threading.Event()
         self.watcher: threading.Thread | None = None
 
@@ -83,10 +84,16 @@ class Seats:
         """Remove every sandbox and tell what became of it.
 
         Bots whose streams have ended get a moment to end too, so that their exit codes are known.
+
+        Raises:
+            MatchVoid: The runtime lost track of such a bot: it may have ended with the runtime and not
+                by itself, so it is not to blame.
         """
         for seat, end in zip(self._seats, ends, strict=True):
             if end.lost is not None and seat.sandbox is not None:
                 seat.ended.wait(_EXIT_SECONDS)
+                if seat.trouble is not None:
+                    raise MatchVoid(str(seat.trouble)) from seat.trouble
         # How they ended by themselves; from here on it is this that ends them.
         exits = [seat.exit for seat in self._seats]
         # Only then has everything been read that they printed.
@@ -123,8 +130,8 @@ class Seats:
         seat = self._seats[index]
         try:
             seat.exit = sandbox.wait()
-        except RuntimeTrouble:
-            # Whoever asked for it to be removed hears of it too.
+        except RuntimeTrouble as error:
+            seat.trouble = error
             return
         finally:
             seat.ended.set()
