@@ -11,7 +11,7 @@ import typer
 from arena.bootstrap import Arena, CannotStart, configure_logs
 from arena.cli.console import WRONG, fail
 from arena.cli.house import house_bots
-from arena.coordinator import Coordinator, Watcher
+from arena.coordinator import ArenaTrouble, Coordinator, Watcher
 from arena.images import ImageTrouble
 from arena.match import RuntimeName
 from arena.matchmaking import TooFewBots
@@ -42,7 +42,7 @@ def explained() -> Iterator[None]:
         yield
     except WrongSettings as error:
         fail(str(error))
-    except (CannotStart, StoreError, RuntimeTrouble, ImageTrouble, TooFewBots) as error:
+    except (ArenaTrouble, CannotStart, StoreError, RuntimeTrouble, ImageTrouble, TooFewBots) as error:
         fail(str(error), WRONG)
     except KeyboardInterrupt:
         say("stopped; the same command goes on from here")

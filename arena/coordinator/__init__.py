@@ -4,6 +4,6 @@ The only writer of results.
 """
 
 from arena.coordinator.check import RecordRefused
-from arena.coordinator.coordinator import Coordinator, Watcher
+from arena.coordinator.coordinator import ArenaTrouble, Coordinator, Watcher
 
-__all__ = ["Coordinator", "RecordRefused", "Watcher"]
+__all__ = ["ArenaTrouble", "Coordinator", "RecordRefused", "Watcher"]

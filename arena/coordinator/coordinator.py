@@ -19,6 +19,14 @@ _log = structlog.get_logger()
 _POLL_SECONDS: Final = 0.5
 
 
+_VOIDS_IN_A_ROW: Final = 10
+"""With so many faults of the arena and no match played between them, it is not the matches."""
+
+
+class ArenaTrouble(Exception):
+    """This host can't play matches. The text says why."""
+
+
 class Watcher(Protocol):
     """Hears what becomes of matches, in the coordinator's thread."""
 
@@ -67,6 +75,7 @@ class Coordinator:
             queue.SimpleQueue()
         )
         self._running = 0
+        self._voids_in_a_row = 0
         self._next: Claim | None = None
         self.stopped = False
 
@@ -76,9 +85,17 @@ class Coordinator:
         Args:
             refill: Called when no match waits; adds some and returns True, or
                 returns False where that was all.
+
+        Raises:
+            ArenaTrouble: Match after match fails for a fault of the arena. What waits goes on waiting.
         """
         try:
             while not self.stopped:
+                if self._voids_in_a_row >= _VOIDS_IN_A_ROW:
+                    raise ArenaTrouble(
+                        f"{self._voids_in_a_row} matches in a row failed for faults of the arena, so it "
+                        "stops; see above, mend that, and start it again"
+                    )
                 waits = self._dispatch()
                 if not waits and refill():
                     continue
@@ -141,6 +158,7 @@ class Coordinator:
             _log.exception("match failed", match=claim.spec.match)
             self._void(claim, repr(error))
             return
+        self._voids_in_a_row = 0
         if self._store.writes.record(finished):
             self._watcher.on_finished(finished)
         else:
@@ -151,3 +169,4 @@ class Coordinator:
         state = self._store.writes.void(spec.match, spec.attempt, reason, self._now())
         _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
         self._watcher.on_voided(spec.match, reason, quarantined=state is MatchState.QUARANTINED)
+        self._voids_in_a_row += 1

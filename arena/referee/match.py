@@ -129,15 +129,21 @@ class Match:
         while ended:
             for game in ended:
                 del self._active[game]
-            # Without all its bots a match plays what has begun, and no more.
-            if not self._lost:
-                self._start(now)
+            self._start(now)
             ended = [game for game, table in self._active.items() if table.over]
 
+    def _may_start(self) -> bool:
+        if len(self._tables) == len(self._seeds):
+            return False
+        if not self._lost:
+            return len(self._active) < self._games_at_once
+        # Without all its bots a match plays what has begun, and no more. But who leaves pays with one
+        # game: else a bot could choose after each game whether it goes on.
+        paid = {seat for table in self._tables for seat in self._lost if table.was_taken_over(seat)}
+        return not self._active and paid != self._lost.keys()
+
     def _start(self, now: float) -> None:
-        # A bot that never came loses one game, not all of them.
-        wanted = 1 if self._lost else len(self._seeds)
-        while len(self._tables) < wanted and len(self._active) < self._games_at_once:
+        while self._may_start():
             game = len(self._tables)
             table = GameTable(
                 game, self._rules, self._seeds[game], self._clock, lost=self._lost, tell=self._tell, now=now

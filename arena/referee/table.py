@@ -100,6 +100,10 @@ class GameTable:
         """The round that is played, from 1."""
         return self._state.round
 
+    def was_taken_over(self, seat: int) -> bool:
+        """Tell whether the stand-in plays the seat for good."""
+        return self._seats[seat].taken_over is not None
+
     def record(self) -> GameRecord:
         """Return the game as played so far."""
         return GameRecord(seed=self._seed, steps=tuple(self._steps))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.botfiles import samples
-from arena.coordinator import Coordinator
+from arena.coordinator import ArenaTrouble, Coordinator
 from arena.launcher import Launcher, SlotPool
 from arena.match import RuntimeName
 from arena.sandbox.process_runtime import ProcessRuntime
@@ -122,6 +122,23 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
     assert notes.quarantined == len(matches)
     totals = store.reads.totals()
     assert totals.games == totals.matches_waiting == totals.matches_running == 0
+
+
+def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Store, run_dir: Path) -> None:
+    """After ten faults in a row it ends and says so; most of what waited still waits."""
+    ladder = ladder_of(store)
+    for _ in range(8):
+        ladder.add_set()
+    waiting = store.reads.totals().matches_waiting
+    blocked = run_dir / "file"
+    blocked.write_text("no folder")
+    notes = Notes()
+    with pytest.raises(ArenaTrouble, match="in a row failed"):
+        play(store, blocked, notes)
+    assert notes.quarantined <= 4
+    totals = store.reads.totals()
+    assert totals.matches_waiting == waiting - notes.quarantined
+    assert totals.matches_running == 0
 
 
 def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:

@@ -231,6 +231,26 @@ def test_a_crash_after_its_answer_counts_from_the_next_decision() -> None:
     assert driver.decision(0, 1, 0).fault is Fault.CRASH
 
 
+def test_a_bot_that_leaves_between_games_loses_one() -> None:
+    """It has answered all of the first game, so the second one is played without it, and no third."""
+    driver = Driver(Rules(players=2), games=4)
+    driver.greet()
+    while len(driver.match.games()) == 1 and driver.match.rounds:
+        for seat in (0, 1):
+            ask = driver.asks[seat].get(0)
+            last = ask is not None and (ask.view.round, ask.view.turn) == (3, 9)
+            if last and seat == 1:
+                driver.match.lose(0, CRASH, driver.now)
+                driver.collect()
+            if driver.asks[seat].get(0):
+                driver.answer(seat)
+    driver.play_on((1,))
+    first, second = driver.match.games()
+    assert not any(step[0].fault for step in first.steps if step[0])
+    assert [step[0].fault for step in second.steps if step[0]][:2] == [Fault.CRASH, None]
+    assert driver.match.over
+
+
 def test_a_bot_that_never_came_loses_one_game() -> None:
     """The first game is played to the end by its stand-in, the others are not played."""
     driver = Driver(Rules(players=2), games=6)
