@@ -71,13 +71,13 @@ def ladder_of(store: Store) -> Ladder:
     return ladder
 
 
-def play(store: Store, run_dir: Path, notes: Notes) -> None:
-    """Play what waits."""
+def play(store: Store, run_dir: Path, notes: Notes, runtime: RuntimeName = RuntimeName.PROCESS) -> None:
+    """Play what waits for this runtime."""
     with ThreadPoolExecutor(4) as executor:
         Coordinator(
             store=store,
             launcher=Launcher(ProcessRuntime(), "test", run_dir),
-            runtime=RuntimeName.PROCESS,
+            runtime=runtime,
             executor=executor,
             slots=SlotPool(5),
             now=lambda: datetime.now(UTC),
@@ -165,15 +165,6 @@ def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, ru
 def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path) -> None:
     """A coordinator of plain processes does not touch what needs containers."""
     ladder_of(store).add_set()
-    with ThreadPoolExecutor(1) as executor:
-        Coordinator(
-            store=store,
-            launcher=Launcher(ProcessRuntime(), "test", run_dir),
-            runtime=RuntimeName.DOCKER,
-            executor=executor,
-            slots=SlotPool(5),
-            now=lambda: datetime.now(UTC),
-            watcher=Notes(),
-        ).run(lambda: False)
+    play(store, run_dir, Notes(), RuntimeName.DOCKER)
     assert store.reads.totals().matches_waiting > 0
     assert store.reads.totals().games == 0
