@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from arena.match import RuntimeName
 
@@ -28,8 +29,26 @@ class Settings(BaseSettings):
     sandbox: RuntimeName = Field(
         default=RuntimeName.DOCKER, description="How bots are run; process isolates nothing."
     )
+    container_runtime: str | None = Field(
+        default=None,
+        description="What the engine runs bots with, such as runc or runsc; its default without.",
+    )
+    accept_missing: Annotated[frozenset[str], NoDecode] = Field(
+        default=frozenset(),
+        description="Names of controls whose absence is accepted, with commas between; arena doctor names them.",
+    )
+    images_url: str | None = Field(
+        default=None, description="Where bots' images are kept, for fsspec; the data directory without it."
+    )
     host: str = Field(default="127.0.0.1", description="Where the site listens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Where the site listens.")
+
+    @field_validator("accept_missing", mode="before")
+    @classmethod
+    def _words(cls, value: str | frozenset[str]) -> frozenset[str]:
+        if isinstance(value, str):
+            return frozenset(word.strip() for word in value.split(",") if word.strip())
+        return value
 
     @property
     def url(self) -> str:

@@ -84,6 +84,7 @@ class Hall:
                 source=self._source(1),
                 socket_dir=folder,
                 slot=0,
+                deadline_seconds=600,
                 limits=LIMITS,
                 labels={INSTALL_LABEL: self._install},
             )

@@ -1,5 +1,6 @@
 """Plays matches, one call each, from any number of threads."""
 
+import math
 import threading
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ from arena.sandbox.runtime import Runtime
 
 _REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
+_GRACE_SECONDS: Final = 30.0
+"""How much longer than the match's own deadline a sandbox may live that nobody has removed."""
 
 
 class Launcher:
@@ -66,11 +69,19 @@ class Launcher:
                 referee.kill()
 
     def _play(self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]) -> MatchRecord:
-        seats = Seats(self._runtime, self._install, match, sockets, slots)
+        longest = _longest(match)
+        seats = Seats(
+            self._runtime,
+            self._install,
+            match,
+            sockets,
+            slots,
+            deadline_seconds=math.ceil(longest + _GRACE_SECONDS),
+        )
         try:
             with RefereeProcess(_referee_spec(match, sockets)) as referee:
                 self._enter(referee)
-                deadline = threading.Timer(_longest(match), referee.kill)
+                deadline = threading.Timer(longest, referee.kill)
                 deadline.daemon = True
                 deadline.start()
                 try:

@@ -50,14 +50,23 @@ class Seats:
         spec: The match.
         sockets: Their folders.
         slots: One a seat.
+        deadline_seconds: After this long a sandbox ends by itself.
     """
 
-    def __init__(
-        self, runtime: Runtime, install: str, spec: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]
+    def __init__(  # noqa: PLR0913 - a match's sandboxes are made of these
+        self,
+        runtime: Runtime,
+        install: str,
+        spec: MatchSpec,
+        sockets: SeatSockets,
+        slots: tuple[int, ...],
+        *,
+        deadline_seconds: int,
     ) -> None:
         self._runtime = runtime
         self._specs = tuple(
-            _sandbox_spec(install, spec, seat, sockets, slots[seat]) for seat in range(len(spec.seats))
+            _sandbox_spec(install, spec, seat, sockets, slot=slots[seat], deadline_seconds=deadline_seconds)
+            for seat in range(len(spec.seats))
         )
         self._seats = tuple(_Seat() for _ in self._specs)
         self._limits: Limits = spec.limits
@@ -160,13 +169,16 @@ class Seats:
         return f"it ended with exit code {how.code}"
 
 
-def _sandbox_spec(install: str, spec: MatchSpec, seat: int, sockets: SeatSockets, slot: int) -> SandboxSpec:
+def _sandbox_spec(  # noqa: PLR0913 - what a sandbox is made of
+    install: str, spec: MatchSpec, seat: int, sockets: SeatSockets, *, slot: int, deadline_seconds: int
+) -> SandboxSpec:
     return SandboxSpec(
         name=f"arena-{install}-{spec.match}-{spec.attempt}-{seat}",
         source=spec.seats[seat],
         socket_dir=sockets.folders[seat],
         slot=slot,
         limits=spec.limits,
+        deadline_seconds=deadline_seconds,
         labels={
             INSTALL_LABEL: install,
             MATCH_LABEL: spec.match,

@@ -2,19 +2,16 @@
 
 import contextlib
 import os
-import re
-from typing import Final
 
 import docker
 from docker.errors import APIError
 
 from arena.sandbox.docker_engine import engine_errors, launch_errors
+from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
-from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
+from arena.sandbox.errors import RuntimeTrouble
 from arena.sandbox.policy import Host, container_arguments, limits_in_words
 from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec
-
-_IMAGE_ID: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class DockerRuntime:
@@ -32,6 +29,7 @@ class DockerRuntime:
         with engine_errors("read what the engine is"):
             info = client.info()
         self._client = client
+        self._images = DockerImages(client)
         self._host = Host(
             runtime=info["DefaultRuntime"],
             cgroup_driver=info["CgroupDriver"],
@@ -52,15 +50,7 @@ class DockerRuntime:
             LaunchRefused: It starts nothing, or wants volumes.
             RuntimeTrouble: It is not here, or ``source`` is a name that others could move.
         """
-        if not _IMAGE_ID.fullmatch(source):
-            raise RuntimeTrouble(f"{source!r} is not the id of an image; give sha256: and 64 digits")
-        with engine_errors(f"inspect image {source}"):
-            image = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # so in its stubs
-        config = image["Config"]
-        if not (config.get("Entrypoint") or config.get("Cmd")):
-            raise LaunchRefused("the image starts nothing: give its Dockerfile an ENTRYPOINT")
-        if config.get("Volumes"):
-            raise LaunchRefused("the image declares a VOLUME, but bots may write to /tmp alone: remove it")
+        self._images.find(source)
 
     def launch(self, spec: SandboxSpec) -> DockerSandbox:
         """See :class:`arena.sandbox.runtime.Runtime`."""

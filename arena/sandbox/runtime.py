@@ -30,6 +30,7 @@ class SandboxSpec:
         socket_dir: Directory that holds this seat's socket and nothing else.
         slot: From 0; no two sandboxes that run at a time share one. Decides the uid.
         limits: What the sandbox may use.
+        deadline_seconds: After this long it ends by itself, whatever became of the arena.
         labels: Whose it is, under the names above; ``sweep`` finds it by ``kaiten.install``.
     """
 
@@ -38,6 +39,7 @@ class SandboxSpec:
     socket_dir: Path
     slot: int
     limits: Limits
+    deadline_seconds: int
     labels: Mapping[str, str]
 
 

@@ -15,7 +15,7 @@ def test_every_setting_is_listed_and_nothing_else() -> None:
 def test_defaults_are_those_of_the_code() -> None:
     """Where a default is a value, the table begins with it."""
     for field, info in Settings.model_fields.items():
-        if info.default is not None:
+        if info.default:
             shown = TABLE[f"ARENA_{field.upper()}"].partition("`")[0]
             assert shown == str(getattr(info.default, "value", info.default))
 

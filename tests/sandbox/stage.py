@@ -154,6 +154,7 @@ def spec_for(
         socket_dir=socket_dir,
         slot=slot,
         limits=limits,
+        deadline_seconds=600,
         labels={INSTALL_LABEL: stage.install},
     )
 

@@ -19,6 +19,7 @@ SPEC = SandboxSpec(
     source="sha256:" + "ab" * 32,
     socket_dir=Path("/run/kaiten/m7/2"),
     slot=2,
+    deadline_seconds=600,
     limits=Limits(),
     labels={INSTALL_LABEL: "a1", "kaiten.match": "m7", "kaiten.attempt": "1", "kaiten.seat": "2"},
 )

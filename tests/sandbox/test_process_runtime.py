@@ -19,7 +19,7 @@ from arena.match import Limits
 from arena.sandbox import SandboxSpec
 from arena.sandbox.process_runtime import ProcessRuntime
 spec = SandboxSpec(name="x", source=sys.argv[1], socket_dir=Path(sys.argv[2]), slot=0, limits=Limits(),
-                   labels={"kaiten.install": sys.argv[3]})
+                   deadline_seconds=600,                   labels={"kaiten.install": sys.argv[3]})
 sandbox = ProcessRuntime().launch(spec)
 signal.pause()
 """
