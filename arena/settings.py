@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     )
     accept_missing: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
-        description="Names of controls whose absence is accepted, with commas between; arena doctor names them.",
+        description="Controls whose absence is accepted, with commas between, by the names of arena doctor.",
     )
     images_url: str | None = Field(
         default=None, description="Where bots' images are kept, for fsspec; the data directory without it."
