@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 
 from arena.coordinator import Coordinator, Watcher
-from arena.launcher import Launcher, SlotPool
+from arena.launcher import Launcher, SlotPool, Sweeper
 from arena.match import RuntimeName
 from arena.sandbox import Runtime
 from arena.sandbox.docker_engine import connect
@@ -59,11 +59,15 @@ class Arena:
     @contextmanager
     def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
         """Give what plays the store's matches; a stopped one can't be used again."""
-        with ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor:
+        # Stopping a coordinator stops its launcher for good, so each has its own.
+        launcher = Launcher(self.runtime, self._install, self._run_dir)
+        with (
+            Sweeper(self.runtime, self._install, launcher),
+            ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor,
+        ):
             yield Coordinator(
                 store=self.store,
-                # Stopping a coordinator stops its launcher for good, so each has its own.
-                launcher=Launcher(self.runtime, self._install, self._run_dir),
+                launcher=launcher,
                 runtime=self.ladder.runtime,
                 executor=executor,
                 slots=self.slots,

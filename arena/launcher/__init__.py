@@ -7,5 +7,6 @@ that comes from them. It knows no database, no names of bots and no secrets.
 from arena.launcher.errors import LauncherError, LauncherStopped, MatchVoid
 from arena.launcher.launcher import Launcher
 from arena.launcher.slots import SlotPool
+from arena.launcher.sweeper import Sweeper
 
-__all__ = ["Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool"]
+__all__ = ["Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool", "Sweeper"]

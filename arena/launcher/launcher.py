@@ -35,6 +35,7 @@ class Launcher:
         self._run_dir = run_dir
         self._stopping = threading.Event()
         self._referees: set[RefereeProcess] = set()
+        self._names: set[str] = set()
         self._lock = threading.RLock()  # a signal handler may call stop()
 
     def play(self, spec: bytes, slots: tuple[int, ...]) -> bytes:
@@ -68,6 +69,11 @@ class Launcher:
             for referee in self._referees:
                 referee.kill()
 
+    def owns(self, name: str) -> bool:
+        """Tell whether a sandbox with this name belongs to a match that is played now."""
+        with self._lock:
+            return name in self._names
+
     def _play(self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]) -> MatchRecord:
         longest = _longest(match)
         seats = Seats(
@@ -78,6 +84,8 @@ class Launcher:
             slots,
             deadline_seconds=math.ceil(longest + _GRACE_SECONDS),
         )
+        with self._lock:
+            self._names.update(seats.names)
         try:
             with RefereeProcess(_referee_spec(match, sockets)) as referee:
                 self._enter(referee)
@@ -96,7 +104,11 @@ class Launcher:
                 seats=seats.finish(finished.seats),
             )
         finally:
-            seats.remove()
+            try:
+                seats.remove()
+            finally:
+                with self._lock:
+                    self._names.difference_update(seats.names)
 
     def _conduct(self, referee: RefereeProcess, seats: Seats, sockets: SeatSockets) -> Finished:
         for message in referee.messages():

@@ -71,6 +71,11 @@ class Seats:
         self._seats = tuple(_Seat() for _ in self._specs)
         self._limits: Limits = spec.limits
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the sandboxes, one a seat, started or not."""
+        return tuple(spec.name for spec in self._specs)
+
     def start(self, started: Callable[[int], None], ended: Callable[[int, str], None]) -> None:
         """Start all sandboxes at the same time.
 

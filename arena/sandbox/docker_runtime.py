@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections.abc import Callable
 
 import docker
 from docker.errors import APIError
@@ -11,7 +12,7 @@ from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
 from arena.sandbox.errors import RuntimeTrouble
 from arena.sandbox.policy import Host, container_arguments, limits_in_words
-from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec, nobody
 
 
 class DockerRuntime:
@@ -83,17 +84,18 @@ class DockerRuntime:
             self._client, answer["Id"], spec.name, limits_in_words(spec, self._host, warnings)
         )
 
-    def sweep(self, install: str) -> int:
-        """Remove every container of an installation, running ones too.
+    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+        """Remove every container of an installation that nobody looks after, running ones too.
 
         Raises:
             RuntimeTrouble: Some may be left.
         """
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
-        for container in found:
+        left = [container for container in found if not spare(container["Names"][0].removeprefix("/"))]
+        for container in left:
             remove_container(self._client, container["Id"], container["Id"])
-        return len(found)
+        return len(left)
 
     def close(self) -> None:
         """See :class:`arena.sandbox.runtime.Runtime`."""

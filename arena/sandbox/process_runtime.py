@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import arena
 from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
 from arena.sandbox.process_sandbox import ProcessSandbox
-from arena.sandbox.runtime import INSTALL_LABEL, REFEREE_VARIABLE, SOCKET_NAME, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, REFEREE_VARIABLE, SOCKET_NAME, SandboxSpec, nobody
 
 BOT_FILE: Final = "bot.py"
 """What is run in a bot's folder."""
@@ -40,7 +41,7 @@ class ProcessRuntime:
     def launch(self, spec: SandboxSpec) -> ProcessSandbox:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         self.check_source(spec.source)
-        home = Path(tempfile.mkdtemp(prefix=_home_prefix(spec.labels[INSTALL_LABEL])))
+        home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
         lifeline, held = os.pipe()
         try:
             return ProcessSandbox(_start(spec, home, lifeline), home, held)
@@ -53,9 +54,10 @@ class ProcessRuntime:
         finally:
             os.close(lifeline)
 
-    def sweep(self, install: str) -> int:
-        """Remove the home folders of processes that died with an earlier launcher; return how many."""
-        homes = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
+    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+        """Remove the home folders of processes that died with their launcher; return how many."""
+        found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
+        homes = [home for home in found if not spare(home.name.split(".")[2])]
         for home in homes:
             shutil.rmtree(home, ignore_errors=True)
         return len(homes)

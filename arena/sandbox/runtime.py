@@ -1,6 +1,6 @@
 """The seam between the arena and whatever runs a bot."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -18,6 +18,11 @@ INSTALL_LABEL: Final = "kaiten.install"
 MATCH_LABEL: Final = "kaiten.match"
 ATTEMPT_LABEL: Final = "kaiten.attempt"
 SEAT_LABEL: Final = "kaiten.seat"
+
+
+def nobody(_name: str) -> bool:
+    """Spare no sandbox."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +113,13 @@ class Runtime(Protocol):
             RuntimeTrouble: The arena's fault.
         """
 
-    def sweep(self, install: str) -> int:
-        """Remove what earlier runs of an installation left behind, and return how many sandboxes that were.
+    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+        """Remove what an installation has left behind, and return how many sandboxes that were.
+
+        Args:
+            install: Whose.
+            spare: Tells of a sandbox's name whether somebody still looks after it. It is asked after
+                the sandboxes have been listed, so what is started meanwhile is safe.
 
         Raises:
             RuntimeTrouble: Something may be left.
