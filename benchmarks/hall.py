@@ -97,11 +97,12 @@ class Hall:
             folder = self._folder / f"bench-{at_once}"
             shutil.copytree(_BOT, folder, ignore=shutil.ignore_patterns("__pycache__"))
             (folder / "games_at_once").write_text(str(at_once))
-            self._sources[at_once] = self._image(folder) if self.name is RuntimeName.DOCKER else str(folder)
+            self._sources[at_once] = self.image(folder) if self.name is RuntimeName.DOCKER else str(folder)
         return self._sources[at_once]
 
     @staticmethod
-    def _image(folder: Path) -> str:
+    def image(folder: Path) -> str:
+        """Return the image of the bot in a folder."""
         with closing(docker.from_env()) as client:
             ensure_base_image(client)
             return build_bot_image(client, folder)
