@@ -40,7 +40,7 @@ def ensure_base_image(client: docker.DockerClient, recipe: Path | None = None, s
     Raises:
         ImageTrouble: it could not be made.
     """
-    recipe = recipe or samples() / "base"
+    recipe = recipe or samples() / "base-python"
     wanted = _fingerprint(recipe)
     try:
         return _find(client, wanted) or _make(client, recipe, wanted, say)

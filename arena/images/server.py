@@ -54,7 +54,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         for folder in _FOLDERS:
             shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(checkout / _MARK, project)
-        recipe = project / "bots" / "base"
+        recipe = project / "bots" / "base-python"
         fetch_wheels(recipe / base.PINS, machine, recipe / base.READY_WHEELS)
         say(f"Building {SERVER_IMAGE}")
         return build(client, context, tag=SERVER_IMAGE, labels={}, arguments={"PARENT": stand.image})

@@ -22,7 +22,7 @@ def declared() -> set[str]:
     specified = project["project"]["dependencies"] + [
         item for group in groups for item in group if isinstance(item, str)
     ]
-    bots = (ROOT / "bots" / "base" / "requirements.in").read_text().splitlines()
+    bots = (ROOT / "bots" / "base-python" / "requirements.in").read_text().splitlines()
     specified += [line for line in bots if line and not line.startswith("#")]
     names = {re.split(r"[\[<>=~! ]", item)[0] for item in specified}
     return names | set(json.loads((ROOT / "package.json").read_text())["devDependencies"])

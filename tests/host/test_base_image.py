@@ -30,7 +30,7 @@ def run(client: docker.DockerClient, image: str, code: str) -> str:
 def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerClient, base_image: str) -> None:
     """The SDK, gRPC and the compiled protobuf are importable by a stranger's uid on a read-only root."""
     code = (
-        "import arena.sdk, grpc; from google.protobuf.internal.api_implementation import Type; print(Type())"
+        "import arena.sdk, grpc, numpy; from google.protobuf.internal.api_implementation import Type; print(Type())"
     )
     assert run(docker_client, base_image, code) == "upb\n"
 
@@ -75,7 +75,7 @@ def test_an_image_of_the_same_sources_is_kept(docker_client: docker.DockerClient
 
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is made."""
-    shutil.copy(samples() / "base" / "Dockerfile", tmp_path)
+    shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)
     with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
         ensure_base_image(docker_client, tmp_path)
 
