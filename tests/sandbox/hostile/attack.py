@@ -1,0 +1,140 @@
+"""What an attack is: a program, the verdict it must get, and the control that holds it."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from arena.match import Clock, Fault, MatchRecord
+
+SEAT: Final = 0
+"""The attacker's, in every hostile match."""
+
+VERDICTS: Final = {
+    Fault.TIMEOUT: "T",
+    Fault.ABSENT: "T",
+    Fault.CRASH: "C",
+    Fault.PROTOCOL: "P",
+    Fault.ILLEGAL: "P",
+    Fault.EXPELLED: "P",
+}
+"""What the first fault is called; without any it is N."""
+
+
+class FaultAt(NamedTuple):
+    """A fault of the attacker in the first game."""
+
+    round: int
+    turn: int
+    fault: Fault
+
+
+class Peak(NamedTuple):
+    """The most that was seen from outside while a match was played; bytes.
+
+    Attributes:
+        host: Memory that the host had less than before.
+        bots: Memory of the largest bot, as its control group counts it.
+        referees: Memory of the largest referee.
+        disk: What the engine's folders of the match's containers held: logs and written layers.
+    """
+
+    host: int = 0
+    bots: int = 0
+    referees: int = 0
+    disk: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of an attack.
+
+    Attributes:
+        record: Of the hostile match; the attacker sits on :data:`SEAT`.
+        peak: The most that was used meanwhile.
+        left: What was still there after the match, in words, one thing each.
+        seconds: From the start of the match to its end.
+        runtime: Name of the engine's runtime, such as ``runc``.
+    """
+
+    record: MatchRecord
+    peak: Peak
+    left: tuple[str, ...]
+    seconds: float
+    runtime: str
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What the program told: every line of its stderr that is a JSON object, later facts over earlier."""
+        facts: dict[str, Any] = {}
+        for line in self.record.seats[SEAT].stderr.splitlines():
+            if line.startswith("{") and line.endswith("}"):
+                facts |= json.loads(line)
+        return facts
+
+    @property
+    def faults(self) -> tuple[FaultAt, ...]:
+        """The attacker's faults in the first game, in order."""
+        steps = self.record.games[0].steps
+        turns = len(steps) // 3
+        return tuple(
+            FaultAt(number // turns + 1, number % turns + 1, decision.fault)
+            for number, step in enumerate(steps)
+            if (decision := step[SEAT]) is not None and decision.fault is not None
+        )
+
+    @property
+    def verdict(self) -> str:
+        """T, C, P or N."""
+        return VERDICTS[self.faults[0].fault] if self.faults else "N"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """What holds an attack, and how a test takes it away. Where layers hold it, all of them go.
+
+    Attributes:
+        name: For the table.
+        template: Changes the arguments of the engine's create call of the attacker's container, in place.
+        referee: Lines of Python that run in the referee's process before its ``main()``.
+        clock: The match's clock instead of the harness's.
+        kept: The attacker's container is not removed at the end of the match, but by the harness later.
+    """
+
+    name: str
+    template: Callable[[dict[str, Any]], None] | None = None
+    referee: str | None = None
+    clock: Clock | None = None
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """A bot that plays honestly but for its attack.
+
+    Attributes:
+        number: Of the reference's list.
+        name: A few words; unique.
+        program: Runs in the bot's container, where this folder is as it is here, and ``arena`` is what
+            the base image holds. Its module has no side effects and imports nothing else of the tests.
+        verdicts: The letters that are right.
+        faults: Exactly these must come, in the first game; None: as the verdict says, wherever.
+        achieved: What the attack got that it must not get, in words; empty: nothing. It must be empty
+            with the control in place, and must not be without it. A fact that was never told is an error.
+        control: What holds it.
+        honest: How many honest bots sit beside it, 1 or 2.
+    """
+
+    number: int
+    name: str
+    program: Callable[[], object]
+    verdicts: str
+    faults: tuple[FaultAt, ...] | None = None
+    achieved: Callable[[Outcome], str]
+    control: Control
+    honest: int = 1
+
+    def command(self) -> tuple[str, ...]:
+        """Return the words that start the program in its container."""
+        module, name = self.program.__module__, self.program.__name__
+        return ("python3", "-c", f"from {module} import {name}; {name}()")
