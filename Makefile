@@ -24,6 +24,7 @@ check: dev ## Formatting, lint, types, imports, protocol and generated code
 	.venv/bin/lint-imports --no-logo
 	scripts/lint-proto
 	scripts/generate --check
+	scripts/build-init --check
 	scripts/lint-shell
 
 proto: dev ## Write the Python code of proto/

@@ -17,9 +17,8 @@ _CONNECTIONS: Final = 64
 """Kept open at most. Every running bot holds two: for its end and for its stderr."""
 
 _IMAGE_FAULTS: Final = {
-    "not a directory": "it has a file where a folder must be: /tmp, /run, /run/arena, /sbin, or its WORKDIR",
+    "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
-    "exec format error": "its program is for another kind of processor",
 }
 """What only a wrong image can cause, in the engine's words and in ours, which show no path of this host."""
 

@@ -2,7 +2,9 @@
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
 
 import docker
 from docker.errors import APIError
@@ -11,7 +13,9 @@ from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
 from arena.sandbox.errors import RuntimeTrouble
-from arena.sandbox.policy import Host, container_arguments, limits_in_words
+from arena.sandbox.init_image import init_for
+from arena.sandbox.init_volume import InitVolume
+from arena.sandbox.policy import Host, cgroup_parent, container_arguments, limits_in_words
 from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec, nobody
 
 
@@ -21,19 +25,29 @@ class DockerRuntime:
     Args:
         client: From :func:`arena.sandbox.docker_engine.connect`; closed by ``close``.
         cores: Those that bots may use, such as ``1-3``; empty for all.
+        runtime: What runs containers, by the engine's own name for it; its default without.
+        install: The installation's id, so that its bots have a control group of their own; without it
+            they share that of all installations.
 
     Raises:
-        RuntimeTrouble: The engine does not answer.
+        RuntimeTrouble: The engine does not answer, or can't run bots this way.
     """
 
-    def __init__(self, client: docker.APIClient, *, cores: str = "") -> None:
+    def __init__(
+        self, client: docker.APIClient, *, cores: str = "", runtime: str | None = None, install: str = ""
+    ) -> None:
         with engine_errors("read what the engine is"):
             info = client.info()
         self._client = client
         self._images = DockerImages(client)
+        init = init_for(info["Architecture"])
+        self._init = InitVolume(client, init)
+        chosen = _choose(info, runtime)
         self._host = Host(
-            runtime=info["DefaultRuntime"],
-            cgroup_driver=info["CgroupDriver"],
+            runtime=chosen,
+            gvisor=_is_gvisor(info["Runtimes"][chosen]),
+            cgroup_parent=cgroup_parent(info["CgroupDriver"], install),
+            init_volume=init.name,
             uid=os.geteuid(),
             gid=os.getegid(),
             cores=cores,
@@ -55,20 +69,22 @@ class DockerRuntime:
 
     def launch(self, spec: SandboxSpec) -> DockerSandbox:
         """See :class:`arena.sandbox.runtime.Runtime`."""
-        self.check_source(spec.source)
+        image = self._images.find(spec.source)
         if not spec.socket_dir.is_dir():
             raise RuntimeTrouble(f"{spec.socket_dir} is no folder; make it and open the socket first")
-        sandbox = self._create(spec)
+        self._init.ensure()
+        sandbox = self._create(spec, image.command)
         try:
             sandbox.start()
         except BaseException:
+            self._init.forget()
             with contextlib.suppress(RuntimeTrouble):
                 sandbox.remove()
             raise
         return sandbox
 
-    def _create(self, spec: SandboxSpec) -> DockerSandbox:
-        arguments = container_arguments(spec, self._host)
+    def _create(self, spec: SandboxSpec, command: tuple[str, ...]) -> DockerSandbox:
+        arguments = container_arguments(spec, self._host, command)
         with launch_errors(f"create container {spec.name}"):
             try:
                 answer = self._client.create_container(**arguments)
@@ -100,3 +116,22 @@ class DockerRuntime:
     def close(self) -> None:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         self._client.close()
+
+
+def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
+    """Return the engine's name of what is to run containers."""
+    known = info["Runtimes"]
+    if wanted is None:
+        return str(info["DefaultRuntime"])
+    if wanted not in known:
+        raise RuntimeTrouble(
+            f"the engine has no container runtime {wanted!r}; it has {', '.join(sorted(known))}. "
+            "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or name another "
+            "in ARENA_CONTAINER_RUNTIME"
+        )
+    return wanted
+
+
+def _is_gvisor(runtime: Mapping[str, Any]) -> bool:
+    """Tell by what the engine calls, since it may be registered under any name."""
+    return PurePosixPath(runtime.get("path", "")).name == "runsc" or "runsc" in runtime.get("runtimeType", "")

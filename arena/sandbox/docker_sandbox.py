@@ -3,7 +3,6 @@
 import contextlib
 import threading
 import time
-from http import HTTPStatus
 from socket import SocketIO
 from typing import Any, Final
 
@@ -102,15 +101,6 @@ class DockerSandbox:
         except OSError:
             self._client.inspect_container(self._container)
             return None
-
-    def kill(self) -> None:
-        """End it at once; all its processes go, since its first one does."""
-        with engine_errors(f"kill container {self._name}"):
-            try:
-                self._client.kill(self._container)
-            except APIError as error:
-                if not (is_gone(error) or error.status_code == HTTPStatus.CONFLICT):  # it had ended
-                    raise
 
     def remove(self) -> None:
         """End it, with its volumes and its log."""

@@ -8,6 +8,7 @@ and read-only paths of /proc and /sys.
 from dataclasses import dataclass
 from typing import Any, Final
 
+from arena.sandbox.init_image import INIT_FILE
 from arena.sandbox.runtime import REFEREE_VARIABLE, SOCKET_NAME, SandboxSpec
 from arena.sandbox.seccomp import profile_json
 
@@ -16,6 +17,15 @@ FIRST_UID: Final = 64_000
 
 SOCKET_MOUNT: Final = "/run/arena"
 """Where a bot finds its socket directory, which it can't write to."""
+
+INIT_MOUNT: Final = "/run/arena-init"
+"""Where a container has its init, which starts the bot."""
+
+BOTS_GROUP: Final = "kaiten"
+"""Of the control groups of all installations of this host."""
+
+_GVISOR_PROCESSES: Final = 256
+"""The least that gVisor's own kernel, a process of many threads, needs; it counts together with the bot."""
 
 _TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
 _MIB: Final = 1024 * 1024
@@ -29,14 +39,18 @@ class Host:
 
     Attributes:
         runtime: The engine's name of what runs containers, such as ``runc``.
-        cgroup_driver: ``cgroupfs`` or ``systemd``.
+        gvisor: Whether that is gVisor.
+        cgroup_parent: Of all bots together, as the engine's driver wants it: see :func:`cgroup_parent`.
+        init_volume: Name of the volume that holds the containers' init.
         uid: The caller's.
         gid: The caller's.
         cores: Those that bots may use, such as ``1-3``; empty for all.
     """
 
     runtime: str
-    cgroup_driver: str
+    gvisor: bool = False
+    cgroup_parent: str
+    init_volume: str
     uid: int
     gid: int
     cores: str = ""
@@ -55,15 +69,37 @@ def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
     return FIRST_UID + slot, FIRST_UID + slot
 
 
-def container_arguments(spec: SandboxSpec, host: Host) -> dict[str, Any]:
-    """Return the keyword arguments of docker-py's ``APIClient.create_container``."""
+def cgroup_parent(driver: str, install: str = "") -> str:
+    """Return the control group of an installation's bots together, in the form for the engine.
+
+    Args:
+        driver: The engine's, ``cgroupfs`` or ``systemd``. systemd knows only slices; one whose name
+            begins with another's and a dash lies in that.
+        install: The installation's id, so that each has a limit of its own; without it, the group of all.
+    """
+    if driver == "systemd":
+        return f"{BOTS_GROUP}-{install}.slice" if install else f"{BOTS_GROUP}.slice"
+    return f"/{BOTS_GROUP}/{install}" if install else f"/{BOTS_GROUP}"
+
+
+def container_arguments(spec: SandboxSpec, host: Host, command: tuple[str, ...]) -> dict[str, Any]:
+    """Return the keyword arguments of docker-py's ``APIClient.create_container``.
+
+    Args:
+        spec: The bot's.
+        host: Where it runs.
+        command: What its image starts.
+    """
     uid, gid = slot_owner(spec.slot, host.uid, host.gid)
     return {
         "image": spec.source,
         "name": spec.name,
         "hostname": "bot",
         "user": f"{uid}:{gid}",
-        # The image's own variables stay, except these.
+        # It replaces the image's own command too. Words and no shell: nothing of them is interpreted.
+        "entrypoint": [f"{INIT_MOUNT}/{INIT_FILE}", str(spec.deadline_seconds), *command],
+        # The image's own variables stay, except these. They can hurt nobody but the bot: what starts it is
+        # static, and so reads none of LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
         # With the mode alone the engine still keeps an endpoint for every container, and engines before
         # 20.10.27 can deadlock when two of them end at a time (github.com/moby/moby/issues/46661).
@@ -86,15 +122,15 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
         "CgroupnsMode": "private",
         "ReadonlyRootfs": True,
         "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={_TMP_FILES}"},
-        "Mounts": [_socket_mount(spec)],
+        "Mounts": [_socket_mount(spec), _init_mount(host)],
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges", f"seccomp={profile_json()}"],
-        "CgroupParent": _cgroup_parent(host.cgroup_driver),
+        "CgroupParent": host.cgroup_parent,
         "CpusetCpus": host.cores,
         "NanoCpus": round(limits.cpus * 1e9),
         "Memory": memory,
         "MemorySwap": memory,  # both together: so no swap at all
-        "PidsLimit": limits.pids,
+        "PidsLimit": _pids(spec, host),
         "Ulimits": [
             _ulimit("core", 0),
             _ulimit("fsize", limits.tmp_mib * _MIB),
@@ -102,7 +138,7 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
             _ulimit("nofile", _OPEN_FILES),
         ],
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "1", "compress": "false"}},
-        "Init": True,
+        "Init": False,  # ours keeps a deadline too
         "AutoRemove": False,  # how a bot ended is read before it goes
     }
 
@@ -112,9 +148,19 @@ def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
     return {"Type": "bind", "Source": str(spec.socket_dir), "Target": SOCKET_MOUNT, "ReadOnly": True}
 
 
-def _cgroup_parent(driver: str) -> str:
-    """Return the cgroup of all bots together; systemd knows only slices."""
-    return "kaiten.slice" if driver == "systemd" else "/kaiten"
+def _init_mount(host: Host) -> dict[str, Any]:
+    # NoCopy: what an image has at that place must not get into a volume that all containers share.
+    return {
+        "Type": "volume",
+        "Source": host.init_volume,
+        "Target": INIT_MOUNT,
+        "ReadOnly": True,
+        "VolumeOptions": {"NoCopy": True},
+    }
+
+
+def _pids(spec: SandboxSpec, host: Host) -> int:
+    return max(spec.limits.pids, _GVISOR_PROCESSES) if host.gvisor else spec.limits.pids
 
 
 def _ulimit(name: str, most: int) -> dict[str, str | int]:
@@ -135,7 +181,7 @@ def limits_in_words(spec: SandboxSpec, host: Host, warnings: tuple[str, ...]) ->
     controls = {
         f"memory {limits.memory_mib} MiB without swap": ("memory", "swap"),
         f"{limits.cpus:g} CPU cores": ("cpu", "cfs"),
-        f"{limits.pids} processes and threads": ("pids",),
+        f"{_pids(spec, host)} processes and threads": ("pids",),
         f"{_TMP} {limits.tmp_mib} MiB, all else read-only": (),
         "no network": (),
         "no capabilities, no new privileges": ("privilege",),

@@ -73,7 +73,7 @@ def _home_prefix(install: str) -> str:
 def _start(spec: SandboxSpec, home: Path, lifeline: int) -> subprocess.Popen[bytes]:
     folder = Path(spec.source).resolve()
     return subprocess.Popen(  # noqa: S603 - the bot is the operator's own, and so is this Python
-        [sys.executable, str(_ENTRY), str(lifeline), str(folder / BOT_FILE)],
+        [sys.executable, str(_ENTRY), str(lifeline), str(spec.deadline_seconds), str(folder / BOT_FILE)],
         cwd=folder,
         env=_environment(spec, home),
         stdin=subprocess.DEVNULL,

@@ -64,21 +64,12 @@ class ProcessSandbox:
             code = self._process.wait()
         return Exit(code if code >= 0 else _SIGNALLED - code)
 
-    def kill(self) -> None:
-        """End it and its group at once."""
-        with self._lock:
-            self._kill()
-
-    def _kill(self) -> None:
-        if not self._removed:
-            os.killpg(self._process.pid, signal.SIGKILL)
-
     def remove(self) -> None:
         """End it, and remove its home folder."""
         with self._lock:
             if self._removed:
                 return
-            self._kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._removed = True
             os.close(self._lifeline)

@@ -76,9 +76,6 @@ class Sandbox(Protocol):
             RuntimeTrouble: The runtime lost track of it.
         """
 
-    def kill(self) -> None:
-        """End it at once. Does nothing where it has ended."""
-
     def remove(self) -> None:
         """End it and leave nothing of it behind. Does nothing where that is done.
 

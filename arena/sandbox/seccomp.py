@@ -63,7 +63,6 @@ _IOCTLS: Final = {
     # Others are refused: a pseudo-terminal's line disciplines are a door to old kernel code.
     "TCGETS": 0x5401,
     "TIOCGPGRP": 0x540F,
-    "TIOCSPGRP": 0x5410,  # the container's init asks for it and would give up at EPERM
     "TIOCGWINSZ": 0x5413,
     "FIONREAD": 0x541B,
     "FIONBIO": 0x5421,

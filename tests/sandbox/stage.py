@@ -31,6 +31,10 @@ class Stage(Protocol):
         """The runtime under test."""
 
     @property
+    def deadline_code(self) -> int:
+        """Exit code of a sandbox that was ended by its deadline."""
+
+    @property
     def install(self) -> str:
         """Whose its sandboxes are."""
 
@@ -50,9 +54,13 @@ class Stage(Protocol):
 class DockerStage:
     """Programs in containers; each program is an image that adds only its command to the base."""
 
-    def __init__(self, client: docker.DockerClient, base_image: str) -> None:
+    deadline_code = 124
+
+    def __init__(
+        self, client: docker.DockerClient, base_image: str, container_runtime: str | None = None
+    ) -> None:
         self.install = f"test-{uuid.uuid4().hex[:12]}"
-        self.runtime = DockerRuntime(connect())
+        self.runtime = DockerRuntime(connect(), runtime=container_runtime)
         self.client = client
         self._base = base_image
         self._images: list[str] = []
@@ -90,6 +98,8 @@ class DockerStage:
 
 class ProcessStage:
     """Programs in plain processes; each is a folder with a bot.py."""
+
+    deadline_code = 137
 
     def __init__(self) -> None:
         self.install = f"test-{uuid.uuid4().hex[:12]}"

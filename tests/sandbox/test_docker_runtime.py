@@ -90,7 +90,7 @@ def test_a_volume_is_refused(docker_stage: DockerStage) -> None:
         docker_stage.runtime.check_source(docker_stage.image('VOLUME /data\nENTRYPOINT ["true"]'))
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/run", "/sbin"])  # noqa: S108 - the image's
+@pytest.mark.parametrize("place", ["/tmp", "/run", "/run/arena-init"])  # noqa: S108 - the image's
 def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerStage, place: str) -> None:
     """An image that the template can't be laid over is refused in our words, and nothing remains."""
     image = docker_stage.image(f'USER 0\nRUN rm -rf {place} && touch {place}\nENTRYPOINT ["true"]')
@@ -105,12 +105,18 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
 
 @pytest.mark.parametrize(
     ("command", "code", "words"),
-    [("/nowhere/bot", 127, "No such file"), ("/etc/passwd", 126, "Permission denied")],
+    [
+        ("/nowhere/bot", 127, "arena: can't start /nowhere/bot: no such file"),
+        ("no-such-bot", 127, "arena: can't start no-such-bot: no such program in any folder of PATH"),
+        ("/etc/passwd", 126, "arena: can't start /etc/passwd: permission denied: make it executable"),
+        ("/etc", 126, "arena: can't start /etc: it is a folder"),
+        ("/tmp", 126, "arena: can't start /tmp: it is a folder"),  # noqa: S108 - the container's
+    ],
 )
 def test_a_wrong_entry_point_ends_at_once(
     docker_stage: DockerStage, command: str, code: int, words: str
 ) -> None:
-    """The container's init can't start the bot: the shell's exit code, and the reason on stderr."""
+    """A bot that can't be started has a shell's exit code, and the reason on its stderr."""
     image = docker_stage.image(f'ENTRYPOINT ["{command}"]')
     with listening() as (folder, _):
         sandbox = docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
@@ -150,7 +156,6 @@ def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
         sandbox = docker_stage.runtime.launch(spec)
         docker_stage.client.api.remove_container(spec.name, force=True)
         assert sandbox.wait().code is None
-        sandbox.kill()
         sandbox.remove()
 
 

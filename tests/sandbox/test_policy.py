@@ -9,7 +9,7 @@ import pytest
 
 from arena.match import Limits
 from arena.sandbox import INSTALL_LABEL, SandboxSpec, slot_owner
-from arena.sandbox.policy import Host, container_arguments, limits_in_words
+from arena.sandbox.policy import Host, cgroup_parent, container_arguments, limits_in_words
 from arena.sandbox.seccomp import profile
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "container_arguments.json"
@@ -23,7 +23,8 @@ SPEC = SandboxSpec(
     limits=Limits(),
     labels={INSTALL_LABEL: "a1", "kaiten.match": "m7", "kaiten.attempt": "1", "kaiten.seat": "2"},
 )
-HOST = Host(runtime="runc", cgroup_driver="cgroupfs", uid=0, gid=0)
+HOST = Host(runtime="runc", cgroup_parent="/kaiten/a1", init_volume="kaiten-init-0123456789ab", uid=0, gid=0)
+COMMAND = ("python3", "/bot/bot.py", "--name=a b")
 
 FORBIDDEN = {
     "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key",
@@ -46,13 +47,13 @@ def readable(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def test_golden() -> None:
     """The arguments for a fixed spec are exactly the committed ones: a change of any control is seen."""
-    assert readable(container_arguments(SPEC, HOST)) == json.loads(GOLDEN.read_text())
+    assert readable(container_arguments(SPEC, HOST, COMMAND)) == json.loads(GOLDEN.read_text())
 
 
 def test_every_limit_of_the_spec_arrives() -> None:
     """No limit is a constant of the template."""
     limits = Limits(cpus=1.5, memory_mib=64, pids=7, tmp_mib=3)
-    found = container_arguments(replace(SPEC, limits=limits), HOST)["host_config"]
+    found = container_arguments(replace(SPEC, limits=limits), HOST, COMMAND)["host_config"]
     assert found["NanoCpus"] == 1_500_000_000
     assert found["Memory"] == found["MemorySwap"] == 64 * 1024 * 1024
     assert found["PidsLimit"] == 7
@@ -60,14 +61,44 @@ def test_every_limit_of_the_spec_arrives() -> None:
     assert {"Name": "fsize", "Soft": 3 * 1024 * 1024, "Hard": 3 * 1024 * 1024} in found["Ulimits"]
 
 
-def test_the_host_decides_parent_cores_and_user() -> None:
-    """The driver systemd gets a slice, cores are passed on, and without root bots run as the caller."""
-    host = Host(runtime="runsc", cgroup_driver="systemd", uid=1000, gid=100, cores="1-3")
-    found = container_arguments(SPEC, host)
+def test_the_host_decides_runtime_parent_cores_and_user() -> None:
+    """Runtime, control group and cores are passed on, and without root bots run as the caller."""
+    host = replace(HOST, runtime="crun", cgroup_parent="kaiten-a1.slice", uid=1000, gid=100, cores="1-3")
+    found = container_arguments(SPEC, host, COMMAND)
     assert found["user"] == "1000:100"
-    assert found["runtime"] == "runsc"
-    assert found["host_config"]["CgroupParent"] == "kaiten.slice"
+    assert found["runtime"] == "crun"
+    assert found["host_config"]["CgroupParent"] == "kaiten-a1.slice"
     assert found["host_config"]["CpusetCpus"] == "1-3"
+
+
+def test_the_bot_is_started_by_the_init_with_its_deadline() -> None:
+    """The image's command, word for word, stands behind the init and the seconds it has."""
+    found = container_arguments(replace(SPEC, deadline_seconds=77), HOST, COMMAND)
+    assert found["entrypoint"] == ["/run/arena-init/kaiten-init", "77", *COMMAND]
+    assert "command" not in found
+
+
+def test_gvisor_gets_processes_for_its_own_kernel() -> None:
+    """Under gVisor the limit on processes is at least what gVisor itself needs; more stays more."""
+    host = replace(HOST, runtime="runsc", gvisor=True)
+    assert container_arguments(SPEC, host, COMMAND)["host_config"]["PidsLimit"] == 256
+    assert "256 processes and threads" in limits_in_words(SPEC, host, ())
+    many = replace(SPEC, limits=Limits(pids=400))
+    assert container_arguments(many, host, COMMAND)["host_config"]["PidsLimit"] == 400
+
+
+@pytest.mark.parametrize(
+    ("driver", "install", "parent"),
+    [
+        ("cgroupfs", "", "/kaiten"),
+        ("cgroupfs", "1a2b", "/kaiten/1a2b"),
+        ("systemd", "", "kaiten.slice"),
+        ("systemd", "1a2b", "kaiten-1a2b.slice"),
+    ],
+)
+def test_the_control_group_of_all_bots(driver: str, install: str, parent: str) -> None:
+    """Each installation's bots have a group of their own inside one of all, in the driver's own form."""
+    assert cgroup_parent(driver, install) == parent
 
 
 def test_slots_have_different_owners() -> None:

@@ -3,6 +3,7 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -21,11 +22,11 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 WITH_GRANDCHILDREN = """
 import os, signal, socket
-if os.fork() == 0:
-    os.fork()
-    signal.pause()
 with socket.socket(socket.AF_UNIX) as channel:
     channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+    if os.fork() == 0:
+        os.fork()
+        signal.pause()
     channel.recv(1)
 """
 
@@ -73,15 +74,18 @@ def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
     assert len(said.encode()) <= 64 * 1024
 
 
-def test_kill_ends_it_and_may_be_repeated(stage: Stage) -> None:
-    """Kill ends a program that never would; a second one, and one after the end, do nothing."""
-    with listening() as (folder, _):
-        sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
+def test_it_ends_by_itself_at_its_deadline(stage: Stage) -> None:
+    """A bot that never would is ended with all its children when its time is over; nobody has to ask."""
+    with listening() as (folder, server):
+        spec = replace(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder), deadline_seconds=4)
+        sandbox = stage.runtime.launch(spec)
         try:
-            sandbox.kill()
-            assert sandbox.wait().code == 137
-            sandbox.kill()
-            assert sandbox.wait().code == 137
+            channel, _ = server.accept()
+            with channel:
+                channel.settimeout(30)
+                assert channel.recv(1) == b""  # each of its processes held the other end
+            assert sandbox.wait().code == stage.deadline_code
+            assert "arena: ended by the hard deadline of 4 s" in sandbox.stderr()
         finally:
             sandbox.remove()
 
@@ -96,7 +100,6 @@ def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
             sandbox.remove()
             assert channel.recv(1) == b""
         sandbox.remove()
-        sandbox.kill()
         assert stage.leftovers() == []
 
 
@@ -116,7 +119,7 @@ def test_environment_holds_no_more_than_it_must(stage: Stage, monkeypatch: pytes
     found: dict[str, str] = json.loads(said)
     assert found["ARENA_REFEREE"].startswith("unix:///")
     allowed = {
-        "ARENA_REFEREE", "HOME", "HOSTNAME", "LANG", "LC_CTYPE", "PATH", "PYTHONDONTWRITEBYTECODE",
+        "ARENA_REFEREE", "HOME", "HOSTNAME", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS", "PATH", "PYTHONDONTWRITEBYTECODE",
         "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR",
     }  # fmt: skip
     assert set(found) <= allowed

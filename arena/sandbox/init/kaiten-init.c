@@ -1,0 +1,145 @@
+/* The first process of a bot's container: it starts the bot, collects the dead, and ends the
+ * container when the bot has ended or its time is over, whatever became of the arena.
+ *
+ *     kaiten-init SECONDS WORD...
+ *
+ * It ends as the bot does: with its exit code, or with 128 + the signal that ended it. Its own exit
+ * codes are those of env(1) and timeout(1): 127 there is no such program, 126 it can't be run,
+ * 125 a wrong call, 124 the time is over. The kernel ends every process of a container whose first
+ * process has ended.
+ *
+ * Why a bot can't stop it: it handles no signal, and the kernel gives the first process of a pid
+ * namespace no signal from inside that it doesn't handle, not even SIGKILL or SIGSTOP. It has no timer
+ * either that could be taken from it, but counts the time left while it waits. Its memory is closed
+ * (see main), although it has the bot's uid.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OVER = 124, WRONG_CALL = 125, CANNOT_RUN = 126, NOT_FOUND = 127, SIGNALLED = 128 };
+
+static const long LONGEST = 7L * 24 * 60 * 60;
+
+/* Without stdio's formatting, which is most of what a static program would consist of. */
+static void say(const char *const words[])
+{
+    char line[512];
+    size_t length = 0;
+    for (; *words != NULL; words++)
+        for (const char *c = *words; *c != '\0' && length < sizeof line - 1; c++)
+            line[length++] = *c;
+    line[length++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, length); /* nobody else could be told */
+    (void)ignored;
+}
+
+#define SAY(...) say((const char *const[]){"arena: ", __VA_ARGS__, NULL})
+
+static const char *why_not(int error, const char *program)
+{
+    struct stat status;
+    int is_path = strchr(program, '/') != NULL;
+    switch (error) {
+    case ENOENT:
+        if (!is_path)
+            return "no such program in any folder of PATH";
+        if (stat(program, &status) == 0)
+            return "it is there, but what runs it is not: the interpreter in its first line (a line end "
+                   "of Windows belongs to its name), or the loader of its shared libraries";
+        return "no such file";
+    case EACCES:
+        if (is_path && stat(program, &status) == 0 && S_ISDIR(status.st_mode))
+            return "it is a folder";
+        return "permission denied: make it executable for everybody (chmod a+rx), and its folders too";
+    case ENOEXEC:
+        return "neither a program for this kind of processor nor a script that begins with #!";
+    default:
+        return strerror(error);
+    }
+}
+
+static void become(char *const words[])
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    execvp(words[0], words);
+    int error = errno;
+    SAY("can't start ", words[0], ": ", why_not(error, words[0]));
+    _exit(error == ENOENT || error == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
+}
+
+/* Collects whoever has ended. Returns the exit code of the bot where it was among them, otherwise -1. */
+static int collect(pid_t bot)
+{
+    int code = -1, status;
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+        if (ended == bot)
+            code = WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+    return code;
+}
+
+static int watch(pid_t bot, long seconds, const sigset_t *death)
+{
+    struct timespec now, end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += seconds;
+    for (;;) {
+        int code = collect(bot);
+        if (code >= 0)
+            return code;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        struct timespec left = {end.tv_sec - now.tv_sec, end.tv_nsec - now.tv_nsec};
+        if (left.tv_nsec < 0) {
+            left.tv_sec -= 1;
+            left.tv_nsec += 1000000000;
+        }
+        if (left.tv_sec < 0)
+            return -1;
+        /* A death between the last look and this waits as a pending signal. */
+        sigtimedwait(death, NULL, &left);
+    }
+}
+
+int main(int count, char *words[])
+{
+    char *rest = NULL;
+    long seconds = count > 2 ? strtol(words[1], &rest, 10) : 0;
+    if (seconds <= 0 || seconds > LONGEST || *rest != '\0') {
+        SAY("kaiten-init wants SECONDS, at most a week, and WORDS");
+        return WRONG_CALL;
+    }
+    /* The bot has the same uid. Its file can't be read by that uid, so the kernel keeps others out of
+     * its memory from the start; this is for where the file's mode got lost. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+    sigset_t death;
+    sigemptyset(&death);
+    sigaddset(&death, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &death, NULL);
+
+    pid_t bot = fork();
+    if (bot < 0) {
+        SAY("can't start a process: ", strerror(errno));
+        return CANNOT_RUN;
+    }
+    if (bot == 0)
+        become(words + 2);
+
+    int code = watch(bot, seconds, &death);
+    if (code >= 0)
+        return code;
+    SAY("ended by the hard deadline of ", words[1], " s");
+    return OVER;
+}

@@ -1,0 +1,112 @@
+"""The image that brings the containers' init to an engine. Pure, but for reading the program itself.
+
+The program is ``init/kaiten-init-<machine>``; ``scripts/build-init`` makes it from the source beside it.
+"""
+
+import hashlib
+import io
+import json
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from arena.sandbox.errors import RuntimeTrouble
+
+INIT_FILE: Final = "kaiten-init"
+INIT_FOLDER: Final = "/init"
+"""Where the image has it, alone in a folder."""
+
+_FOLDER: Final = Path(__file__).parent / "init"
+_MODE: Final = 0o711
+"""Bots share its uid. A program that they can't read is one whose memory the kernel keeps from them."""
+
+_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+_EPOCH: Final = "1970-01-01T00:00:00Z"
+_DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """The program for one kind of processor.
+
+    Attributes:
+        machine: Such as ``x86_64``.
+        program: Its bytes.
+    """
+
+    machine: str
+    program: bytes
+
+    @property
+    def name(self) -> str:
+        """Of the volume that holds it: another program is another volume."""
+        return f"kaiten-init-{hashlib.sha256(self.program).hexdigest()[:_DIGITS]}"
+
+    @property
+    def image(self) -> str:
+        """Of the image that fills the volume."""
+        repository, _, digest = self.name.rpartition("-")
+        return f"{repository}:{digest}"
+
+    def archive(self) -> bytes:
+        """Return the image as ``docker load`` takes it: the same bytes every time, so one image."""
+        layer = self._layer()
+        config = _json(
+            {
+                "architecture": _ARCHITECTURES[self.machine],
+                "config": {"Cmd": [f"{INIT_FOLDER}/{INIT_FILE}"]},
+                "created": _EPOCH,
+                "history": [{"created": _EPOCH}],
+                "os": "linux",
+                "rootfs": {
+                    "type": "layers",
+                    "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"],
+                },
+            }
+        )
+        config_name = f"{hashlib.sha256(config).hexdigest()}.json"
+        manifest = _json([{"Config": config_name, "RepoTags": [self.image], "Layers": ["layer.tar"]}])
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for name, data in (("layer.tar", layer), (config_name, config), ("manifest.json", manifest)):
+                _add(archive, name, data, 0o644)
+        return buffer.getvalue()
+
+    def _layer(self) -> bytes:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as layer:
+            folder = tarfile.TarInfo(INIT_FOLDER.lstrip("/"))
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            layer.addfile(folder)
+            _add(layer, f"{folder.name}/{INIT_FILE}", self.program, _MODE)
+        return buffer.getvalue()
+
+
+def init_for(machine: str) -> Init:
+    """Return the program for an engine's kind of processor, as ``docker info`` names it.
+
+    Raises:
+        RuntimeTrouble: There is none.
+    """
+    if machine not in _ARCHITECTURES:
+        raise RuntimeTrouble(
+            f"the engine runs on {machine}, and {INIT_FILE}, with which containers begin, is there for "
+            f"{' and '.join(_ARCHITECTURES)} alone: use an engine on one of those"
+        )
+    return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes())
+
+
+def is_init(member: tarfile.TarInfo, data: bytes, init: Init) -> bool:
+    """Tell whether what lies in a volume is the program, with the mode and owner that it needs."""
+    return (member.mode & 0o7777, member.uid, data) == (_MODE, 0, init.program)
+
+
+def _json(value: Any) -> bytes:  # noqa: ANN401 - whatever has a form in JSON
+    return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(data), mode
+    archive.addfile(member, io.BytesIO(data))
