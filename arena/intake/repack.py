@@ -41,7 +41,7 @@ def repack(
         archive: What ``docker save`` wrote, or an OCI archive; gzip or plain.
         output: Where the layers go: their uncompressed tars one after another, the lowest first, so that each
             begins where the sizes of those before it end. Overwritten; does not exist if this raises. A
-            second file, without a name and as large as the limit on archives at most, is beside it for a while.
+            second file without a name, within the limit on archives, is beside it for a while.
         platform: Which of an archive's images to take.
         uid: User and group that reads; None where this process is not root.
         limits: On the archive and on its reader.

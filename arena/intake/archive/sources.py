@@ -1,0 +1,209 @@
+"""Where bytes come from: a range of a file, through gzip, a hash or a count. Each holds one chunk at most."""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from arena.intake.errors import Rejected
+
+CHUNK: Final = 256 * 1024
+GZIP: Final = b"\x1f\x8b"
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+_ENDS_EARLY: Final = "the archive ends early: it was cut off on its way; send it again"
+
+
+class Source(Protocol):
+    """Gives bytes from the front to the back."""
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes, and none only at the end."""
+        ...
+
+
+class Window:
+    """A range of an open file, whose own position is not used.
+
+    Args:
+        descriptor: Of the file.
+        offset: Where the range begins.
+        size: Of the range, in bytes.
+    """
+
+    def __init__(self, descriptor: int, offset: int, size: int) -> None:
+        self._descriptor = descriptor
+        self._offset = offset
+        self._left = size
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes.
+
+        Raises:
+            Rejected: The file is shorter than the range.
+        """
+        wanted = min(size, self._left, CHUNK)
+        if not wanted:
+            return b""
+        chunk = os.pread(self._descriptor, wanted, self._offset)
+        if not chunk:
+            raise Rejected(_ENDS_EARLY)
+        self._offset += len(chunk)
+        self._left -= len(chunk)
+        return chunk
+
+
+class Gunzip:
+    """What gzip compressed, of any number of members; zeros may follow them.
+
+    Args:
+        source: Compressed.
+        what: Its name in errors.
+    """
+
+    def __init__(self, source: Source, what: str) -> None:
+        self._source = source
+        self._what = what
+        self._engine = zlib.decompressobj(_GZIP_WINDOW)
+        self._waiting = b""
+        self._begun = False
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes.
+
+        Raises:
+            Rejected: It is damaged, or ends early.
+        """
+        while True:
+            if not self._waiting and not self._refill():
+                return b""
+            try:
+                chunk = self._engine.decompress(self._waiting, min(size, CHUNK))
+            except zlib.error as error:
+                raise Rejected(
+                    f"{self._what}: its gzip is damaged ({error}): save and send it again"
+                ) from error
+            self._begun = True
+            if self._engine.eof:
+                self._waiting = self._engine.unused_data.lstrip(b"\0")
+                self._engine = zlib.decompressobj(_GZIP_WINDOW)
+                self._begun = False
+            else:
+                self._waiting = self._engine.unconsumed_tail
+            if chunk:
+                return chunk
+
+    def _refill(self) -> bool:
+        """Fetch what to decompress next; return whether there is any."""
+        while chunk := self._source.read(CHUNK):
+            # Between members, zeros are padding.
+            self._waiting = chunk if self._begun else chunk.lstrip(b"\0")
+            if self._waiting:
+                return True
+        if self._begun:
+            raise Rejected(f"{self._what}: its gzip ends early: save and send it again")
+        return False
+
+
+class Hashed:
+    """The same bytes, hashed and counted on their way."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes."""
+        chunk = self._source.read(size)
+        self._digest.update(chunk)
+        self.size += len(chunk)
+        return chunk
+
+    @property
+    def digest(self) -> str:
+        """``sha256:…`` of what has been read."""
+        return f"sha256:{self._digest.hexdigest()}"
+
+
+class Allowance:
+    """So many bytes and no more, from several sources together.
+
+    Args:
+        size: In bytes.
+        refusal: What to say when they are used up.
+    """
+
+    def __init__(self, size: int, refusal: str) -> None:
+        self._left = size
+        self._refusal = refusal
+
+    def spend(self, size: int) -> None:
+        """Take some of it.
+
+        Raises:
+            Rejected: There is not so much left.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise Rejected(self._refusal)
+
+
+class Metered:
+    """The same bytes, as long as an allowance lasts."""
+
+    def __init__(self, source: Source, allowance: Allowance) -> None:
+        self._source = source
+        self._allowance = allowance
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes."""
+        chunk = self._source.read(size)
+        self._allowance.spend(len(chunk))
+        return chunk
+
+
+class Ahead:
+    """Reads a source in large chunks and gives small pieces.
+
+    Attributes:
+        position: How many bytes have been given or passed over.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._chunk = b""
+        self._used = 0
+        self.position = 0
+
+    def take(self, size: int) -> bytes:
+        """Return exactly ``size`` bytes, or fewer at the end."""
+        if self._used + size <= len(self._chunk):
+            piece = self._chunk[self._used : self._used + size]
+            self._used += size
+            self.position += size
+            return piece
+        return b"".join(self.pieces(size))
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """Yield ``size`` bytes in pieces, or fewer at the end."""
+        while size:
+            if self._used == len(self._chunk):
+                self._chunk, self._used = self._source.read(CHUNK), 0
+                if not self._chunk:
+                    return
+            piece = self._chunk[self._used : self._used + size]
+            self._used += len(piece)
+            self.position += len(piece)
+            size -= len(piece)
+            yield piece
+
+    def skip(self, size: int) -> int:
+        """Pass over ``size`` bytes; return how many of them there were."""
+        return sum(map(len, self.pieces(size)))
+
+
+def drain(source: Source) -> None:
+    """Read what is left, for its hash and its count."""
+    while source.read(CHUNK):
+        pass

@@ -1,0 +1,67 @@
+"""Writes a tar of which every byte is the arena's choice or a file's content."""
+
+import hashlib
+import tarfile
+from typing import BinaryIO
+
+from arena.intake.archive.names import Parts
+from arena.intake.archive.sources import Allowance
+from arena.intake.archive.tar import BLOCK, Kind, Member
+from arena.intake.image import Layer
+
+
+class TarWriter:
+    """One tar in the making.
+
+    Owner and group are root, whoever they were: bots run as a user that owns nothing. Bits that give a
+    program its owner's rights are gone, and so are extended attributes, with file capabilities among them.
+    Times of modification stay: Python compares those of a module and its compiled form.
+
+    Args:
+        sink: For its bytes.
+        allowance: What may be written.
+    """
+
+    def __init__(self, sink: BinaryIO, allowance: Allowance) -> None:
+        self._sink = sink
+        self._allowance = allowance
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def add(self, parts: Parts, kind: bytes, member: Member, target: str = "") -> None:
+        """Write a member's header; its content and padding follow by :meth:`write`.
+
+        Args:
+            parts: Its path.
+            kind: As tarfile has it.
+            member: Its mode, time and size.
+            target: Of a link.
+        """
+        info = tarfile.TarInfo("/".join(parts))
+        info.type = kind
+        info.mode = member.mode & (0o1777 if member.kind is Kind.FOLDER else 0o777)
+        info.mtime = member.mtime
+        info.size = member.size
+        info.linkname = target
+        self._header(info)
+
+    def add_mark(self, parts: Parts) -> None:
+        """Write an empty file that marks what lower layers have as removed."""
+        info = tarfile.TarInfo("/".join(parts))
+        info.mode = 0
+        self._header(info)
+
+    def write(self, data: bytes) -> None:
+        """Write bytes as they are."""
+        self._allowance.spend(len(data))
+        self._sink.write(data)
+        self._digest.update(data)
+        self._size += len(data)
+
+    def finish(self) -> Layer:
+        """Write the end; return what the tar is known by."""
+        self.write(bytes(2 * BLOCK))
+        return Layer(f"sha256:{self._digest.hexdigest()}", self._size)
+
+    def _header(self, info: tarfile.TarInfo) -> None:
+        self.write(info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict"))
