@@ -54,6 +54,11 @@ class DockerRuntime:
         )
 
     @property
+    def host(self) -> Host:
+        """What the template knows of the engine."""
+        return self._host
+
+    @property
     def describe(self) -> str:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         return f"docker/{self._host.runtime}"
@@ -96,9 +101,8 @@ class DockerRuntime:
                     self._client.remove_container(spec.name, v=True, force=True)
                 raise
         warnings = tuple(answer.get("Warnings") or ())
-        return DockerSandbox(
-            self._client, answer["Id"], spec.name, limits_in_words(spec, self._host, warnings)
-        )
+        limits = limits_in_words(spec, self._host, warnings)
+        return DockerSandbox(self._client, answer["Id"], spec.name, limits, warnings)
 
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
         """Remove every container of an installation that nobody looks after, running ones too.

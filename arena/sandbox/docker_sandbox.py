@@ -35,13 +35,25 @@ class DockerSandbox:
         container: The container's id.
         name: For messages.
         limits: What holds it, in words.
+        warnings: What the engine said when it was created.
+
+    Attributes:
+        warnings: The same.
     """
 
-    def __init__(self, client: docker.APIClient, container: str, name: str, limits: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        client: docker.APIClient,
+        container: str,
+        name: str,
+        limits: tuple[str, ...],
+        warnings: tuple[str, ...],
+    ) -> None:
         self._client = client
         self._container = container
         self._name = name
         self._limits = limits
+        self.warnings = warnings
         self._stderr = _Stderr()
         self._lock = threading.Lock()
         self._removed = False

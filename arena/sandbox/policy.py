@@ -29,8 +29,8 @@ _GVISOR_PROCESSES: Final = 256
 
 _TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
 _MIB: Final = 1024 * 1024
-_OPEN_FILES: Final = 256
-_TMP_FILES: Final = 1024
+OPEN_FILES: Final = 256
+TMP_FILES: Final = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
         "IpcMode": "none",
         "CgroupnsMode": "private",
         "ReadonlyRootfs": True,
-        "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={_TMP_FILES}"},
+        "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={TMP_FILES}"},
         "Mounts": [_socket_mount(spec), _init_mount(host)],
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges", f"seccomp={profile_json()}"],
@@ -135,7 +135,7 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
             _ulimit("core", 0),
             _ulimit("fsize", limits.tmp_mib * _MIB),
             _ulimit("msgqueue", 0),  # /dev/mqueue is there and can be written, whatever the mode of IPC
-            _ulimit("nofile", _OPEN_FILES),
+            _ulimit("nofile", OPEN_FILES),
         ],
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "1", "compress": "false"}},
         "Init": False,  # ours keeps a deadline too
