@@ -1,0 +1,103 @@
+"""Whether an attack was held: everything that is wrong with an outcome, in words."""
+
+from typing import Final
+
+from arena.coordinator.check import RecordRefused, check_record
+from arena.match import MatchRecord, MatchSpec
+from tests.sandbox.hostile.attack import SEAT, Attack, Outcome, Peak
+from tests.sandbox.hostile.expected import differences
+
+_MIB: Final = 1024 * 1024
+
+BOUNDS: Final = Peak(
+    # Five bots at their limits; others use this machine's memory too.
+    host=1280 * _MIB,
+    bots=256 * _MIB,
+    referees=512 * _MIB,
+    # A log of 1 MiB in two files while it turns over, and what the engine writes of each container itself.
+    disk=4 * _MIB,
+)
+"""What one hostile match and the second match together may use."""
+
+
+def complaints(
+    attack: Attack, outcome: Outcome, hostile: MatchSpec, second: tuple[MatchSpec, MatchRecord]
+) -> tuple[str, ...]:
+    """Judge an attack that was played against the arena as it is. Empty: it was held."""
+    return (
+        *_verdict(attack, outcome),
+        *_unequal("hostile match", hostile, outcome.record),
+        *_blamed("hostile match", outcome.record, sparing=SEAT),
+        *_unequal("second match", *second),
+        *_blamed("second match", second[1]),
+        *(f"left: {what}" for what in outcome.left),
+        *_beyond(outcome.peak),
+    )
+
+
+def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
+    """Judge an attack that was played with its control taken away. Empty: it succeeded, in bounds."""
+    found = []
+    if not outcome.told:
+        found.append(_silence(outcome))
+    elif not attack.achieved(outcome):
+        found.append(f"without {attack.control.name} it got nothing either: {dict(outcome.told)}")
+    if outcome.peak.host > BOUNDS.host:
+        found.append(_too_much("host", outcome.peak.host, BOUNDS.host))
+    if not attack.control.kept:
+        found += [f"left: {what}" for what in outcome.left]
+    return tuple(found)
+
+
+def _verdict(attack: Attack, outcome: Outcome) -> list[str]:
+    found = []
+    if outcome.verdict not in attack.verdicts:
+        found.append(
+            f"verdict {outcome.verdict}, not {attack.verdicts}: {[*map(tuple, outcome.faults)]}, "
+            f"{outcome.record.seats[SEAT].trouble}"
+        )
+    elif attack.faults is not None and outcome.faults != attack.faults:
+        found.append(f"faults {[*map(tuple, outcome.faults)]}, not {[*map(tuple, attack.faults)]}")
+    if not outcome.told:
+        found.append(_silence(outcome))
+    elif got := attack.achieved(outcome):
+        found.append(f"it got {got}")
+    return found
+
+
+def _unequal(name: str, spec: MatchSpec, record: MatchRecord) -> list[str]:
+    try:
+        game = check_record(spec, record)[0]
+    except RecordRefused as error:
+        return [f"{name}: {error}"]
+    return [f"{name}: {what}" for what in differences(spec, game.record, game.places)]
+
+
+def _blamed(name: str, record: MatchRecord, sparing: int | None = None) -> list[str]:
+    return [
+        f"{name}: seat {seat} has the fault {decision.fault}: {decision.trouble}"
+        for step in record.games[0].steps
+        for seat, decision in enumerate(step)
+        if decision is not None and decision.fault is not None and seat != sparing
+    ] + [
+        f"{name}: seat {seat}: {report.trouble}"
+        for seat, report in enumerate(record.seats)
+        if report.trouble is not None and seat != sparing
+    ]
+
+
+def _beyond(peak: Peak) -> list[str]:
+    return [
+        _too_much(what, used, bound)
+        for what, used, bound in zip(Peak._fields, peak, BOUNDS, strict=True)
+        if used > bound
+    ]
+
+
+def _too_much(what: str, used: int, bound: int) -> str:
+    return f"{what}: {used / _MIB:.1f} MiB, and {bound / _MIB:.0f} are the bound"
+
+
+def _silence(outcome: Outcome) -> str:
+    said = outcome.record.seats[SEAT].stderr[-500:]
+    return f"it told nothing, so nobody knows that it ran; its stderr ends with {said!r}"

@@ -1,0 +1,198 @@
+"""Plays attacks against the real engine, beside honest bots and with a second match running."""
+
+import io
+import shutil
+import sys
+import tarfile
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+from unittest.mock import patch
+
+import docker
+
+from arena.launcher import Launcher
+from arena.launcher.sockets import REFEREE_UID
+from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.rules import Rules
+from arena.sandbox import MATCH_LABEL, SEAT_LABEL
+from arena.sandbox.docker_runtime import DockerRuntime
+from arena.sandbox.policy import FIRST_UID
+from tests.sandbox.hostile import bot
+from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome
+from tests.sandbox.hostile.judge import complaints, control_complaints
+from tests.sandbox.hostile.watch import Watch
+
+CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
+"""Short, but an honest bot with 0.4 of a core never comes near it."""
+
+FIRST_SLOT: Final = 100
+"""The slots from here on are the suite's: what runs as their users is nobody else's."""
+
+_SLOTS: Final = 8
+_HERE: Final = Path(__file__).parent
+_ROOT: Final = _HERE.parents[2]
+_NO_CONTROL: Final = Control(name="nothing")
+
+
+class LooseClient(docker.APIClient):
+    """The engine's client, but for what a control's absence changes for the attacker's container."""
+
+    def __init__(self) -> None:
+        super().__init__(version="auto", timeout=60, max_pool_size=64)
+        self.without = _NO_CONTROL
+
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
+        """Create it, without the control."""
+        labels = arguments["labels"]
+        if (labels[MATCH_LABEL], labels[SEAT_LABEL]) == ("hostile", str(SEAT)) and self.without.template:
+            self.without.template(arguments)
+        return super().create_container(*args, **arguments)
+
+    def remove_container(self, *args: Any, **arguments: Any) -> None:  # noqa: ANN401 - as the library's
+        """Remove it, unless it is kept."""
+        if not self.without.kept:
+            super().remove_container(*args, **arguments)
+
+
+class HostileStage:
+    """One engine, and the programs as images on it.
+
+    Args:
+        client: Of the engine.
+        base_image: The bots' base image's id.
+    """
+
+    def __init__(self, client: docker.DockerClient, base_image: str) -> None:
+        self.install = f"hostile-{uuid.uuid4().hex[:8]}"
+        self._docker = client
+        self._client = LooseClient()
+        self.runtime = DockerRuntime(self._client)
+        self._images: dict[tuple[str, ...], str] = {}
+        self._programs = _build(client, base_image)
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-x-"))  # short: an address holds 107 bytes
+        self._folder.chmod(0o711)
+        self._run_dir = self._folder / "run"
+        self._launcher = Launcher(self.runtime, self.install, self._run_dir)
+        uids = frozenset(
+            first + FIRST_SLOT + slot for first in (REFEREE_UID, FIRST_UID) for slot in range(_SLOTS)
+        )
+        self._watch = Watch(client.api, self.install, uids, self._run_dir)
+
+    def attack(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
+        """Play an attack against the arena as it is, and say what is wrong with the outcome."""
+        hostile = self._match("hostile", (attack.command(), *[_HONEST] * attack.honest))
+        second = self._match("second", (_HONEST, _HONEST))
+        with ThreadPoolExecutor(1) as pool:
+            beside = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
+            outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT), beside.result)
+            return outcome, complaints(attack, outcome, hostile, (second, beside.result()))
+
+    def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
+        """Play an attack with its control taken away, and say what is wrong with the outcome."""
+        control = attack.control
+        hostile = self._match("hostile", (attack.command(), _HONEST), control.clock or CLOCK)
+        self._client.without = control
+        try:
+            with self._referee(control):
+                outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT))
+        finally:
+            self._client.without = _NO_CONTROL
+            self.runtime.sweep(self.install)
+        return outcome, control_complaints(attack, outcome)
+
+    def close(self) -> None:
+        """Remove everything."""
+        self.runtime.sweep(self.install)
+        for image in (*self._images.values(), self._programs):
+            self._docker.images.remove(image, force=True)
+        self.runtime.close()
+        shutil.rmtree(self._folder)
+
+    def _outcome(
+        self, play: Callable[[], MatchRecord], meanwhile: Callable[[], object] = lambda: None
+    ) -> Outcome:
+        begun = time.monotonic()
+        with self._watch.watching():
+            record = play()
+            seconds = time.monotonic() - begun
+            meanwhile()
+        return Outcome(
+            record=record,
+            peak=self._watch.peak,
+            left=self._watch.left(),
+            seconds=seconds,
+            runtime=self.runtime.describe.removeprefix("docker/"),
+        )
+
+    def _play(self, spec: MatchSpec, first_slot: int) -> MatchRecord:
+        slots = tuple(range(first_slot, first_slot + len(spec.seats)))
+        return decode(self._launcher.play(encode(spec), slots), MatchRecord)
+
+    def _match(self, name: str, commands: tuple[tuple[str, ...], ...], clock: Clock = CLOCK) -> MatchSpec:
+        return MatchSpec(
+            match=name,
+            attempt=1,
+            rules=Rules(players=len(commands)),
+            seeds=(uuid.uuid5(uuid.NAMESPACE_OID, name).hex,),
+            seats=tuple(self._image(command) for command in commands),
+            clock=clock,
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER,
+        )
+
+    def _image(self, command: tuple[str, ...]) -> str:
+        """Return the id of an image that starts with this command: the programs' with another config."""
+        if command not in self._images:
+            container = self._docker.api.create_container(self._programs)["Id"]
+            try:
+                made = self._docker.api.commit(container, conf={"Entrypoint": list(command), "Cmd": None})
+            finally:
+                self._docker.api.remove_container(container, v=True, force=True)
+            self._images[command] = made["Id"]
+        return self._images[command]
+
+    @contextmanager
+    def _referee(self, control: Control) -> Iterator[None]:
+        """Let referees begin with the control's lines."""
+        if control.referee is None:
+            yield
+            return
+        lines = self._folder / "referee.py"
+        lines.write_text(f"{control.referee}\nfrom arena.referee.process import main\nmain()\n")
+        program = self._folder / "referee"
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} -I {lines}\n")
+        program.chmod(0o700)
+        with patch("arena.launcher.referee.sys", SimpleNamespace(executable=str(program))):
+            yield
+
+
+_HONEST: Final = ("python3", "-c", f"from {bot.__name__} import honest; honest()")
+
+
+def _build(client: docker.DockerClient, base_image: str) -> str:
+    """Return the id of an image that holds this folder's programs."""
+    files = {
+        path.relative_to(_ROOT).as_posix(): path.read_bytes()
+        for path in (*_HERE.glob("*.py"), *_HERE.glob("*/*.py"), _HERE.parent / "__init__.py")
+    }
+    label = f"LABEL kaiten.test={uuid.uuid4().hex}"
+    files["Dockerfile"] = f"FROM {base_image}\n{label}\nCOPY tests /bot/tests\n".encode()
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            member.mode = 0o644
+            archive.addfile(member, io.BytesIO(content))
+    context.seek(0)
+    image, _ = client.images.build(fileobj=context, custom_context=True, rm=True, network_mode="none")
+    if image.id is None:
+        raise ValueError("the build gave no image")
+    return image.id

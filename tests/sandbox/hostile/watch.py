@@ -1,0 +1,174 @@
+"""What can be seen of containers from outside while they run, and what remains of them."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import docker
+from docker.errors import APIError
+
+from arena.sandbox import INSTALL_LABEL
+from tests.sandbox.hostile.attack import Peak
+
+_PAUSE_SECONDS: Final = 0.1
+_SETTLE_SECONDS: Final = 10.0
+"""What the engine's own helpers of a removed container get to end."""
+
+_MEMORY_FILES: Final = (
+    "/sys/fs/cgroup/memory/{parent}/{id}/memory.max_usage_in_bytes",
+    "/sys/fs/cgroup/{parent}/{id}/memory.peak",
+    "/sys/fs/cgroup/{parent}/docker-{id}.scope/memory.peak",
+)
+"""cgroup v1, v2 and v2 of systemd."""
+
+
+class Watch:
+    """Looks at the containers of an installation, its processes and the host.
+
+    Args:
+        client: Of the engine.
+        install: The installation's id.
+        uids: Those of its bots and referees, which nobody else uses.
+        run_dir: Where its sockets lie.
+    """
+
+    def __init__(self, client: docker.APIClient, install: str, uids: frozenset[int], run_dir: Path) -> None:
+        self._client = client
+        self._install = install
+        self._uids = uids
+        self._run_dir = run_dir
+        self._root = Path(client.info()["DockerRootDir"])
+        self._seen: dict[str, dict[str, Any]] = {}
+        self._peak = Peak()
+
+    @property
+    def peak(self) -> Peak:
+        """The most that was seen in the last :meth:`watching`."""
+        return self._peak
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look again and again while the context lasts."""
+        self._seen, self._peak = {}, Peak()
+        before, done = _available(), threading.Event()
+        failure: list[BaseException] = []
+
+        def look() -> None:
+            try:
+                while not done.wait(_PAUSE_SECONDS):
+                    self._look(before)
+            except BaseException as error:  # noqa: BLE001 - raised where the context is left
+                failure.append(error)
+
+        watcher = threading.Thread(target=look, name="hostile-watch")
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()
+        if failure:
+            raise failure[0]
+        if not self._seen:
+            raise RuntimeError(f"no container of {self._install} was seen")
+
+    def left(self) -> tuple[str, ...]:
+        """Return what remains of the containers that were seen, and of their processes and sockets."""
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while (found := self._remains()) and time.monotonic() < deadline:
+            time.sleep(_PAUSE_SECONDS)
+        return tuple(found)
+
+    def _look(self, before: int) -> None:
+        for container in self._containers():
+            if container not in self._seen:
+                with suppress(APIError):  # it has gone meanwhile
+                    self._seen[container] = self._client.inspect_container(container)
+        now = Peak(
+            host=max(0, before - _available()),
+            bots=max((self._memory(details) for details in self._seen.values()), default=0),
+            referees=max((_memory_of(process) for process in self._processes()), default=0),
+            disk=sum(_size(folder) for details in self._seen.values() for folder in self._folders(details)),
+        )
+        self._peak = Peak(*map(max, self._peak, now))
+
+    def _containers(self) -> list[str]:
+        found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self._install}"})
+        return [container["Id"] for container in found]
+
+    def _memory(self, details: dict[str, Any]) -> int:
+        parent = details["HostConfig"]["CgroupParent"].strip("/")
+        for pattern in _MEMORY_FILES:
+            with suppress(OSError):
+                return int(Path(pattern.format(parent=parent, id=details["Id"])).read_text())
+        return 0
+
+    def _folders(self, details: dict[str, Any]) -> tuple[Path, ...]:
+        layer = (details["GraphDriver"]["Data"] or {}).get("UpperDir")
+        return (self._root / "containers" / details["Id"], *([Path(layer)] if layer else []))
+
+    def _processes(self) -> list[Path]:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if process.stat().st_uid in self._uids:
+                    found.append(process)
+        return found
+
+    def _remains(self) -> list[str]:
+        found = [f"container {container[:12]}" for container in self._containers()]
+        found += [f"process {path.name}: {_command(path)}" for path in self._processes()]
+        found += [f"file {path}" for path in self._run_dir.rglob("*")]
+        for container, details in self._seen.items():
+            found += [f"folder {folder}" for folder in self._folders(details) if folder.exists()]
+            found += [
+                f"control group {path}" for path in Path("/sys/fs/cgroup").glob(f"*/kaiten*/*{container}*")
+            ]
+        volumes = {volume["Name"] for volume in self._client.volumes()["Volumes"] or ()}
+        mounts = [mount for details in self._seen.values() for mount in details["Mounts"]]
+        found += [f"volume {mount['Name']}" for mount in mounts if mount.get("Name") in volumes]
+        return found + self._helpers()
+
+    def _helpers(self) -> list[str]:
+        """Return processes of the engine's that belong to one of the containers."""
+        return [
+            f"process {path.name}: {command}"
+            for path in Path("/proc").glob("[0-9]*")
+            if any(container in (command := _command(path)) for container in self._seen)
+            and int(path.name) != os.getpid()
+        ]
+
+
+def _available() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("/proc/meminfo has no MemAvailable")
+
+
+def _memory_of(process: Path) -> int:
+    """Return the most memory that a process has had, 0 where it is gone or is no process of Python's."""
+    with suppress(OSError):
+        for line in (process / "status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _command(process: Path) -> str:
+    with suppress(OSError):
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    return ""
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(f"{where}/{name}").st_blocks * 512
+    return total
