@@ -19,6 +19,7 @@ from grpc import aio
 
 from arena.match import Clock
 from arena.referee.conductor import Conductor
+from arena.referee.door import listen
 from arena.referee.grpc_player import PROTOCOL, GrpcPlayer
 from arena.referee.match import Match
 from arena.referee.player import Answer
@@ -148,7 +149,10 @@ async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready
     games = (_WARM_UP + shape.each) // _DECISIONS_A_GAME + 2
     conductors = []
     for first in range(0, len(sockets), 2):
-        players = [GrpcPlayer(Path(socket), encoder()) for socket in sockets[first : first + 2]]
+        players = [
+            GrpcPlayer(listen(Path(socket)), Path(f"{socket}.inner"), encoder())
+            for socket in sockets[first : first + 2]
+        ]
         match = Match(Rules(players=2), seeds(games), Clock())
         conductor = _CountingConductor(match, players, start_seconds=60, now=monotonic)
         conductor.meter = meter

@@ -140,6 +140,7 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
         seeds=match.seeds,
         clock=match.clock,
         sockets=tuple(str(path) for path in sockets.paths),
+        folder=str(sockets.referee_folder),
         uid=sockets.referee_uid,
         memory_mib=_REFEREE_MIB,
     )

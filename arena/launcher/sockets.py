@@ -1,4 +1,4 @@
-"""The folders in which a match's sockets lie, one a seat."""
+"""The folders in which a match's sockets lie: one a seat, and one for the referee alone."""
 
 import os
 import shutil
@@ -28,6 +28,7 @@ class SeatSockets:
     def __init__(self, root: Path, slots: tuple[int, ...]) -> None:
         self.folders = tuple(root / str(seat) for seat in range(len(slots)))
         self.paths = tuple(folder / SOCKET_NAME for folder in self.folders)
+        self.referee_folder = root / "referee"
         self._slots = slots
         self.referee_uid = REFEREE_UID + slots[0] if os.geteuid() == 0 else None
         longest = max(len(os.fsencode(path)) for path in self.paths)
@@ -38,9 +39,15 @@ class SeatSockets:
             )
 
     def make(self) -> None:
-        """Make the folders, which only this process's user can write to."""
+        """Make the folders. Only this process's user can write to those of the seats.
+
+        The referee's can be entered by nobody but the referee, and is mounted into no container.
+        """
         for folder in self.folders:
             folder.mkdir(parents=True, mode=0o711)
+        self.referee_folder.mkdir(mode=0o700)
+        if self.referee_uid is not None:
+            os.chown(self.referee_folder, self.referee_uid, self.referee_uid)
 
     def hand_over(self) -> None:
         """Once the referee listens, let each socket's bot, and nobody else, dial in."""

@@ -88,6 +88,11 @@ class Conductor:
         self._absent.discard(seat)
         self._hear(lambda now: self._match.lose(seat, lost, now))
 
+    def failed(self, error: Exception) -> None:
+        """End the match with this error."""
+        self._failure = error
+        self._over.set()
+
     def _tick(self, now: float) -> None:
         for seat in [seat for seat in self._absent if now > self._waiting.get(seat, now)]:
             self._absent.remove(seat)
@@ -104,8 +109,7 @@ class Conductor:
             for seat, events in self._match.outbox():
                 self._players[seat].send(events)
         except Exception as error:  # noqa: BLE001 - the library would blame the bot whose message came last
-            self._failure = error
-            self._over.set()
+            self.failed(error)
             return
         if self._match.over:
             self._over.set()

@@ -35,6 +35,7 @@ class Match:
         self._lost: dict[int, Lost] = {}
         self._tables: list[GameTable] = []
         self._active: dict[int, GameTable] = {}
+        self._early: dict[int, str] = {}
         self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
         self._games_at_once = 0
 
@@ -108,10 +109,14 @@ class Match:
         self._turn_over(now)
 
     def _breach(self, seat: int, answer: Answer, now: float) -> None:
+        where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
+        text = answer.broken or f"an answer to {where}, which was not asked"
         table = self._active.get(answer.game) or next(iter(self._active.values()), None)
         if table is not None:
-            where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
-            table.breach(seat, answer.broken or f"an answer to {where}, which was not asked", now)
+            table.breach(seat, text, now)
+        elif not self.begun:
+            # It counts against the first decision that is asked of this seat.
+            self._early.setdefault(seat, text)
 
     def _begin(self, now: float) -> None:
         if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:
@@ -146,8 +151,16 @@ class Match:
         while self._may_start():
             game = len(self._tables)
             table = GameTable(
-                game, self._rules, self._seeds[game], self._clock, lost=self._lost, tell=self._tell, now=now
+                game,
+                self._rules,
+                self._seeds[game],
+                self._clock,
+                lost=self._lost,
+                breaches=self._early,
+                tell=self._tell,
+                now=now,
             )
+            self._early = {}
             self._tables.append(table)
             self._active[game] = table
 

@@ -60,6 +60,9 @@ class Listener(Protocol):
     def lost(self, seat: int, lost: Lost) -> None:
         """Take note that the bot is gone; nothing comes after it."""
 
+    def failed(self, error: Exception) -> None:
+        """Take note that the line did not work, which is no bot's fault."""
+
 
 class Player(Protocol):
     """A line to one bot."""

@@ -18,8 +18,10 @@ import msgspec
 import uvloop
 
 from arena.referee.conductor import Conductor
+from arena.referee.door import listen
 from arena.referee.encoding import Encoder
-from arena.referee.grpc_player import MAX_MESSAGE_BYTES, MAX_NOTE_BYTES, PROTOCOL, GrpcPlayer
+from arena.referee.frames import MAX_MESSAGE_BYTES
+from arena.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, GrpcPlayer
 from arena.referee.match import Match
 from arena.referee.spec import (
     Ended,
@@ -46,7 +48,7 @@ def main() -> None:
 
 
 def _confine(spec: RefereeSpec) -> None:
-    """Give up every privilege, in all threads. Everything is imported: files may be out of reach now."""
+    """Give up every privilege. Everything is imported: files may be out of reach now."""
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -65,17 +67,20 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         sink.write(msgspec.json.encode(message) + b"\n")
         sink.flush()
 
+    # Whoever listens as root can be dialled by nobody before the launcher has handed the socket over.
+    listening = [listen(Path(path)) for path in spec.sockets]
+    # From here paths are those in this folder: the folders above it may be out of reach in a moment.
+    os.chdir(spec.folder)
+    _confine(spec)
     encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
     match = Match(spec.rules, spec.seeds, spec.clock)
     conductor = Conductor(
         match,
-        [GrpcPlayer(Path(socket), encoder) for socket in spec.sockets],
+        [GrpcPlayer(door, Path(str(seat)), encoder) for seat, door in enumerate(listening)],
         start_seconds=spec.clock.start_millis / 1000,
         now=time.monotonic,
     )
     await conductor.open()
-    # Nobody can dial in before the launcher has handed the sockets over, so nothing has been parsed yet.
-    _confine(spec)
     say(Listening())
     launcher = asyncio.create_task(_follow(conductor, source))
     await conductor.run()

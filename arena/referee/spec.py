@@ -21,6 +21,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
         seeds: One a game, 32 hexadecimal digits each.
         clock: The time limits.
         sockets: Where to listen, one path a seat.
+        folder: Its own, which no bot can reach: for the sockets behind those.
         uid: Whom to become once the sockets are bound, or None to stay who it is.
         memory_mib: What the process may use.
     """
@@ -29,6 +30,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
     seeds: tuple[str, ...]
     clock: Clock
     sockets: tuple[str, ...]
+    folder: str
     uid: int | None
     memory_mib: int
 

@@ -60,6 +60,7 @@ class GameTable:
         seed: 32 hexadecimal digits.
         clock: The time limits.
         lost: The seats whose bots are gone before the game begins.
+        breaches: What seats have sent before anything was asked, in words.
         tell: Where events go.
         now: The time of the start.
     """
@@ -72,6 +73,7 @@ class GameTable:
         clock: Clock,
         *,
         lost: Mapping[int, Lost],
+        breaches: Mapping[int, str],
         tell: Tell,
         now: float,
     ) -> None:
@@ -80,7 +82,9 @@ class GameTable:
         self._tell = tell
         self._state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
         time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
-        self._seats = [_Seat(time, lost.get(seat)) for seat in range(rules.players)]
+        self._seats = [
+            _Seat(time, lost.get(seat), breach=breaches.get(seat)) for seat in range(rules.players)
+        ]
         self._pending: dict[int, _Pending] = {}
         self._moves: list[Move | None] = []
         self._decisions: list[Decision | None] = []

@@ -3,7 +3,7 @@
 from google.protobuf import text_format
 
 from arena.match import Clock
-from arena.referee import grpc_player
+from arena.referee import allowance, frames, grpc_player
 from arena.referee.encoding import Encoder
 from arena.referee.match import Match
 from arena.referee.player import Answer, Hello
@@ -21,7 +21,7 @@ def test_the_first_turn_is_what_a_referee_sends() -> None:
     answer = text_format.Parse(move, pb.BotMessage())
     encoder = Encoder(
         protocol=grpc_player.PROTOCOL,
-        max_message_bytes=grpc_player.MAX_MESSAGE_BYTES,
+        max_message_bytes=frames.MAX_MESSAGE_BYTES,
         max_note_bytes=grpc_player.MAX_NOTE_BYTES,
     )
     match = Match(Rules(players=2), [simulation_seed(1, 0).hex()], Clock())
@@ -39,11 +39,11 @@ def test_limits_are_those_of_the_code() -> None:
     """The table's numbers."""
     table = {row[0]: row[1] for row in rows(PAGE) if row[0]}
     options = dict(grpc_player._OPTIONS)  # noqa: SLF001 - the page states them
-    assert table["message from a bot"] == f"{grpc_player.MAX_MESSAGE_BYTES // 1024} KiB"
+    assert table["message from a bot"] == f"{frames.MAX_MESSAGE_BYTES // 1024} KiB"
     assert table["note with a move"] == f"{grpc_player.MAX_NOTE_BYTES} bytes of UTF-8"
     assert table["`Hello.sdk`"] == f"{grpc_player.MAX_SDK_BYTES} bytes"
     assert table["metadata of a call"] == f"{options['grpc.max_metadata_size'] // 1024} KiB"
-    assert table["connections"] == str(options["grpc.max_allowed_incoming_connections"])
+    assert table["connections at a time"] == str(allowance.MAX_CONNECTIONS)
 
 
 def test_every_event_and_answer_is_mentioned() -> None:

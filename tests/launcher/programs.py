@@ -55,13 +55,18 @@ channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
 channel.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
 empty_settings = b"\\x00\\x00\\x00\\x04\\x00\\x00\\x00\\x00\\x00"
 # Each wants an answer, which is never read.
-channel.settimeout(1)
-try:
-    while True:
-        channel.sendall(empty_settings * 500)
-except OSError:
-    pass
+channel.sendall(empty_settings * 200)
 signal.pause()
+"""
+
+DRIBBLES: Final = """
+import os, socket, time
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+settings = b"\\x00\\x00\\xf0\\x04\\x00\\x00\\x00\\x00\\x00" + bytes(240)
+for byte in b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + settings:
+    channel.sendall(bytes([byte]))
+    time.sleep(0.05)
 """
 
 ANSWERS_RUBBISH: Final = """

@@ -51,6 +51,7 @@ def test_the_record_stands_up_to_the_rules(hall: Hall) -> None:
         (programs.CONNECTS_AND_SAYS_NOTHING, Fault.ABSENT, "no valid Hello within 2.5 s"),
         (programs.SENDS_GARBAGE, Fault.ABSENT, "no valid Hello within 2.5 s"),
         (programs.CLINGS_TO_ITS_LINE, Fault.ABSENT, "no valid Hello within 2.5 s"),
+        (programs.DRIBBLES, Fault.ABSENT, "no valid Hello within 2.5 s"),
         (programs.WRONG_PROTOCOL_VERSION, Fault.EXPELLED, "the bot speaks protocol 9, this arena 1"),
         (programs.NO_HELLO_FIRST, Fault.EXPELLED, "the first message holds no Hello"),
         (programs.HUGE_MESSAGE, Fault.CRASH, "the channel's limits"),

@@ -14,8 +14,10 @@ import pytest
 
 from arena.match import Clock, Decision, Fault, GameRecord
 from arena.referee.conductor import Conductor
+from arena.referee.door import listen
 from arena.referee.encoding import Encoder
-from arena.referee.grpc_player import MAX_MESSAGE_BYTES, MAX_NOTE_BYTES, PROTOCOL, GrpcPlayer
+from arena.referee.frames import MAX_MESSAGE_BYTES
+from arena.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, GrpcPlayer
 from arena.referee.match import Match
 from arena.referee.player import Player
 from arena.rules import Move, Rules, View
@@ -87,7 +89,7 @@ def bots_over_sockets(names: Sequence[str], games_at_once: int) -> Iterator[list
             for name, socket in zip(names, sockets, strict=True)
         ]
         try:
-            yield [GrpcPlayer(socket, encoder) for socket in sockets]
+            yield [GrpcPlayer(listen(socket), socket.with_suffix(".inner"), encoder) for socket in sockets]
             for process in processes:
                 process.wait(20)
         finally:
