@@ -14,6 +14,7 @@ from typing import Final
 import docker
 
 from arena.images import build_bot_image, ensure_base_image
+from arena.languages import PYTHON
 from arena.launcher import Launcher, SlotPool
 from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
@@ -104,7 +105,7 @@ class Hall:
     def image(folder: Path) -> str:
         """Return the image of the bot in a folder."""
         with closing(docker.from_env()) as client:
-            ensure_base_image(client)
+            ensure_base_image(client, PYTHON)
             return build_bot_image(client, folder)
 
 

@@ -23,6 +23,7 @@ from docker.errors import DockerException
 from psycopg import sql
 
 from arena.images import ensure_base_image
+from arena.languages import JAVASCRIPT, PYTHON
 from tests.postgresql import Cluster, find_programs
 
 
@@ -54,10 +55,20 @@ def docker_client() -> Iterator[docker.DockerClient]:
 
 @pytest.fixture(scope="session")
 def base_image(docker_client: docker.DockerClient) -> str:
-    """Give the id of the bots' base image, made by one process of this machine at a time."""
+    """Give the id of the base image of bots in Python, made by one process of this machine at a time."""
     with Path(tempfile.gettempdir(), f"kaiten-base-image-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return ensure_base_image(docker_client)
+        return ensure_base_image(docker_client, PYTHON)
+
+
+@pytest.fixture(scope="session")
+def javascript_image(docker_client: docker.DockerClient) -> str:
+    """Give the id of the base image of bots in JavaScript, made by one process of this machine at a time."""
+    if shutil.which("npm") is None:
+        _missing("npm is not installed", "apt-get install npm")
+    with Path(tempfile.gettempdir(), f"kaiten-javascript-image-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return ensure_base_image(docker_client, JAVASCRIPT)
 
 
 @pytest.fixture(scope="session")

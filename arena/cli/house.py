@@ -7,7 +7,8 @@ from pathlib import Path
 import docker
 
 from arena.botfiles import known, samples
-from arena.images import BASE_IMAGE, build_bot_image, ensure_base_image
+from arena.images import build_bot_image, ensure_base_image
+from arena.languages import PYTHON
 from arena.match import RuntimeName
 
 
@@ -21,10 +22,10 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
     if runtime is RuntimeName.PROCESS:
         return tuple((folder.name, str(folder.resolve())) for folder in folders)
     with closing(docker.from_env()) as client:
-        ensure_base_image(client, say=say)
+        ensure_base_image(client, PYTHON, say)
         return tuple((folder.name, _image(client, folder, say)) for folder in folders)
 
 
 def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
-    say(f"image of {folder.name}, on {BASE_IMAGE}")
+    say(f"image of {folder.name}, on {PYTHON.base_image}")
     return build_bot_image(client, folder)

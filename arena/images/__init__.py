@@ -1,8 +1,9 @@
-"""Makes images: what bots run in, a base with Python and the SDK and one image a bot, and the arena's own.
+"""Makes images: what bots run in, a base a language and one image a bot, and the arena's own.
 
-    ensure_base_image(client)        kaiten/bot-base-python:latest, made only where it is missing or old
-    build_bot_image(client, folder)  the image of a folder with a Dockerfile
-    build_server_image(client)       localhost/kaiten/server:latest, from a checkout
+    ensure_base_image(client, language)  kaiten/bot-base-python:latest and its like, made only where it is
+                                         missing or old
+    build_bot_image(client, folder)      the image of a folder with a Dockerfile
+    build_server_image(client)           localhost/kaiten/server:latest, from a checkout
 
 What is built here is trusted: the arena's own sample bots and those of whoever sits at this machine. The
 steps of a Dockerfile run in the engine's ordinary containers, without network but without the sandbox.
@@ -10,13 +11,12 @@ steps of a Dockerfile run in the engine's ordinary containers, without network b
 What goes wrong is an ImageTrouble, which says which image, why and what to do.
 """
 
-from arena.images.base import BASE_IMAGE, ensure_base_image
+from arena.images.base import ensure_base_image
 from arena.images.bots import build_bot_image
 from arena.images.errors import ImageTrouble
 from arena.images.server import SERVER_IMAGE, build_server_image
 
 __all__ = [
-    "BASE_IMAGE",
     "SERVER_IMAGE",
     "ImageTrouble",
     "build_bot_image",

@@ -1,4 +1,4 @@
-"""A root file system with Python 3.11 from Debian's packages, made with mmdebstrap and kept as an image.
+"""A root file system with an interpreter from Debian's packages, made with mmdebstrap and kept as an image.
 
 The packages are unpacked, not configured: no package manager's state is needed at run time, no maintainer
 script runs, and it takes seconds. What their scripts would have made and a bot needs is added by a hook.
@@ -11,6 +11,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import docker
@@ -21,15 +22,11 @@ from arena.images.build import Say
 from arena.images.errors import ImageTrouble
 
 _RELEASE = "bookworm"
-IMAGE = f"kaiten/debian-python:{_RELEASE}"
 
-_PACKAGES = (
+_COMMON = (
     "base-files",  # the folders of a Debian system
     "coreutils",  # what the RUN lines of a bot's Dockerfile expect
     "dash",  # /bin/sh
-    "libpython3.11-stdlib",
-    "libstdc++6",  # compiled wheels take it as given
-    "python3-minimal",
 )
 _UNWANTED = ("doc", "info", "lintian", "locale", "man")  # under /usr/share
 _HOOK = """
@@ -37,15 +34,6 @@ printf '%s\\n' root:x:0:0:root:/root:/bin/sh nobody:x:65534:65534:nobody:/:/bin/
 printf '%s\\n' root:x:0: nogroup:x:65534: > "$1/etc/group"
 rm -rf "$1/etc/hostname" "$1/etc/resolv.conf" "$1/var/lib/dpkg"
 """
-_ARGUMENTS = (
-    "--variant=extract",
-    "--include=" + ",".join(_PACKAGES),
-    *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
-    f"--extract-hook={_HOOK}",
-    _RELEASE,
-)
-RECIPE = hashlib.sha256("\0".join(_ARGUMENTS).encode()).hexdigest()
-
 _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _NEEDED = ("mmdebstrap", "debian-archive-keyring")
@@ -53,49 +41,85 @@ _BOOTSTRAP_SECONDS = 900
 _TAIL_LINES = 25
 
 
-def is_present(client: docker.DockerClient) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A root file system.
+
+    Attributes:
+        language: Whose interpreter it holds, such as ``python``.
+        packages: Of Debian, beside what every one has; what they depend on comes with them.
+        official: An image of a registry that would have done instead; named in errors.
+    """
+
+    language: str
+    packages: tuple[str, ...]
+    official: str
+
+    @property
+    def image(self) -> str:
+        """Its name as an image."""
+        return f"kaiten/debian-{self.language}:{_RELEASE}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What mmdebstrap is told."""
+        return (
+            "--variant=extract",
+            "--include=" + ",".join((*_COMMON, *self.packages)),
+            *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
+            f"--extract-hook={_HOOK}",
+            _RELEASE,
+        )
+
+    @property
+    def recipe(self) -> str:
+        """A hash of all that decides what it is."""
+        return hashlib.sha256("\0".join(self.arguments).encode()).hexdigest()
+
+
+def is_present(client: docker.DockerClient, root: Root) -> bool:
     """Say whether the engine has the file system of this very recipe."""
     try:
-        image = client.images.get(IMAGE)
+        image = client.images.get(root.image)
     except ImageNotFound:
         return False
-    return image.labels.get(_LABEL) == RECIPE
+    return image.labels.get(_LABEL) == root.recipe
 
 
-def bootstrap(client: docker.DockerClient, say: Say) -> None:
-    """Make the file system and give it to the engine as IMAGE.
+def bootstrap(client: docker.DockerClient, root: Root, say: Say) -> None:
+    """Make the file system and give it to the engine as an image.
 
     Raises:
         ImageTrouble: mmdebstrap is missing and can't be installed here, or it failed.
     """
-    _require_mmdebstrap(say)
-    say(f"Making a Python image from Debian {_RELEASE} packages with mmdebstrap")
+    _require_mmdebstrap(root, say)
+    say(f"Making {root.image} from Debian's packages with mmdebstrap")
     with tempfile.TemporaryDirectory(prefix="kaiten-debian-") as folder:
         archive = Path(folder) / "root.tar"
         with archive.open("wb") as out:
-            _run(["mmdebstrap", *_ARGUMENTS, "-"], out.fileno())
+            _run(["mmdebstrap", *root.arguments, "-"], out.fileno())
         try:
-            repository, tag = IMAGE.split(":")
+            repository, tag = root.image.split(":")
             client.api.import_image_from_file(
-                str(archive), repository=repository, tag=tag, changes=[f"LABEL {_LABEL}={RECIPE}"]
+                str(archive), repository=repository, tag=tag, changes=[f"LABEL {_LABEL}={root.recipe}"]
             )
         except (DockerException, RequestException) as error:
-            raise ImageTrouble(f"The Docker engine could not import {IMAGE}: {error}") from error
-    if not is_present(client):
-        raise ImageTrouble(f"The Docker engine imported {IMAGE} but does not show it: see its log")
+            raise ImageTrouble(f"The Docker engine could not import {root.image}: {error}") from error
+    if not is_present(client, root):
+        raise ImageTrouble(f"The Docker engine imported {root.image} but does not show it: see its log")
 
 
-def _require_mmdebstrap(say: Say) -> None:
+def _require_mmdebstrap(root: Root, say: Say) -> None:
     if shutil.which("mmdebstrap") and _KEYRING.exists():
         return
     wanted = " ".join(_NEEDED)
     if os.geteuid() != 0 or not _is_debian():
         raise ImageTrouble(
-            f"No image registry gave Python's image, and {wanted} (to make it from Debian packages) are not "
-            f"installed. Either let the engine pull python:3.11-slim-bookworm, or on Debian or Ubuntu run: "
+            f"No image registry gave {root.official}, and {wanted} (to make the same from Debian packages) "
+            f"are not installed. Either let the engine pull that image, or on Debian or Ubuntu run: "
             f"sudo apt-get install {wanted}"
         )
-    say(f"Installing {wanted} with apt-get: Python's image is made from Debian packages")
+    say(f"Installing {wanted} with apt-get: {root.image} is made from Debian packages")
     _apt_get("update")
     _apt_get("install", "--yes", "--no-install-recommends", *_NEEDED)
 

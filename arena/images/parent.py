@@ -1,9 +1,10 @@
-"""What the base image stands on: Python 3.11 from an image registry, or from Debian's packages.
+"""What a base image stands on: an interpreter from an image registry, or from Debian's packages.
 
 The registry is the short way where one answers. Where none does (no access, a closed network), Debian's
-packages make the same: Python, a shell and the C libraries that wheels expect.
+packages make the same: the interpreter, a shell and the C libraries that compiled packages expect.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import docker
@@ -13,40 +14,52 @@ from requests.exceptions import RequestException
 from arena.images import debian
 from arena.images.build import Say
 
-OFFICIAL = "python:3.11-slim-bookworm"
-
 _REGISTRY_SECONDS = 8  # what a registry has to answer in; the engine itself would wait for a minute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parent:
-    """An image with Python 3.11.
+    """An image with an interpreter.
 
     Attributes:
         image: its name.
-        site: the folder its Python imports added packages from.
+        arguments: what a build on it has to be told about it.
     """
 
     image: str
-    site: str
+    arguments: Mapping[str, str]
 
 
-_FROM_REGISTRY = Parent(image=OFFICIAL, site="/usr/local/lib/python3.11/site-packages")
-_FROM_DEBIAN = Parent(image=debian.IMAGE, site="/usr/local/lib/python3.11/dist-packages")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parents:
+    """The two images that will do for one language.
+
+    Attributes:
+        official: of a registry.
+        root: from Debian's packages.
+        official_arguments: what a build on the first has to be told.
+        root_arguments: what a build on the second has to be told.
+    """
+
+    official: str
+    root: debian.Root
+    official_arguments: Mapping[str, str]
+    root_arguments: Mapping[str, str]
 
 
-def ensure_parent(client: docker.DockerClient, say: Say) -> Parent:
+def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:
     """Give what the engine already has, else what a registry has, else make it from Debian's packages.
 
     Raises:
         ImageTrouble: neither way worked.
     """
-    if debian.is_present(client):
-        return _FROM_DEBIAN
-    if _is_present(client, OFFICIAL) or _pull(say):
-        return _FROM_REGISTRY
-    debian.bootstrap(client, say)
-    return _FROM_DEBIAN
+    from_debian = Parent(image=parents.root.image, arguments=parents.root_arguments)
+    if debian.is_present(client, parents.root):
+        return from_debian
+    if _is_present(client, parents.official) or _pull(parents.official, say):
+        return Parent(image=parents.official, arguments=parents.official_arguments)
+    debian.bootstrap(client, parents.root, say)
+    return from_debian
 
 
 def _is_present(client: docker.DockerClient, name: str) -> bool:
@@ -57,17 +70,17 @@ def _is_present(client: docker.DockerClient, name: str) -> bool:
     return True
 
 
-def _pull(say: Say) -> bool:
-    """Pull the official image; False where no registry answers in time."""
-    say(f"Asking the image registry for {OFFICIAL}")
+def _pull(name: str, say: Say) -> bool:
+    """Pull an image; False where no registry answers in time."""
+    say(f"Asking the image registry for {name}")
     try:
         client = docker.from_env(timeout=_REGISTRY_SECONDS)
     except DockerException:
         return False
     try:
-        client.images.get_registry_data(OFFICIAL)
-        say(f"Pulling {OFFICIAL}")
-        client.images.pull(OFFICIAL)
+        client.images.get_registry_data(name)
+        say(f"Pulling {name}")
+        client.images.pull(name)
     except (DockerException, RequestException) as error:
         say(f"No image registry answers ({_first_line(error)})")
         return False

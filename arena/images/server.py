@@ -9,15 +9,17 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 import arena
-from arena.images import base, parent
+from arena.images import python
 from arena.images.build import Say, build, ignore
 from arena.images.errors import ImageTrouble
+from arena.images.parent import ensure_parent
 from arena.images.wheels import fetch_wheels
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """Under localhost, so that no registry is ever asked for it."""
 
 _FOLDERS = ("arena", "bots", "web")
+_CACHES = ("__pycache__", "node_modules")
 _MARK = "pyproject.toml"  # of a source tree, which is where the sample bots are looked for
 _RECIPE = "deploy/Dockerfile"
 
@@ -41,7 +43,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
     if not (checkout / _RECIPE).is_file():
         raise ImageTrouble(f"{SERVER_IMAGE} is made from a checkout, and {checkout} has no {_RECIPE}")
     try:
-        stand = parent.ensure_parent(client, say)
+        stand = ensure_parent(client, python.PARENTS, say)
         machine = str(client.info()["Architecture"])
     except (DockerException, RequestException) as error:
         raise ImageTrouble(f"The Docker engine could not make {SERVER_IMAGE}: {error}") from error
@@ -49,12 +51,13 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         context = Path(name)
         shutil.copy(checkout / _RECIPE, context)
         say("Fetching the packages of the arena and of the bots' base image")
-        fetch_wheels(checkout / base.PINS, machine, context / "wheels", sources=True)
+        fetch_wheels(checkout, machine, context / "wheels", sources=True)
         project = context / "project"
         for folder in _FOLDERS:
-            shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))
         shutil.copy(checkout / _MARK, project)
-        recipe = project / "bots" / "base-python"
-        fetch_wheels(recipe / base.PINS, machine, recipe / base.READY_WHEELS)
+        recipe = python.recipe()
+        inside = project / "bots" / recipe.folder.name
+        recipe.fetch(inside, machine, inside / recipe.packed)
         say(f"Building {SERVER_IMAGE}")
         return build(client, context, tag=SERVER_IMAGE, labels={}, arguments={"PARENT": stand.image})

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from arena.images.errors import ImageTrouble
 
+PINS = "requirements.lock"
+
 _PYTHON = "3.11"
 _MACHINES = {  # the engine's word for its processor: the name of its wheels
     "x86_64": "x86_64-manylinux_2_28",
@@ -13,11 +15,11 @@ _MACHINES = {  # the engine's word for its processor: the name of its wheels
 }
 
 
-def fetch_wheels(pins: Path, machine: str, target: Path, *, sources: bool = False) -> None:
+def fetch_wheels(folder: Path, machine: str, target: Path, *, sources: bool = False) -> None:
     """Unpack the pinned packages for an image's Python, each checked against its hashes.
 
     Args:
-        pins: a lock file.
+        folder: with PINS, the lock file.
         machine: the processor, in the engine's word.
         target: the folder that is to have them.
         sources: whether those that come as source alone are built here, with the lock file's own tools.
@@ -27,6 +29,7 @@ def fetch_wheels(pins: Path, machine: str, target: Path, *, sources: bool = Fals
     """
     if machine not in _MACHINES:
         raise ImageTrouble(f"There are no grpcio wheels for {machine}; known: {', '.join(_MACHINES)}")
+    pins = folder / PINS
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
     command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
     command += ["--build-constraints", str(pins)] if sources else ["--only-binary", ":all:"]

@@ -16,7 +16,7 @@ SYSTEM = {
 
 
 def declared() -> set[str]:
-    """Return the names in pyproject.toml, package.json and the base image's list."""
+    """Return the names in pyproject.toml, package.json and the base images' lists."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = project["dependency-groups"].values()
     specified = project["project"]["dependencies"] + [
@@ -25,7 +25,8 @@ def declared() -> set[str]:
     bots = (ROOT / "bots" / "base-python" / "requirements.in").read_text().splitlines()
     specified += [line for line in bots if line and not line.startswith("#")]
     names = {re.split(r"[\[<>=~! ]", item)[0] for item in specified}
-    return names | set(json.loads((ROOT / "package.json").read_text())["devDependencies"])
+    names |= set(json.loads((ROOT / "package.json").read_text())["devDependencies"])
+    return names | set(json.loads((ROOT / "bots/base-javascript/package.json").read_text())["dependencies"])
 
 
 def documented() -> dict[str, str]:

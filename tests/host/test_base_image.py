@@ -1,6 +1,7 @@
 """The bots' base image: what is in it, what is not, and when it is made again."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import docker
@@ -8,7 +9,10 @@ import pytest
 from docker.errors import ContainerError
 
 from arena.botfiles import samples
-from arena.images import BASE_IMAGE, ImageTrouble, build_bot_image, ensure_base_image
+from arena.images import ImageTrouble, build_bot_image, ensure_base_image
+from arena.images.base import ensure_image
+from arena.images.python import recipe
+from arena.languages import JAVASCRIPT, PYTHON, Language
 
 pytestmark = pytest.mark.docker
 
@@ -30,7 +34,7 @@ def run(client: docker.DockerClient, image: str, code: str) -> str:
 def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerClient, base_image: str) -> None:
     """The SDK, gRPC and the compiled protobuf are importable by a stranger's uid on a read-only root."""
     code = (
-        "import arena.sdk, grpc, numpy; from google.protobuf.internal.api_implementation import Type; print(Type())"
+        "import arena.sdk, grpc; from google.protobuf.internal.api_implementation import Type; print(Type())"
     )
     assert run(docker_client, base_image, code) == "upb\n"
 
@@ -65,19 +69,25 @@ def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_
     assert bytes(output) == b"65534\n"
 
 
-def test_an_image_of_the_same_sources_is_kept(docker_client: docker.DockerClient, base_image: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "fixture"), [(PYTHON, "base_image"), (JAVASCRIPT, "javascript_image")], ids=str
+)
+def test_an_image_of_the_same_sources_is_kept(
+    docker_client: docker.DockerClient, request: pytest.FixtureRequest, language: Language, fixture: str
+) -> None:
     """A second call says nothing, makes nothing and gives the same id."""
+    image = request.getfixturevalue(fixture)
     said: list[str] = []
-    assert ensure_base_image(docker_client, say=said.append) == base_image
+    assert ensure_base_image(docker_client, language, said.append) == image
     assert said == []
-    assert docker_client.images.get(BASE_IMAGE).id == base_image
+    assert docker_client.images.get(language.base_image).id == image
 
 
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is made."""
     shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)
     with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
-        ensure_base_image(docker_client, tmp_path)
+        ensure_image(docker_client, replace(recipe(), folder=tmp_path))
 
 
 def write_bot(folder: Path, steps: str) -> Path:

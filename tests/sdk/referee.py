@@ -95,18 +95,32 @@ class _Servicer(RefereeServicer):
         self.ended.set_result(None)
 
 
+Command = Callable[[str], list[str]]
+"""The words that start a bot, of the folder that holds ARENA_REFEREE's socket."""
+
+
+def in_python(source: str) -> Command:
+    """Start a bot of that Python text."""
+    return lambda _folder: [sys.executable, "-c", source]
+
+
 def play(source: str, script: Script, *, before: bytes = b"") -> Exit:
-    """Run a bot of that source against a script.
+    """Run a bot in Python of that source against a script, as ``play_command`` does."""
+    return play_command(in_python(source), script, before=before)
+
+
+def play_command(command: Command, script: Script, *, before: bytes = b"") -> Exit:
+    """Run a bot against a script.
 
     Args:
-        source: The bot's Python text.
+        command: Starts the bot.
         script: What the referee does, from the stream's beginning to its end.
         before: A line to wait for on the bot's stdout before there is a server.
     """
-    return asyncio.run(asyncio.wait_for(_play(source, script, before), TIMEOUT))
+    return asyncio.run(asyncio.wait_for(_play(command, script, before), TIMEOUT))
 
 
-async def _play(source: str, script: Script, before: bytes) -> Exit:
+async def _play(command: Command, script: Script, before: bytes) -> Exit:
     with tempfile.TemporaryDirectory(prefix="kaiten-") as folder:
         address = f"unix://{folder}/referee.sock"
         servicer = _Servicer(script)
@@ -117,9 +131,7 @@ async def _play(source: str, script: Script, before: bytes) -> Exit:
         if not before:
             await server.start()
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            source,
+            *command(folder),
             env={**os.environ, "ARENA_REFEREE": address, "PYTHONPATH": str(ROOT)},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

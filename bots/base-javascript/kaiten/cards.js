@@ -1,0 +1,131 @@
+/** The kinds of cards and the deck, by the rules of the game (docs/rules.md of the arena). */
+
+/**
+ * The kinds by name, in the order of the table of kinds. On the wire a kind is its place in this list,
+ * from 1.
+ *
+ * @type {readonly string[]}
+ */
+export const CARDS = Object.freeze([
+  "tempura",
+  "sashimi",
+  "dumpling",
+  "maki_1",
+  "maki_2",
+  "maki_3",
+  "salmon_nigiri",
+  "squid_nigiri",
+  "egg_nigiri",
+  "pudding",
+  "wasabi",
+  "chopsticks",
+  "soy_sauce",
+]);
+
+/**
+ * The names once more, for those who like a misspelt one to be noticed: `Card.MAKI_2` is `"maki_2"`.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+export const Card = Object.freeze(Object.fromEntries(CARDS.map((card) => [card.toUpperCase(), card])));
+
+/**
+ * How often each kind is in the deck; soy sauce only in its variant.
+ *
+ * @type {Readonly<Record<string, number>>}
+ */
+export const DECK_COUNTS = Object.freeze({
+  tempura: 14,
+  sashimi: 14,
+  dumpling: 14,
+  maki_1: 6,
+  maki_2: 12,
+  maki_3: 8,
+  salmon_nigiri: 10,
+  squid_nigiri: 5,
+  egg_nigiri: 5,
+  pudding: 10,
+  wasabi: 6,
+  chopsticks: 4,
+  soy_sauce: 4,
+});
+
+export const ROUNDS = 3;
+
+const NUMBERS = new Map(CARDS.map((card, index) => [card, index + 1]));
+const HAND_SIZES = { 2: 10, 3: 9, 4: 8, 5: 7 };
+
+/**
+ * Tell a card's name from anything else.
+ *
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+export function isCard(value) {
+  return NUMBERS.has(value);
+}
+
+/**
+ * Return the number of a card on the wire.
+ *
+ * @param {string} card
+ * @returns {number}
+ */
+export function numberOf(card) {
+  return NUMBERS.get(card);
+}
+
+/**
+ * Return the cards of these numbers, frozen.
+ *
+ * @param {number[]} numbers
+ * @returns {readonly string[]}
+ * @throws {RangeError} A number is not that of a card.
+ */
+export function cardsOf(numbers) {
+  return Object.freeze(numbers.map(cardOf));
+}
+
+/**
+ * Return the card of a number.
+ *
+ * @param {number} number
+ * @returns {string}
+ * @throws {RangeError} It is not the number of a card.
+ */
+export function cardOf(number) {
+  const card = CARDS[number - 1];
+  if (card === undefined) {
+    throw new RangeError(`${number} is not the number of a card: they go from 1 to ${CARDS.length}`);
+  }
+  return card;
+}
+
+/**
+ * What is played.
+ *
+ * @typedef {object} Rules
+ * @property {number} players 2 to 5.
+ * @property {boolean} passBothWays Round 2 passes to the seat before.
+ * @property {boolean} soySauce Four soy sauce cards are in the deck.
+ * @property {boolean} dummy Two players with a dummy.
+ * @property {number} participants Players and, where there is one, the dummy, which comes last.
+ * @property {number} handSize Cards dealt to a hand, and to the dummy's pile.
+ * @property {number} turns Turns in a round, the automatic last ones included.
+ */
+
+/**
+ * Return rules with what follows from them.
+ *
+ * @param {{players: number, passBothWays: boolean, soySauce: boolean, dummy: boolean}} switches
+ * @returns {Rules}
+ * @throws {RangeError} There is no such game.
+ */
+export function rulesOf({ players, passBothWays, soySauce, dummy }) {
+  if (!(players in HAND_SIZES) || (dummy && players !== 2)) {
+    throw new RangeError(`no game is for ${players} players${dummy ? " with a dummy" : ""}`);
+  }
+  const participants = players + (dummy ? 1 : 0);
+  const handSize = HAND_SIZES[participants];
+  return Object.freeze({ players, passBothWays, soySauce, dummy, participants, handSize, turns: handSize });
+}

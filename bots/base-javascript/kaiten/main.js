@@ -1,0 +1,36 @@
+/** The bot's main program. */
+
+import { isClass } from "./bot.js";
+
+const ADDRESS = "ARENA_REFEREE"; // the environment variable that holds the referee's address
+const NO_ADDRESS = `\
+${ADDRESS} is not set: this bot is meant to be started by the arena, which sets it to the address of a referee.
+`;
+
+/**
+ * Play the match that the arena started this program for, and exit.
+ *
+ * Exit codes: 0 when the referee ended the match, 1 when the bot's own code threw (the stack is on stderr), 2
+ * when there was no referee, or it went away or refused.
+ *
+ * @param {import("./bot.js").Bot} bot A function `choose(view)`, or a class with a method `choose(view)` and,
+ *   if it likes, `gameOver(end)`; the class gets an instance a game. `choose` may be asynchronous.
+ * @param {{gamesAtOnce?: number}} [options] How many games of a match to play at once: 32 for a function and 1
+ *   for a class, if nothing is said. The clock of every asked game runs, so a bot that thinks long should say 1.
+ * @returns {Promise<never>}
+ * @throws {TypeError} `bot` is neither.
+ * @throws {RangeError} `gamesAtOnce` is not an integer from 1.
+ */
+export async function run(bot, { gamesAtOnce = isClass(bot) ? 1 : 32 } = {}) {
+  isClass(bot);
+  if (!Number.isSafeInteger(gamesAtOnce) || gamesAtOnce < 1) {
+    throw new RangeError(`gamesAtOnce is ${gamesAtOnce}; it is 1 or more`);
+  }
+  const address = process.env[ADDRESS];
+  if (!address) {
+    process.stderr.write(NO_ADDRESS);
+    process.exit(2);
+  }
+  const { playMatch } = await import("./match.js"); // gRPC takes long to load, and only a match needs it
+  process.exit(await playMatch(bot, address, gamesAtOnce));
+}

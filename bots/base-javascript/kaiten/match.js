@@ -1,0 +1,179 @@
+/** One match over one stream. */
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+
+import { Client, credentials, status } from "@grpc/grpc-js";
+
+import { BotFailed, Game } from "./game.js";
+import { decode, encode, faultName, PLAY } from "./wire.js";
+
+const PROTOCOL = 1;
+const PATIENCE_MILLIS = 10_000;
+const OPTIONS = {
+  "grpc.enable_http_proxy": 0,
+  "grpc.enable_retries": 0,
+  "grpc.enable_channelz": 0,
+  // The socket may be there a moment later than the bot.
+  "grpc.initial_reconnect_backoff_ms": 50,
+  "grpc.max_reconnect_backoff_ms": 200,
+};
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
+
+/**
+ * Play a match.
+ *
+ * @param {import("./bot.js").Bot} bot
+ * @param {string} address The referee's.
+ * @param {number} gamesAtOnce
+ * @returns {Promise<number>} The exit code, as `run` describes it.
+ */
+export async function playMatch(bot, address, gamesAtOnce) {
+  const client = new Client(address, credentials.createInsecure(), OPTIONS);
+  try {
+    await connected(client, address);
+    const call = client.makeBidiStreamRequest(PLAY, encode, decode);
+    call.write({ hello: { protocol: PROTOCOL, sdk: `kaiten-javascript/${version}`, gamesAtOnce } });
+    const match = new Match(bot);
+    for await (const message of call) {
+      const moves = await match.answers(message);
+      if (moves.length) {
+        call.write({ moves });
+      }
+    }
+    return 0;
+  } catch (error) {
+    return explain(error);
+  } finally {
+    client.close();
+  }
+}
+
+/** All games of a match, told apart by their numbers. */
+class Match {
+  #bot;
+  #games = new Map();
+  #maxNoteBytes = 0;
+
+  /** @param {import("./bot.js").Bot} bot */
+  constructor(bot) {
+    this.#bot = bot;
+  }
+
+  /**
+   * Take in what happened, and return the answer to every request in it. Events that this library does not
+   * know are passed over.
+   *
+   * @param {object} message The RefereeMessage.
+   * @returns {Promise<object[]>} Moves.
+   * @throws {BotFailed} The bot's own code failed.
+   * @throws {RangeError} The referee named a card, a game or rules that there are not.
+   */
+  async answers(message) {
+    const moves = [];
+    for (const event of message.events) {
+      const what = event[event.event];
+      switch (event.event) {
+        case "turnRequest":
+          moves.push(await this.#game(what.game).answer(what, this.#maxNoteBytes));
+          break;
+        case "turnResult":
+          this.#game(what.game).revealed(what);
+          break;
+        case "gameStart":
+          this.#games.set(what.game, new Game(this.#bot, what));
+          break;
+        case "gameEnd":
+          await this.#game(what.game).over(what);
+          this.#games.delete(what.game);
+          break;
+        case "notice":
+          say(inWords(what));
+          break;
+        case "welcome":
+          this.#maxNoteBytes = what.maxNoteBytes;
+          break;
+      }
+    }
+    return moves;
+  }
+
+  #game(number) {
+    const game = this.#games.get(number);
+    if (game === undefined) {
+      throw new RangeError(`an event of game ${number}, which has not begun or has ended`);
+    }
+    return game;
+  }
+}
+
+/** No referee was there in time. */
+class NoReferee extends Error {}
+
+/**
+ * @param {Client} client
+ * @param {string} address
+ * @returns {Promise<void>}
+ * @throws {NoReferee}
+ */
+function connected(client, address) {
+  return new Promise((resolve, reject) => {
+    const seconds = PATIENCE_MILLIS / 1000;
+    client.waitForReady(Date.now() + PATIENCE_MILLIS, (error) =>
+      error ? reject(new NoReferee(`no referee answered at ${address} within ${seconds} seconds`)) : resolve(),
+    );
+  });
+}
+
+/**
+ * Tell the bot's author why the match ended, and return the exit code for it.
+ *
+ * @param {unknown} error
+ * @returns {number}
+ */
+function explain(error) {
+  if (error instanceof BotFailed) {
+    process.stderr.write(`${trace(error.cause)}\n`);
+    say(`the bot failed: ${error.message}`);
+    return 1;
+  }
+  if (error instanceof NoReferee) {
+    say(error.message);
+  } else if (error instanceof RangeError) {
+    say(`the referee sent what this library does not understand: ${error.message}`);
+  } else if (error?.code in status) {
+    say(`the referee is gone: ${error.details} (${status[error.code]})`);
+  } else {
+    throw error;
+  }
+  return 2;
+}
+
+/**
+ * Return what was thrown, with the stack as far as the author's own code goes.
+ *
+ * @param {unknown} thrown
+ * @returns {string}
+ */
+function trace(thrown) {
+  const lines = inspect(thrown).split("\n");
+  const ours = lines.findIndex((line) => /^ +at /.test(line) && line.includes(HERE));
+  return (ours < 0 ? lines : lines.slice(0, ours)).join("\n");
+}
+
+/**
+ * @param {object} notice
+ * @returns {string}
+ */
+function inWords({ game, round, turn, fault, text, takenOver }) {
+  const after = takenOver ? "; a stand-in plays this game to its end" : "";
+  const words = text.trim().split(/\s+/).join(" ");
+  return `game ${game}, round ${round}, turn ${turn}: ${faultName(fault)}: ${words}${after}`;
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`kaiten: ${text}\n`);
+}

@@ -1,0 +1,127 @@
+/**
+ * What a bot can work out from what it has seen. Everything here follows from a view alone: the hands that
+ * this seat has passed on, and the turns that were revealed since.
+ */
+
+import { CARDS, DECK_COUNTS } from "./cards.js";
+
+/** @typedef {import("./view.js").View} View */
+
+/**
+ * Return 1 where hands go to the next seat in this round, -1 where they go to the one before.
+ *
+ * @param {View} view
+ * @returns {1 | -1}
+ */
+export function direction(view) {
+  return view.rules.passBothWays && view.round === 2 ? -1 : 1;
+}
+
+/**
+ * Return the cards that are known to be in every seat's hand now, in seat order.
+ *
+ * The own hand is known. One that this seat passed on is known but for what the others took from it, which
+ * was revealed. All others are empty here. With a dummy the opponent in control holds one card more: the
+ * drawn one.
+ *
+ * @param {View} view
+ * @returns {string[][]}
+ */
+export function knownHands(view) {
+  const { players } = view.rules;
+  const step = direction(view);
+  const hands = Array.from({ length: players }, () => []);
+  hands[view.seat] = [...view.hand];
+  for (let passed = 1; passed <= Math.min(players - 1, view.pastHands.length); passed += 1) {
+    // Seen so many turns ago; since then this seat and the ones after it each took from it.
+    const hand = new Pile(view.pastHands.at(-passed));
+    view.turns.slice(-passed).forEach((turn, nth) => {
+      take(hand, turn, modulo(view.seat + nth * step, players), view);
+    });
+    hands[modulo(view.seat + passed * step, players)] = hand.cards();
+  }
+  return hands;
+}
+
+/**
+ * Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
+ *
+ * They are in the hands that this seat has not seen, in the dummy's pile and in the draw pile, in the order
+ * of the table of kinds.
+ *
+ * @param {View} view
+ * @returns {string[]}
+ */
+export function unseenCards(view) {
+  const pile = new Pile();
+  for (const card of CARDS) {
+    pile.add(card, card === "soy_sauce" && !view.rules.soySauce ? 0 : DECK_COUNTS[card]);
+  }
+  for (const turn of view.turns) {
+    turn.plays.forEach((play, player) => {
+      pile.remove(play);
+      if (play.length > 1 && player < view.rules.players) {
+        pile.add("chopsticks", 1);
+      }
+    });
+  }
+  for (const hand of knownHands(view)) {
+    pile.remove(hand);
+  }
+  return pile.cards();
+}
+
+/** Cards, counted by kind. */
+class Pile {
+  /** @param {readonly string[]} cards */
+  constructor(cards = []) {
+    this.counts = new Map(CARDS.map((card) => [card, 0]));
+    cards.forEach((card) => this.add(card, 1));
+  }
+
+  /**
+   * @param {string} card
+   * @param {number} times
+   */
+  add(card, times) {
+    this.counts.set(card, this.counts.get(card) + times);
+  }
+
+  /** @param {readonly string[]} cards */
+  remove(cards) {
+    cards.forEach((card) => this.add(card, -1));
+  }
+
+  /** @returns {string[]} In the order of the table of kinds. */
+  cards() {
+    return CARDS.flatMap((card) => Array.from({ length: Math.max(0, this.counts.get(card)) }, () => card));
+  }
+}
+
+/**
+ * Take out what that seat placed, and put its chopsticks back.
+ *
+ * @param {Pile} hand
+ * @param {import("./view.js").Turn} turn
+ * @param {number} seat
+ * @param {View} view
+ */
+function take(hand, turn, seat, view) {
+  const play = turn.plays[seat];
+  hand.remove(play);
+  if (play.length > 1) {
+    hand.add("chopsticks", 1);
+  }
+  if (view.rules.dummy && seat === ((turn.round - 1) * view.rules.turns + turn.turn - 1) % 2) {
+    hand.remove(turn.plays.at(-1));
+  }
+}
+
+/**
+ * @param {number} number
+ * @param {number} divisor
+ * @returns {number} From 0 to the divisor, also for a negative number.
+ */
+function modulo(number, divisor) {
+  return ((number % divisor) + divisor) % divisor;
+}

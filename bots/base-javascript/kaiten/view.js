@@ -1,0 +1,107 @@
+/** What a bot is asked about, and the choices it has. */
+
+/**
+ * @typedef {import("./cards.js").Rules} Rules
+ *
+ * @typedef {object} Move A legal choice.
+ * @property {readonly string[]} cards One card, or two in the order of placing.
+ * @property {string | null} dummy The dummy's card, in control of it.
+ *
+ * @typedef {object} Turn A revealed turn.
+ * @property {number} round From 1.
+ * @property {number} turn In its round, from 1.
+ * @property {readonly (readonly string[])[]} plays One a participant, in the order of placing.
+ */
+
+/**
+ * A decision as its seat sees it.
+ *
+ * Lists have one entry a participant: the seats in order, then the dummy where there is one. All lists are
+ * frozen: sort a copy of them.
+ */
+export class View {
+  /**
+   * @param {object} seen
+   * @param {Rules} seen.rules What is played.
+   * @param {number} seen.seat Whose decision it is, from 0. Hands go to the next seat.
+   * @param {number} seen.round From 1.
+   * @param {number} seen.turn In the round, from 1.
+   * @param {readonly string[]} seen.hand In the order of the table of kinds; in control of the dummy with
+   *   the drawn card in it.
+   * @param {readonly (readonly string[])[]} seen.tables Cards in front of every participant in this round,
+   *   in the order of placing.
+   * @param {readonly number[]} seen.puddings Kept from the rounds before; those of this round lie on the
+   *   tables.
+   * @param {readonly number[]} seen.scores Points of the rounds before.
+   * @param {readonly number[]} seen.handSizes Cards in every hand; for the dummy, cards left in its pile.
+   * @param {boolean} seen.control Whether this seat names the dummy's card too.
+   * @param {string | null} seen.drawn The card drawn from the dummy's pile, when in control.
+   * @param {readonly Turn[]} seen.turns Everything revealed in this game.
+   * @param {readonly (readonly string[])[]} seen.pastHands The hands that this seat held in this round
+   *   before this turn.
+   */
+  constructor(seen) {
+    this.rules = seen.rules;
+    this.seat = seen.seat;
+    this.round = seen.round;
+    this.turn = seen.turn;
+    this.hand = seen.hand;
+    this.tables = seen.tables;
+    this.puddings = seen.puddings;
+    this.scores = seen.scores;
+    this.handSizes = seen.handSizes;
+    this.control = seen.control;
+    this.drawn = seen.drawn;
+    this.turns = seen.turns;
+    this.pastHands = seen.pastHands;
+    Object.freeze(this);
+  }
+
+  /** The cards in front of this seat. */
+  get table() {
+    return this.tables[this.seat];
+  }
+
+  /**
+   * Return every legal choice once: one card before two, then in the order of the table of kinds.
+   *
+   * @returns {Move[]}
+   */
+  legalMoves() {
+    const kinds = [...new Set(this.hand)];
+    const choices = kinds.map((card) => [card]);
+    if (this.table.includes("chopsticks") && this.hand.length >= (this.control ? 3 : 2)) {
+      for (const first of kinds) {
+        choices.push(...without(this.hand, [first]).map((second) => [first, second]));
+      }
+    }
+    if (!this.control) {
+      return choices.map((cards) => move(cards, null));
+    }
+    return choices.flatMap((cards) => without(this.hand, cards).map((dummy) => move(cards, dummy)));
+  }
+}
+
+/**
+ * Return the kinds that a hand still holds once cards are taken out.
+ *
+ * @param {readonly string[]} hand
+ * @param {string[]} cards
+ * @returns {string[]}
+ */
+function without(hand, cards) {
+  const rest = [...hand];
+  for (const card of cards) {
+    rest.splice(rest.indexOf(card), 1);
+  }
+  return [...new Set(rest)];
+}
+
+/**
+ * @param {string[]} cards
+ * @param {string | null} dummy
+ * @returns {Move}
+ */
+function move(cards, dummy) {
+  return Object.freeze({ cards: Object.freeze(cards), dummy });
+}

@@ -1,0 +1,38 @@
+/** The protocol's messages, read from referee.proto, which is a copy of the arena's own. */
+
+import { readFileSync } from "node:fs";
+
+import protobuf from "protobufjs";
+
+const PACKAGE = "arena.wire.v1";
+const { root } = protobuf.parse(readFileSync(new URL("referee.proto", import.meta.url), "utf8"));
+const botMessage = root.lookupType(`${PACKAGE}.BotMessage`);
+const refereeMessage = root.lookupType(`${PACKAGE}.RefereeMessage`);
+const faultKind = root.lookupEnum(`${PACKAGE}.FaultKind`);
+
+/** The path of the stream. */
+export const PLAY = `/${PACKAGE}.Referee/Play`;
+
+/**
+ * @param {object} message A BotMessage.
+ * @returns {Buffer}
+ */
+export function encode(message) {
+  return Buffer.from(botMessage.encode(message).finish());
+}
+
+/**
+ * @param {Buffer} bytes
+ * @returns {object} A RefereeMessage; of each of its events `event` tells which one it is.
+ */
+export function decode(bytes) {
+  return refereeMessage.decode(bytes);
+}
+
+/**
+ * @param {number} number A FaultKind.
+ * @returns {string} In words; "fault" for one that this library does not know.
+ */
+export function faultName(number) {
+  return faultKind.valuesById[number]?.replace("FAULT_KIND_", "").toLowerCase() ?? "fault";
+}

@@ -1,0 +1,34 @@
+/** Takes what scores the most right now, and never thinks of the next turn: greedy, in JavaScript. */
+
+import { run, scoreRound } from "kaiten";
+
+/**
+ * Return the best move by the scores that the round would have if it ended after this turn.
+ *
+ * Equal moves are told apart by what they leave the others. What is still equal goes to the first in the
+ * order of `legalMoves()`.
+ */
+function choose(view) {
+  let best = { own: -Infinity };
+  for (const move of view.legalMoves()) {
+    const { own, others } = pointsAfter(view, move);
+    if (own > best.own || (own === best.own && others < best.others)) {
+      best = { move, own, others };
+    }
+  }
+  return best.move;
+}
+
+/** Return the own points after a move, and those of the others together. */
+function pointsAfter(view, move) {
+  const tables = [...view.tables];
+  tables[view.seat] = [...view.table, ...move.cards];
+  if (move.dummy) {
+    tables.push([...tables.pop(), move.dummy]);
+  }
+  const totals = scoreRound(view.rules, tables).map((score) => score.total);
+  const own = totals[view.seat];
+  return { own, others: totals.reduce((sum, total) => sum + total, -own) };
+}
+
+run(choose);

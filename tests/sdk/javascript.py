@@ -1,0 +1,94 @@
+"""Starts programs in the base image of bots in JavaScript."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from arena.rules import View
+from tests.sdk.referee import Command
+
+
+def _docker(image: str, *options: str) -> list[str]:
+    """Return the words that run a module, read from the standard input or given, in the image."""
+    user = f"{os.getuid()}:{os.getgid()}"
+    return ["docker", "run", "--rm", "--network=none", "--read-only", f"--user={user}", *options, image]
+
+
+def in_javascript(image: str, source: str) -> Command:
+    """Start a bot of that text, an ES module."""
+
+    def command(folder: str) -> list[str]:
+        mount, variable = f"--volume={folder}:{folder}:ro", "--env=ARENA_REFEREE"
+        return [*_docker(image, "--init", mount, variable), "node", "--input-type=module", "--eval", source]
+
+    return command
+
+
+def run_alone(image: str, source: str, address: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a bot without a referee."""
+    variable = [f"--env=ARENA_REFEREE={address}"] if address else []
+    return subprocess.run(  # noqa: S603 - our own words
+        [*_docker(image, "--init", *variable), "node", "--input-type=module", "--eval", source],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def evaluate(image: str, source: str, folder: Path) -> str:
+    """Run a module that may read a folder as /data, and return what it prints."""
+    done = subprocess.run(  # noqa: S603 - our own words
+        [
+            *_docker(image, f"--volume={folder}:/data:ro"),
+            "node",
+            "--input-type=module",
+            "--eval",
+            source,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def as_javascript(view: View) -> dict[str, object]:
+    """Return a view as the library of JavaScript shows it, ready for JSON."""
+    rules = view.rules
+    return {
+        "rules": {
+            "players": rules.players,
+            "passBothWays": rules.pass_both_ways,
+            "soySauce": rules.soy_sauce,
+            "dummy": rules.dummy,
+            "participants": rules.participants,
+            "handSize": rules.hand_size,
+            "turns": rules.turns,
+        },
+        "seat": view.seat,
+        "round": view.round,
+        "turn": view.turn,
+        "hand": [card.label for card in view.hand],
+        "tables": [[card.label for card in table] for table in view.tables],
+        "puddings": list(view.puddings),
+        "scores": list(view.scores),
+        "handSizes": list(view.hand_sizes),
+        "control": view.control,
+        "drawn": view.drawn.label if view.drawn else None,
+        "turns": [
+            {
+                "round": turn.round,
+                "turn": turn.turn,
+                "plays": [[card.label for card in play] for play in turn.plays],
+            }
+            for turn in view.turns
+        ],
+        "pastHands": [[card.label for card in hand] for hand in view.past_hands],
+    }
+
+
+def compact(value: object) -> str:
+    """Return JSON as JavaScript's own JSON.stringify writes it."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

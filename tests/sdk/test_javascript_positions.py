@@ -1,0 +1,138 @@
+"""The library of JavaScript knows what that of Python knows: on many positions both say the same."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.rules import DECK_COUNTS, ROUNDS, Card, Rules, View, apply, asked, new_game, shuffled_deck, view
+from arena.sdk import direction, known_hands, score_nigiri, score_puddings, score_round, unseen_cards
+from arena.sdk.local import play
+from tests.sdk.javascript import as_javascript, evaluate
+
+pytestmark = pytest.mark.docker
+
+ALL_RULES = [
+    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
+    for players in range(2, 6)
+    for both in (False, True)
+    for soy in (False, True)
+    for dummy in (False, True)
+    if players == 2 or not dummy
+]
+
+TELL = """
+import { readFileSync } from "node:fs";
+import * as kaiten from "kaiten";
+const views = JSON.parse(readFileSync("/data/views.json", "utf8"));
+console.log(JSON.stringify(views.map((seen) => {
+  const view = new kaiten.View(seen);
+  return {
+    legal: view.legalMoves(),
+    table: view.table,
+    direction: kaiten.direction(view),
+    known: kaiten.knownHands(view),
+    unseen: kaiten.unseenCards(view),
+    nigiri: view.tables.map(kaiten.scoreNigiri),
+    round: kaiten.scoreRound(view.rules, view.tables),
+    puddings: kaiten.scorePuddings(view.rules, view.puddings),
+  };
+})));
+"""
+
+
+def games() -> Iterator[View]:
+    """Give every decision of some games of every variant, chopsticks and ties of puddings among them."""
+    dice = random.Random(31)  # noqa: S311 - no secret
+    for rules in ALL_RULES:
+        for _ in range(4):
+            state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
+            while not state.over:
+                moves: list[Any] = [None] * rules.players
+                for seat in asked(state):
+                    seen = view(state, seat)
+                    yield seen
+                    legal = seen.legal_moves()
+                    moves[seat] = legal[-1 - dice.randrange(min(10, len(legal)))]
+                state = apply(state, moves)
+
+
+def labels(cards: tuple[Card, ...]) -> list[str]:
+    """Return the names of cards."""
+    return [card.label for card in cards]
+
+
+def told(seen: View) -> dict[str, Any]:
+    """Return what Python says of a position, in the words of JavaScript."""
+    rounds = [
+        {("soySauce" if name == "soy_sauce" else name): value for name, value in score._asdict().items()}
+        | {"total": sum(score)}
+        for score in score_round(seen.rules, seen.tables)
+    ]
+    return {
+        "legal": [
+            {"cards": labels(move.cards), "dummy": move.dummy.label if move.dummy else None}
+            for move in seen.legal_moves()
+        ],
+        "table": labels(seen.table),
+        "direction": direction(seen),
+        "known": [labels(hand) for hand in known_hands(seen)],
+        "unseen": labels(unseen_cards(seen)),
+        "nigiri": [score_nigiri(table) for table in seen.tables],
+        "round": rounds,
+        "puddings": list(score_puddings(seen.rules, seen.puddings)),
+    }
+
+
+def test_both_languages_say_the_same_of_every_position(javascript_image: str, tmp_path: Path) -> None:
+    """Legal moves in their order, points, known and unseen cards: of every decision of 80 games."""
+    seen = list(games())
+    assert any(len(move.cards) == 2 and move.dummy for one in seen for move in one.legal_moves())
+    (tmp_path / "views.json").write_text(json.dumps([as_javascript(one) for one in seen]))
+    tmp_path.chmod(0o755)
+    answers = json.loads(evaluate(javascript_image, TELL, tmp_path))
+    assert len(answers) == len(seen) > 2_000
+    for one, answer in zip(seen, answers, strict=True):
+        assert answer == told(one), one
+
+
+def test_the_kinds_and_the_deck_are_the_same(javascript_image: str, tmp_path: Path) -> None:
+    """Names in the order of their numbers, how many there are of each, and the rounds."""
+    source = """
+import { CARDS, Card, DECK_COUNTS, ROUNDS } from "kaiten";
+console.log(JSON.stringify({ CARDS, Card, DECK_COUNTS, ROUNDS }));
+"""
+    answer = json.loads(evaluate(javascript_image, source, tmp_path))
+    assert answer["CARDS"] == labels(tuple(Card))
+    assert answer["Card"] == {card.name: card.label for card in Card}
+    assert answer["DECK_COUNTS"] == {card.label: count for card, count in DECK_COUNTS.items()}
+    assert answer["ROUNDS"] == ROUNDS
+
+
+def test_what_a_bot_sees_can_not_be_changed(javascript_image: str, tmp_path: Path) -> None:
+    """Lists of legal moves are frozen, as the view is: a bot can't spoil what later views are made of."""
+    (tmp_path / "view.json").write_text(json.dumps(as_javascript(first_view())))
+    tmp_path.chmod(0o755)
+    source = """
+import { readFileSync } from "node:fs";
+import { View } from "kaiten";
+const view = new View(JSON.parse(readFileSync("/data/view.json", "utf8")));
+const tries = [() => { view.hand = []; }, () => view.legalMoves()[0].cards.push("wasabi")];
+console.log(tries.map((attempt) => { try { attempt(); } catch (error) { return error.name; } }).join(" "));
+"""
+    assert evaluate(javascript_image, source, tmp_path) == "TypeError TypeError\n"
+
+
+def first_view() -> View:
+    """Return the first decision of a game."""
+    seen: list[View] = []
+
+    def choose(view: View) -> Card:
+        seen.append(view)
+        return view.hand[0]
+
+    play([choose, choose])
+    return seen[0]
