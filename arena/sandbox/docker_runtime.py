@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,6 +14,7 @@ from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
 from arena.sandbox.errors import RuntimeTrouble
+from arena.sandbox.image_source import ImageSource
 from arena.sandbox.init_image import init_for
 from arena.sandbox.init_volume import InitVolume
 from arena.sandbox.policy import Host, cgroup_parent, container_arguments, limits_in_words
@@ -28,18 +30,25 @@ class DockerRuntime:
         runtime: What runs containers, by the engine's own name for it; its default without.
         install: The installation's id, so that its bots have a control group of their own; without it
             they share that of all installations.
+        images: Has the submitted images, which are loaded as they are needed; None where there are none.
 
     Raises:
         RuntimeTrouble: The engine does not answer, or can't run bots this way.
     """
 
     def __init__(
-        self, client: docker.APIClient, *, cores: str = "", runtime: str | None = None, install: str = ""
+        self,
+        client: docker.APIClient,
+        *,
+        cores: str = "",
+        runtime: str | None = None,
+        install: str = "",
+        images: ImageSource | None = None,
     ) -> None:
         with engine_errors("read what the engine is"):
             info = client.info()
         self._client = client
-        self._images = DockerImages(client)
+        self._images = DockerImages(client, images)
         init = init_for(info["Architecture"])
         self._init = InitVolume(client, init)
         chosen = _choose(info, runtime)
@@ -47,7 +56,7 @@ class DockerRuntime:
             runtime=chosen,
             gvisor=_is_gvisor(info["Runtimes"][chosen]),
             cgroup_parent=cgroup_parent(info["CgroupDriver"], install),
-            init_volume=init.name,
+            init_volume=init.volume,
             uid=os.geteuid(),
             gid=os.getegid(),
             cores=cores,
@@ -64,7 +73,7 @@ class DockerRuntime:
         return f"docker/{self._host.runtime}"
 
     def check_source(self, source: str) -> None:
-        """Make sure that the image is here and can be run by the template.
+        """Make sure that the image is here, loaded where it has to be, and can be run by the template.
 
         Raises:
             LaunchRefused: It starts nothing, or wants volumes.
@@ -78,7 +87,7 @@ class DockerRuntime:
         if not spec.socket_dir.is_dir():
             raise RuntimeTrouble(f"{spec.socket_dir} is no folder; make it and open the socket first")
         self._init.ensure()
-        sandbox = self._create(spec, image.command)
+        sandbox = self._create(replace(spec, source=image.id), image.command)
         try:
             sandbox.start()
         except BaseException:
@@ -116,6 +125,14 @@ class DockerRuntime:
         for container in left:
             remove_container(self._client, container["Id"], container["Id"])
         return len(left)
+
+    def prune_images(self) -> int:
+        """Remove what was loaded and is no longer kept; return how many images that were.
+
+        Raises:
+            RuntimeTrouble: Some may be left.
+        """
+        return self._images.prune()
 
     def close(self) -> None:
         """See :class:`arena.sandbox.runtime.Runtime`."""

@@ -8,6 +8,7 @@ import io
 import json
 import tarfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,15 +19,15 @@ INIT_FOLDER: Final = "/init"
 """Where the image has it, alone in a folder."""
 
 _FOLDER: Final = Path(__file__).parent / "init"
-_MODE: Final = 0o711
-"""Bots share its uid. A program that they can't read is one whose memory the kernel keeps from them."""
+_MODE: Final = 0o755
+"""gVisor starts nothing that the bot's user can't read."""
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _EPOCH: Final = "1970-01-01T00:00:00Z"
 _DIGITS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Init:
     """The program for one kind of processor.
 
@@ -39,19 +40,18 @@ class Init:
     program: bytes
 
     @property
-    def name(self) -> str:
-        """Of the volume that holds it: another program is another volume."""
-        return f"kaiten-init-{hashlib.sha256(self.program).hexdigest()[:_DIGITS]}"
+    def volume(self) -> str:
+        """Name of the volume that holds it: other content is another volume."""
+        return f"kaiten-init-{self._digest}"
 
     @property
     def image(self) -> str:
-        """Of the image that fills the volume."""
-        repository, _, digest = self.name.rpartition("-")
-        return f"{repository}:{digest}"
+        """Name of the image that fills the volume."""
+        return f"kaiten-init:{self._digest}"
 
     def archive(self) -> bytes:
         """Return the image as ``docker load`` takes it: the same bytes every time, so one image."""
-        layer = self._layer()
+        layer = self._layer
         config = _json(
             {
                 "architecture": _ARCHITECTURES[self.machine],
@@ -73,6 +73,11 @@ class Init:
                 _add(archive, name, data, 0o644)
         return buffer.getvalue()
 
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(self._layer).hexdigest()[:_DIGITS]
+
+    @cached_property
     def _layer(self) -> bytes:
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as layer:

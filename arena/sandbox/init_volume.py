@@ -47,7 +47,7 @@ class InitVolume:
         Raises:
             RuntimeTrouble: It can't be made, or holds something else.
         """
-        with self._lock, engine_errors(f"make the volume {self._init.name}"):
+        with self._lock, engine_errors(f"make the volume {self._init.volume}"):
             if self._known is None or self._known != self._made_at():
                 self._fill()
                 self._known = self._made_at()
@@ -59,7 +59,7 @@ class InitVolume:
     def _made_at(self) -> str | None:
         """Return when the volume was made: one that was removed and made anew is another."""
         try:
-            return str(self._client.inspect_volume(self._init.name)["CreatedAt"])
+            return str(self._client.inspect_volume(self._init.volume)["CreatedAt"])
         except NotFound:
             return None
 
@@ -70,13 +70,13 @@ class InitVolume:
             if held is True:
                 return
             if held is False:
-                self._client.remove_volume(self._init.name)  # a fill that was cut off, for example
+                self._client.remove_volume(self._init.volume)  # a fill that was cut off, for example
             elif waited > _STALE_SECONDS:
                 with contextlib.suppress(NotFound):
-                    self._client.remove_container(self._init.name, force=True)
+                    self._client.remove_container(self._init.volume, force=True)
             time.sleep(_POLL_SECONDS)
         raise RuntimeTrouble(
-            f"the volume {self._init.name} could not be made within {_PATIENCE_SECONDS:g} s: see what "
+            f"the volume {self._init.volume} could not be made within {_PATIENCE_SECONDS:g} s: see what "
             f"`docker ps -a` and `docker volume inspect` say of that name, and remove both"
         )
 
@@ -86,11 +86,11 @@ class InitVolume:
             # Its name lets one at a time do this, in all processes: a container's name is taken once.
             container = self._client.create_container(
                 self._init.image,
-                name=self._init.name,
+                name=self._init.volume,
                 network_disabled=True,
                 host_config={
                     "NetworkMode": "none",
-                    "Mounts": [{"Type": "volume", "Source": self._init.name, "Target": INIT_FOLDER}],
+                    "Mounts": [{"Type": "volume", "Source": self._init.volume, "Target": INIT_FOLDER}],
                 },
             )["Id"]
         except ImageNotFound:

@@ -108,7 +108,6 @@ def container_arguments(spec: SandboxSpec, host: Host, command: tuple[str, ...])
         "labels": dict(spec.labels),
         "healthcheck": {"test": ["NONE"]},
         "stop_signal": "SIGKILL",
-        "runtime": host.runtime,
         "host_config": _host_config(spec, host),
     }
 
@@ -117,6 +116,7 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
     limits = spec.limits
     memory = limits.memory_mib * _MIB
     return {
+        "Runtime": host.runtime,
         "NetworkMode": "none",
         "IpcMode": "none",
         "CgroupnsMode": "private",

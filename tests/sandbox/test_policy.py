@@ -66,7 +66,7 @@ def test_the_host_decides_runtime_parent_cores_and_user() -> None:
     host = replace(HOST, runtime="crun", cgroup_parent="kaiten-a1.slice", uid=1000, gid=100, cores="1-3")
     found = container_arguments(SPEC, host, COMMAND)
     assert found["user"] == "1000:100"
-    assert found["runtime"] == "crun"
+    assert found["host_config"]["Runtime"] == "crun"
     assert found["host_config"]["CgroupParent"] == "kaiten-a1.slice"
     assert found["host_config"]["CpusetCpus"] == "1-3"
 

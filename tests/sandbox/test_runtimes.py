@@ -119,8 +119,8 @@ def test_environment_holds_no_more_than_it_must(stage: Stage, monkeypatch: pytes
     found: dict[str, str] = json.loads(said)
     assert found["ARENA_REFEREE"].startswith("unix:///")
     allowed = {
-        "ARENA_REFEREE", "HOME", "HOSTNAME", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS", "PATH", "PYTHONDONTWRITEBYTECODE",
-        "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR",
+        "ARENA_REFEREE", "HOME", "HOSTNAME", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS", "PATH",
+        "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR",
     }  # fmt: skip
     assert set(found) <= allowed
 

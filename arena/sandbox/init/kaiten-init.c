@@ -120,8 +120,7 @@ int main(int count, char *words[])
         SAY("kaiten-init wants SECONDS, at most a week, and WORDS");
         return WRONG_CALL;
     }
-    /* The bot has the same uid. Its file can't be read by that uid, so the kernel keeps others out of
-     * its memory from the start; this is for where the file's mode got lost. */
+    /* The bot will have the same uid. This keeps it out of this process's memory, before it is there. */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 
     sigset_t death;
