@@ -1,0 +1,79 @@
+"""Archives that mean harm are refused with words, or taken without what was harmful in them; cheaply, either way."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from arena.intake.limits import DEFAULT_LIMITS
+from tests.intake.archives import AMD64
+from tests.intake.hostile import ATTACKS, CANARY, Attack
+from tests.intake.measured import Outcome, measure
+
+MEMORY_KIB = 256 * 1024
+SECONDS = 10
+
+
+@pytest.fixture(autouse=True)
+def canary() -> Iterator[None]:
+    """Put a file where attacks aim at, and see that nobody touched it."""
+    CANARY.parent.mkdir()
+    CANARY.write_text("untouched")
+    yield
+    assert [path.name for path in CANARY.parent.iterdir()] == ["file"]
+    assert CANARY.read_text() == "untouched"
+    shutil.rmtree(CANARY.parent)
+
+
+def _name(attack: Attack) -> str:
+    return attack.name
+
+
+def _assert_cheap(outcome: Outcome) -> None:
+    assert outcome.memory_kib <= MEMORY_KIB
+    assert outcome.seconds <= SECONDS
+
+
+def test_there_are_forty_of_them() -> None:
+    """There are at least forty attacks, each with a name of its own and one outcome."""
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 40
+    assert all((attack.refused is None) != (attack.harmless is None) for attack in ATTACKS)
+    assert all(attack.control or attack.raised for attack in ATTACKS)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=_name)
+def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
+    """It is refused or made harmless, within 256 MiB and 10 s, and leaves nothing behind."""
+    archive, output = tmp_path / "archive", tmp_path / "output"
+    attack.build(archive)
+    outcome = measure(archive, output, AMD64)
+    _assert_cheap(outcome)
+    assert (outcome.trouble, outcome.notes) == (None, [])
+    if attack.harmless is not None:
+        assert outcome.image is not None, outcome.refusal
+        attack.harmless(outcome.image, output)
+    else:
+        assert re.search(attack.refused or "", outcome.refusal or ""), outcome.refusal
+        assert list(tmp_path.iterdir()) == [archive]
+
+
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.control], ids=_name)
+def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Path) -> None:
+    """It is taken: the refusal was of that part."""
+    assert attack.control is not None
+    attack.control(tmp_path / "archive")
+    outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64)
+    assert outcome.image is not None, outcome
+    _assert_cheap(outcome)
+
+
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.raised], ids=_name)
+def test_the_same_archive_with_the_limit_raised(attack: Attack, tmp_path: Path) -> None:
+    """It is taken: the refusal was by that limit."""
+    attack.build(tmp_path / "archive")
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, **attack.raised)
+    outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, limits)
+    assert outcome.image is not None, outcome
