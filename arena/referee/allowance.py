@@ -85,7 +85,7 @@ FRAMES: Final = {
     SETTINGS: Limit("SETTINGS frames", 256, 8),
     PING: Limit("PING frames", 256, 8),
     GOAWAY: Limit("GOAWAY frames", MAX_CONNECTIONS_IN_ALL),
-    WINDOW_UPDATE: Limit("WINDOW_UPDATE frames", 256, 8),
+    WINDOW_UPDATE: Limit("WINDOW_UPDATE frames", 256, 16),
     EMPTY_DATA: Limit("empty DATA frames", MAX_CONNECTIONS_IN_ALL),
 }
 """By type."""

@@ -10,7 +10,6 @@ does not read is not read from.
 
 import asyncio
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol, cast
 
@@ -71,17 +70,24 @@ class Door:
     async def open(self) -> None:
         """Take connections from now on."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_unix_server(lambda: _Outer(self), sock=self._listening)
+        self._server = await loop.create_unix_server(
+            lambda: _Outer(self), sock=self._listening, backlog=MAX_CONNECTIONS
+        )
+
+    def close(self) -> None:
+        """Take no more connections."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def shut(self) -> None:
         """Take no more connections and cut those that there are, with whatever has not been sent."""
-        self._close_server()
+        self.close()
         for outer in list(self._outer):
             outer.cut()
 
     async def empty(self) -> None:
         """Wait until every connection has ended by itself. What was on its way has arrived then."""
-        self._close_server()
         while self._outer:
             self._left.clear()
             await self._left.wait()
@@ -90,7 +96,7 @@ class Door:
         """Tell whether a new connection may come in."""
         self._accepted += 1
         if self._accepted == MAX_CONNECTIONS_IN_ALL:
-            self._close_server()
+            self.close()
         if len(self._outer) == MAX_CONNECTIONS:
             return False
         self._outer.add(outer)
@@ -110,22 +116,18 @@ class Door:
         self._watcher.breached(breach)
         self.shut()
 
-    def reach(self, joined: Callable[[], asyncio.BaseProtocol]) -> None:
+    def reach(self, outer: "_Outer") -> None:
         """Begin to connect to the server within."""
-        task = asyncio.get_running_loop().create_task(self._reach(joined))
+        task = asyncio.get_running_loop().create_task(self._reach(outer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _reach(self, joined: Callable[[], asyncio.BaseProtocol]) -> None:
+    async def _reach(self, outer: "_Outer") -> None:
         try:
-            await asyncio.get_running_loop().create_unix_connection(joined, str(self._inner))
+            await asyncio.get_running_loop().create_unix_connection(lambda: _Inner(outer), str(self._inner))
         except OSError as error:
+            outer.cut()
             self._watcher.failed(error)
-
-    def _close_server(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
 
 
 class _End(asyncio.Protocol):
@@ -232,4 +234,4 @@ class _Outer(_End):
         self._waiting.append(data)
         if self._guard.begun and self.transport is not None:
             self.transport.pause_reading()
-            self._door.reach(lambda: _Inner(self))
+            self._door.reach(self)

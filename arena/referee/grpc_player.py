@@ -38,6 +38,8 @@ _OPTIONS: Final = (
     # The library would allow longer frames where a line is fast, and the guard would not.
     ("grpc.http2.max_frame_size", MAX_FRAME_BYTES),
     ("grpc.http2.bdp_probe", 0),
+    # The guard counts pings. The library would take a third one in five minutes for an attack.
+    ("grpc.http2.max_ping_strikes", 0),
 )
 
 _GONE: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
@@ -90,6 +92,7 @@ class GrpcPlayer:
         """Send what is queued, end the stream and stop serving."""
         self._closing = True
         self._wake.set()
+        self._door.close()
         if self._server is not None:
             await self._server.stop(_CLOSE_SECONDS)
         with suppress(TimeoutError):
@@ -102,8 +105,9 @@ class GrpcPlayer:
         self._lose(breach.fault, breach.why)
 
     def failed(self, error: Exception) -> None:
-        """Pass on that the arena's own part did not work."""
-        if self._listener is not None:
+        """Pass on that the arena's own part did not work, where a seat still needs it."""
+        # At the end of a match there is no server any more, and a bot may have dialled in just before.
+        if self._listener is not None and not self._closing:
             self._listener.failed(error)
 
     async def _play(
