@@ -10,6 +10,9 @@ from typing import Any
 import docker
 from docker.errors import APIError
 
+from arena.match import Limits
+from arena.sandbox.cap import Place, cap_for
+from arena.sandbox.common_group import CommonGroup
 from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
@@ -17,7 +20,7 @@ from arena.sandbox.errors import RuntimeTrouble
 from arena.sandbox.image_source import ImageSource
 from arena.sandbox.init_image import init_for
 from arena.sandbox.init_volume import InitVolume
-from arena.sandbox.policy import Host, cgroup_parent, container_arguments, limits_in_words
+from arena.sandbox.policy import Host, cgroup_parent, container_arguments, limits_in_words, pids_limit
 from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec, nobody
 
 
@@ -61,6 +64,11 @@ class DockerRuntime:
             gid=os.getegid(),
             cores=cores,
         )
+        self._place = Place(
+            parent=self._host.cgroup_parent,
+            driver=info["CgroupDriver"],
+            version=int(info["CgroupVersion"]),
+        )
 
     @property
     def host(self) -> Host:
@@ -71,6 +79,10 @@ class DockerRuntime:
     def describe(self) -> str:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         return f"docker/{self._host.runtime}"
+
+    def common_group(self, limits: Limits, slots: int) -> CommonGroup:
+        """Return the control group of all bots, which is to hold what bots in so many slots use together."""
+        return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self._host)))
 
     def check_source(self, source: str) -> None:
         """Make sure that the image is here, loaded where it has to be, and can be run by the template.

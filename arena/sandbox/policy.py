@@ -8,6 +8,7 @@ and read-only paths of /proc and /sys.
 from dataclasses import dataclass
 from typing import Any, Final
 
+from arena.match import Limits
 from arena.sandbox.init_image import INIT_FILE
 from arena.sandbox.runtime import REFEREE_VARIABLE, SOCKET_NAME, SandboxSpec
 from arena.sandbox.seccomp import profile_json
@@ -130,7 +131,7 @@ def _host_config(spec: SandboxSpec, host: Host) -> dict[str, Any]:
         "NanoCpus": round(limits.cpus * 1e9),
         "Memory": memory,
         "MemorySwap": memory,  # both together: so no swap at all
-        "PidsLimit": _pids(spec, host),
+        "PidsLimit": pids_limit(limits, host),
         "Ulimits": [
             _ulimit("core", 0),
             _ulimit("fsize", limits.tmp_mib * _MIB),
@@ -159,8 +160,9 @@ def _init_mount(host: Host) -> dict[str, Any]:
     }
 
 
-def _pids(spec: SandboxSpec, host: Host) -> int:
-    return max(spec.limits.pids, _GVISOR_PROCESSES) if host.gvisor else spec.limits.pids
+def pids_limit(limits: Limits, host: Host) -> int:
+    """Return how many processes and threads a bot's container may have."""
+    return max(limits.pids, _GVISOR_PROCESSES) if host.gvisor else limits.pids
 
 
 def _ulimit(name: str, most: int) -> dict[str, str | int]:
@@ -181,11 +183,11 @@ def limits_in_words(spec: SandboxSpec, host: Host, warnings: tuple[str, ...]) ->
     controls = {
         f"memory {limits.memory_mib} MiB without swap": ("memory", "swap"),
         f"{limits.cpus:g} CPU cores": ("cpu", "cfs"),
-        f"{_pids(spec, host)} processes and threads": ("pids",),
+        f"{pids_limit(limits, host)} processes and threads": ("pids",),
         f"{_TMP} {limits.tmp_mib} MiB, all else read-only": (),
         "no network": (),
         "no capabilities, no new privileges": ("privilege",),
-        "system calls by allow-list": ("seccomp",),
+        "system calls by allow-list" if not host.gvisor else "system calls answered by gVisor": ("seccomp",),
         f"user {uid}": (),
     }
     return tuple(_with_warnings(words, keys, warnings) for words, keys in controls.items()) + tuple(

@@ -1,0 +1,103 @@
+"""The control group of all bots together, as it is on this host."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Final
+
+from arena.controls import Finding
+from arena.sandbox.cap import Cap, Line, Place, holds
+
+CONTROL: Final = "all-bots-memory"
+
+_PATIENCE_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 0.05
+
+_ROOT: Final = Path("/sys/fs/cgroup")
+
+
+class CommonGroup:
+    """Writes the cap, and reads what became of it.
+
+    Args:
+        place: Where the group is.
+        cap: What it is to hold.
+        root: Of the control groups.
+    """
+
+    def __init__(self, place: Place, cap: Cap, root: Path = _ROOT) -> None:
+        self._place = place
+        self._cap = cap
+        self._root = root
+
+    def hold(self) -> None:
+        """Make the group with its limits, before there are bots. What can't be written is seen by ``held``.
+
+        Under the driver systemd nothing is written: slices are systemd's, which forgets what others write.
+        """
+        if self._place.driver == "systemd":
+            return
+        for folder in self._place.folders:
+            with contextlib.suppress(OSError):
+                (self._root / folder).mkdir(parents=True, exist_ok=True)
+        for line in self._place.lines(self._cap):
+            with contextlib.suppress(OSError):
+                (self._root / line.file).write_text(line.value)
+
+    def held(self, container: str | None = None) -> Finding:
+        """Tell whether the limits stand there.
+
+        Args:
+            container: The id of a container that runs below the group. With it, it is also seen that this
+                is the engine's group, and not one of the same name that only this process sees.
+        """
+        wrong = [self._wrong(line) for line in self._place.lines(self._cap) if line.checked]
+        if container is not None and not (self._root / self._place.child(container)).is_dir():
+            wrong.append(f"no container of the engine is seen in {self._root / self._place.folders[0]}")
+        found = "; ".join(words for words in wrong if words)
+        if found:
+            detail = f"{found}. What to do: {self._place.remedy(self._cap)}"
+        else:
+            detail = f"{self._place.parent} is limited to {self._cap}"
+        return Finding(control=CONTROL, held=not found, detail=detail)
+
+    def remove(self) -> None:
+        """Remove the group, and end whatever is still in it: what a runtime left when its container was gone.
+
+        To be called while none of the installation's bots runs.
+        """
+        if self._place.driver == "systemd":
+            return
+        # With version 1 the engine has made it in the other hierarchies too.
+        tops = list(
+            self._root.glob(f"*/{self._place.path}" if self._place.version == 1 else self._place.path)
+        )
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while any([not _cleared(top) for top in tops]) and time.monotonic() < deadline:  # noqa: C419 - all of them
+            time.sleep(_POLL_SECONDS)
+
+    def _wrong(self, line: Line) -> str | None:
+        try:
+            found = (self._root / line.file).read_text().strip()
+        except OSError as error:
+            return f"{self._root / line.file}: {error.strerror}"
+        return (
+            None if holds(line, found) else f"{self._root / line.file} says {found} instead of {line.value}"
+        )
+
+
+def _cleared(top: Path) -> bool:
+    """End what runs in a group and below it, and tell whether it could be removed."""
+    folders = sorted(
+        (path.parent for path in top.rglob("cgroup.procs")), reverse=True
+    )  # the inner ones first
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            # A process of another pid namespace has the number 0.
+            for pid in map(int, (folder / "cgroup.procs").read_text().split()):
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
+            folder.rmdir()
+    return not top.exists()

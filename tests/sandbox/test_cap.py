@@ -1,0 +1,196 @@
+"""The limit on all bots together: which files, which values, and that it holds."""
+
+import os
+import socket
+import uuid
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.match import Limits
+from arena.sandbox import Exit
+from arena.sandbox.cap import Cap, Line, Place, cap_for, holds
+from arena.sandbox.common_group import CommonGroup
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.docker_runtime import DockerRuntime
+from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, spec_for
+
+CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
+V1 = Place(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
+V2 = Place(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
+SLICE = Place(parent="kaiten-1a2b.slice", driver="systemd", version=2)
+
+
+def written(place: Place) -> list[tuple[str, str]]:
+    """Return what is written to where, in order."""
+    return [(line.file, line.value) for line in place.lines(CAP)]
+
+
+def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
+    """Of memory and processes one slot more, so that it is never met in play; of cores just the shares."""
+    assert cap_for(Limits(), 5, 64) == CAP
+
+
+def test_files_of_version_1() -> None:
+    """One folder a hierarchy; the limit with swap is lifted first, since it can't be the lower one."""
+    assert written(V1) == [
+        ("memory/kaiten/1a2b/memory.use_hierarchy", "1"),
+        ("memory/kaiten/1a2b/memory.memsw.limit_in_bytes", "-1"),
+        ("memory/kaiten/1a2b/memory.limit_in_bytes", "1610612736"),
+        ("memory/kaiten/1a2b/memory.memsw.limit_in_bytes", "1610612736"),
+        ("pids/kaiten/1a2b/pids.max", "384"),
+        ("cpu/kaiten/1a2b/cpu.cfs_period_us", "100000"),
+        ("cpu/kaiten/1a2b/cpu.cfs_quota_us", "200000"),
+    ]
+
+
+def test_files_of_version_2() -> None:
+    """One folder, and the controllers handed down to it."""
+    assert written(V2) == [
+        ("cgroup.subtree_control", "+cpu +memory +pids"),
+        ("kaiten/cgroup.subtree_control", "+cpu +memory +pids"),
+        ("kaiten/1a2b/memory.max", "1610612736"),
+        ("kaiten/1a2b/memory.swap.max", "0"),
+        ("kaiten/1a2b/pids.max", "384"),
+        ("kaiten/1a2b/cpu.max", "200000 100000"),
+    ]
+
+
+def test_where_systemd_has_a_slice() -> None:
+    """Slices lie in each other by their names, and containers in scopes."""
+    assert SLICE.path == "kaiten.slice/kaiten-1a2b.slice"
+    assert replace(SLICE, parent="kaiten.slice").path == "kaiten.slice"
+    assert SLICE.child("c0ffee") == "kaiten.slice/kaiten-1a2b.slice/docker-c0ffee.scope"
+    assert V1.child("c0ffee") == "memory/kaiten/1a2b/c0ffee"
+
+
+@pytest.mark.parametrize(
+    ("value", "found", "enough"),
+    [
+        ("384", "384", True),
+        ("384", "100", True),
+        ("384", "385", False),
+        ("384", "max", False),
+        ("384", "", False),
+        ("200000", "-1", False),
+        ("200000 100000", "200000 100000", True),
+        ("200000 100000", "20000 10000", True),
+        ("200000 100000", "200000 50000", False),
+        ("200000 100000", "max 100000", False),
+    ],
+)
+def test_what_a_file_may_say(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column
+    """The cap or less holds; more, or no limit at all, does not."""
+    assert holds(Line(file="f", value=value), found) is enough
+
+
+@pytest.mark.parametrize("place", [V1, V2])
+def test_it_is_held_where_it_can_be_written(place: Place, tmp_path: Path) -> None:
+    """What is written is read back; afterwards more would be found out, by the file's name and its value."""
+    group = CommonGroup(place, CAP, tmp_path)
+    assert not group.held().held
+    group.hold()
+    finding = group.held()
+    assert finding.held
+    assert finding.detail == "/kaiten/1a2b is limited to memory 1536 MiB, 384 processes, 2 cores"
+    pids = next(tmp_path.rglob("pids.max"))
+    pids.write_text("max\n")
+    finding = group.held()
+    assert not finding.held
+    assert f"{pids} says max instead of 384" in finding.detail
+
+
+def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
+    """Limits in a group in which the engine's containers are not seen hold nobody."""
+    group = CommonGroup(V2, CAP, tmp_path)
+    group.hold()
+    assert not group.held("c0ffee").held
+    (tmp_path / V2.child("c0ffee")).mkdir()
+    assert group.held("c0ffee").held
+
+
+def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
+    """Nothing is written, and the command that an operator needs is named."""
+    group = CommonGroup(SLICE, CAP, tmp_path)
+    group.hold()
+    group.remove()
+    assert list(tmp_path.iterdir()) == []
+    assert (
+        "systemctl set-property kaiten-1a2b.slice MemoryMax=1536M MemorySwapMax=0 TasksMax=384 "
+        "CPUQuota=200% && systemctl start kaiten-1a2b.slice" in group.held().detail
+    )
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """It is no error, but it is seen, with what to do."""
+    (tmp_path / "kaiten").write_text("in the way")
+    group = CommonGroup(V2, CAP, tmp_path)
+    group.hold()
+    finding = group.held()
+    assert not finding.held
+    assert "run the arena as root" in finding.detail
+
+
+HOARD = """
+import os, socket
+hoard = bytearray(80 << 20)
+hoard[::4096] = b"x" * len(hoard[::4096])
+with socket.socket(socket.AF_UNIX) as channel:
+    channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+    channel.recv(1)
+"""
+
+
+def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.socket | None:
+    """Return the line of a bot that has all its memory, or None when it was ended before."""
+    server.settimeout(0.1)
+    while not ended.done():
+        try:
+            return server.accept()[0]
+        except TimeoutError:
+            continue
+    return None
+
+
+def hoard_together(stage: DockerStage, slots: int) -> list[int | None]:
+    """Let four bots take 80 MiB each below the cap of so many slots, and return how they ended."""
+    limits = replace(LAUNCH_LIMITS, memory_mib=96, cpus=0.2)
+    runtime = DockerRuntime(connect(), install=f"test{uuid.uuid4().hex[:12]}")
+    group = runtime.common_group(limits, slots)
+    group.hold()
+    source = stage.source(HOARD)
+    try:
+        with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
+            stack.callback(group.remove)
+            doors = [stack.enter_context(listening()) for _ in range(4)]
+            specs = [spec_for(stage, source, folder, limits=limits) for folder, _ in doors]
+            bots = []
+            for spec in specs:
+                bots.append(runtime.launch(spec))
+                stack.callback(bots[-1].remove)
+            first = stage.client.api.inspect_container(specs[0].name)["Id"]
+            finding = group.held(first)
+            assert finding.held, finding.detail
+            ends = [pool.submit(bot.wait) for bot in bots]
+            lines = [finished_or_has_it(door[1], ended) for door, ended in zip(doors, ends, strict=True)]
+            for line in lines:
+                if line is not None:
+                    line.close()
+            return [ended.result(timeout=60).code for ended in ends]
+    finally:
+        runtime.close()
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can limit the bots' common control group")
+def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None:
+    """Bots that each keep to their own limit are ended when they go beyond the cap together, not before."""
+    driver = docker_stage.client.info()["CgroupDriver"]
+    if driver == "systemd":
+        pytest.skip("slices are systemd's: an operator limits them")
+    assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB for 4 times 80 and a little
+    ended = hoard_together(docker_stage, slots=2)  # 288 MiB
+    assert set(ended) == {0, 137}
