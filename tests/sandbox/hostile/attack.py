@@ -10,6 +10,12 @@ from arena.match import Clock, Fault, MatchRecord
 SEAT: Final = 0
 """The attacker's, in every hostile match."""
 
+CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
+"""Short, but an honest bot never comes near it."""
+
+QUICK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
+"""For attacks that use up their time, so that the match ends soon; honest bots don't come near it."""
+
 VERDICTS: Final = {
     Fault.TIMEOUT: "T",
     Fault.ABSENT: "T",
@@ -97,7 +103,7 @@ class Control:
         name: For the table.
         template: Changes the arguments of the engine's create call of the attacker's container, in place.
         referee: Lines of Python that run in the referee's process before its ``main()``.
-        clock: The match's clock instead of the harness's.
+        clock: The match's clock instead of the attack's.
         kept: The attacker's container is not removed at the end of the match, but by the harness later.
     """
 
@@ -122,6 +128,7 @@ class Attack:
         achieved: What the attack got that it must not get, in words; empty: nothing. It must be empty
             with the control in place, and must not be without it. A fact that was never told is an error.
         control: What holds it.
+        clock: The hostile match's.
         honest: How many honest bots sit beside it, 1 or 2.
     """
 
@@ -132,6 +139,7 @@ class Attack:
     faults: tuple[FaultAt, ...] | None = None
     achieved: Callable[[Outcome], str]
     control: Control
+    clock: Clock = CLOCK
     honest: int = 1
 
     def command(self) -> tuple[str, ...]:

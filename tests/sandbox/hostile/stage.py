@@ -25,17 +25,17 @@ from arena.sandbox import MATCH_LABEL, SEAT_LABEL
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.policy import FIRST_UID
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome
+from tests.sandbox.hostile.attack import CLOCK, SEAT, Attack, Control, Outcome
 from tests.sandbox.hostile.judge import complaints, control_complaints
 from tests.sandbox.hostile.watch import Watch
-
-CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
-"""Short, but an honest bot with 0.4 of a core never comes near it."""
 
 FIRST_SLOT: Final = 100
 """The slots from here on are the suite's: what runs as their users is nobody else's."""
 
 _SLOTS: Final = 8
+_CGROUP: Final = "hostile"
+"""The suite's bots have a control group of their own, always the same: the engine leaves it there."""
+
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[2]
 _NO_CONTROL: Final = Control(name="nothing")
@@ -50,8 +50,11 @@ class LooseClient(docker.APIClient):
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
         """Create it, without the control."""
-        labels = arguments["labels"]
-        if (labels[MATCH_LABEL], labels[SEAT_LABEL]) == ("hostile", str(SEAT)) and self.without.template:
+        labels = arguments.get("labels") or {}
+        if (labels.get(MATCH_LABEL), labels.get(SEAT_LABEL)) == (
+            "hostile",
+            str(SEAT),
+        ) and self.without.template:
             self.without.template(arguments)
         return super().create_container(*args, **arguments)
 
@@ -67,13 +70,14 @@ class HostileStage:
     Args:
         client: Of the engine.
         base_image: The bots' base image's id.
+        runtime: The engine's name of what is to run the containers; its default without.
     """
 
-    def __init__(self, client: docker.DockerClient, base_image: str) -> None:
+    def __init__(self, client: docker.DockerClient, base_image: str, runtime: str | None = None) -> None:
         self.install = f"hostile-{uuid.uuid4().hex[:8]}"
         self._docker = client
         self._client = LooseClient()
-        self.runtime = DockerRuntime(self._client)
+        self.runtime = DockerRuntime(self._client, runtime=runtime, install=_CGROUP)
         self._images: dict[tuple[str, ...], str] = {}
         self._programs = _build(client, base_image)
         self._folder = Path(tempfile.mkdtemp(prefix="kaiten-x-"))  # short: an address holds 107 bytes
@@ -87,8 +91,8 @@ class HostileStage:
 
     def attack(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack against the arena as it is, and say what is wrong with the outcome."""
-        hostile = self._match("hostile", (attack.command(), *[_HONEST] * attack.honest))
-        second = self._match("second", (_HONEST, _HONEST))
+        hostile = self._match("hostile", (attack.command(), *[_HONEST] * attack.honest), attack.clock)
+        second = self._match("second", (_HONEST, _HONEST), CLOCK)
         with ThreadPoolExecutor(1) as pool:
             beside = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
             outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT), beside.result)
@@ -97,7 +101,7 @@ class HostileStage:
     def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack with its control taken away, and say what is wrong with the outcome."""
         control = attack.control
-        hostile = self._match("hostile", (attack.command(), _HONEST), control.clock or CLOCK)
+        hostile = self._match("hostile", (attack.command(), _HONEST), control.clock or attack.clock)
         self._client.without = control
         try:
             with self._referee(control):
@@ -111,7 +115,7 @@ class HostileStage:
         """Remove everything."""
         self.runtime.sweep(self.install)
         for image in (*self._images.values(), self._programs):
-            self._docker.images.remove(image, force=True)
+            self._docker.images.remove(image, force=True, noprune=True)
         self.runtime.close()
         shutil.rmtree(self._folder)
 
@@ -135,7 +139,7 @@ class HostileStage:
         slots = tuple(range(first_slot, first_slot + len(spec.seats)))
         return decode(self._launcher.play(encode(spec), slots), MatchRecord)
 
-    def _match(self, name: str, commands: tuple[tuple[str, ...], ...], clock: Clock = CLOCK) -> MatchSpec:
+    def _match(self, name: str, commands: tuple[tuple[str, ...], ...], clock: Clock) -> MatchSpec:
         return MatchSpec(
             match=name,
             attempt=1,

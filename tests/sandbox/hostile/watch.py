@@ -15,15 +15,15 @@ from arena.sandbox import INSTALL_LABEL
 from tests.sandbox.hostile.attack import Peak
 
 _PAUSE_SECONDS: Final = 0.1
-_SETTLE_SECONDS: Final = 10.0
+_SETTLE_SECONDS: Final = 5.0
 """What the engine's own helpers of a removed container get to end."""
 
-_MEMORY_FILES: Final = (
-    "/sys/fs/cgroup/memory/{parent}/{id}/memory.max_usage_in_bytes",
-    "/sys/fs/cgroup/{parent}/{id}/memory.peak",
-    "/sys/fs/cgroup/{parent}/docker-{id}.scope/memory.peak",
+_GROUPS: Final = (
+    ("/sys/fs/cgroup/memory/{parent}/{id}", "memory.max_usage_in_bytes"),
+    ("/sys/fs/cgroup/{parent}/{id}", "memory.peak"),
+    ("/sys/fs/cgroup/{parent}/docker-{id}.scope", "memory.peak"),
 )
-"""cgroup v1, v2 and v2 of systemd."""
+"""A container's control group, and where it tells the most memory: cgroup v1, v2, and v2 with systemd."""
 
 
 class Watch:
@@ -44,6 +44,7 @@ class Watch:
         self._root = Path(client.info()["DockerRootDir"])
         self._seen: dict[str, dict[str, Any]] = {}
         self._peak = Peak()
+        self._shared: set[str] = set()
 
     @property
     def peak(self) -> Peak:
@@ -53,7 +54,7 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look again and again while the context lasts."""
-        self._seen, self._peak = {}, Peak()
+        self._seen, self._peak, self._shared = {}, Peak(), self._volumes()
         before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
@@ -100,11 +101,17 @@ class Watch:
         found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self._install}"})
         return [container["Id"] for container in found]
 
-    def _memory(self, details: dict[str, Any]) -> int:
+    def _volumes(self) -> set[str]:
+        return {volume["Name"] for volume in self._client.volumes()["Volumes"] or ()}
+
+    def _groups(self, details: dict[str, Any]) -> tuple[Path, ...]:
         parent = details["HostConfig"]["CgroupParent"].strip("/")
-        for pattern in _MEMORY_FILES:
+        return tuple(Path(group.format(parent=parent, id=details["Id"])) for group, _ in _GROUPS)
+
+    def _memory(self, details: dict[str, Any]) -> int:
+        for group, (_, name) in zip(self._groups(details), _GROUPS, strict=True):
             with suppress(OSError):
-                return int(Path(pattern.format(parent=parent, id=details["Id"])).read_text())
+                return int((group / name).read_text())
         return 0
 
     def _folders(self, details: dict[str, Any]) -> tuple[Path, ...]:
@@ -123,14 +130,11 @@ class Watch:
         found = [f"container {container[:12]}" for container in self._containers()]
         found += [f"process {path.name}: {_command(path)}" for path in self._processes()]
         found += [f"file {path}" for path in self._run_dir.rglob("*")]
-        for container, details in self._seen.items():
+        for details in self._seen.values():
             found += [f"folder {folder}" for folder in self._folders(details) if folder.exists()]
-            found += [
-                f"control group {path}" for path in Path("/sys/fs/cgroup").glob(f"*/kaiten*/*{container}*")
-            ]
-        volumes = {volume["Name"] for volume in self._client.volumes()["Volumes"] or ()}
-        mounts = [mount for details in self._seen.values() for mount in details["Mounts"]]
-        found += [f"volume {mount['Name']}" for mount in mounts if mount.get("Name") in volumes]
+            found += [f"control group {path}" for path in self._groups(details) if path.exists()]
+        mounted = {m.get("Name") for details in self._seen.values() for m in details["Mounts"]}
+        found += [f"volume {name}" for name in self._volumes() & mounted - self._shared]
         return found + self._helpers()
 
     def _helpers(self) -> list[str]:

@@ -1,0 +1,7 @@
+"""All attacks, in the order of the reference's list."""
+
+from typing import Final
+
+from tests.sandbox.hostile.system_attacks import ATTACKS as SYSTEM
+
+ATTACKS: Final = tuple(sorted(SYSTEM, key=lambda attack: attack.number))

@@ -1,0 +1,1 @@
+"""Bots that attack the system they run on."""
