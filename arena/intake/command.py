@@ -15,7 +15,7 @@ MOUNTED: Final = ("dev", "proc", "sys")
 """Folders at the root that the runtime mounts over: what an image has below them is never seen."""
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
-_OURS: Final = re.compile(r"ARENA_|HOME\Z")
+_OURS: Final = re.compile(r"ARENA_.*|HOME")
 """Variables that the arena sets itself."""
 
 
@@ -38,7 +38,7 @@ def kept(settings: Settings, limits: IntakeLimits) -> Command:
     command = Command(
         entrypoint=tuple(settings.entrypoint or ()),
         cmd=tuple(settings.cmd or ()),
-        env=tuple(variable for variable in variables if not _OURS.match(variable)),
+        env=tuple(variable for variable in variables if not _OURS.fullmatch(_name(variable))),
         working_dir=_normal(settings.working_dir or "/"),
     )
     check_command(command, limits)
@@ -62,12 +62,12 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
         if len(found) > limits.command_words:
             raise Rejected(f"the image has {len(found)} {what}; at most {limits.command_words} are taken")
     for variable in command.env:
-        name, equals, _ = variable.partition("=")
-        if not equals or not _VARIABLE.fullmatch(name):
+        name = _name(variable)
+        if name == variable or not _VARIABLE.fullmatch(name):
             raise Rejected(
                 f"the image sets a variable (ENV) with the name {name[:40]!a}: rename or remove it"
             )
-        if _OURS.match(name):
+        if _OURS.fullmatch(name):
             raise Rejected(f"the image sets {name}, which is the arena's")
     _check_working_dir(command.working_dir)
 
@@ -105,4 +105,8 @@ def _normal(path: str) -> str:
 
 def _last_of_each(variables: Iterable[str]) -> list[str]:
     """Return the variables in the order of their first mention, each with the value that was given last."""
-    return list({variable.partition("=")[0]: variable for variable in variables}.values())
+    return list({_name(variable): variable for variable in variables}.values())
+
+
+def _name(variable: str) -> str:
+    return variable.partition("=")[0]

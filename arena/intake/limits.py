@@ -20,6 +20,8 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
         name_bytes: Of one path, or of what a link points to.
         names_bytes: Of all paths and links together.
         depth: Folders in one path.
+        expansion: What gzip may make of a byte, on average, after the first 16 MiB; real files stay below 10.
+        gzip_members: Of one gzip file; some builders make one for each file of a layer.
         header_bytes: Of one extended header of a tar.
         json_bytes: Of one JSON document.
         accounts_bytes: Of ``/etc/passwd`` and of ``/etc/group``: engines read them into their own memory.
@@ -34,18 +36,20 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     image_bytes: int = 512 * _MIB
     layers: int = 64
     archive_members: int = 4_096
-    members: int = 100_000
+    members: int = 65_536
     name_bytes: int = 1_024
     names_bytes: int = 16 * _MIB
     depth: int = 64
+    expansion: int = 100
+    gzip_members: int = 100_000
     header_bytes: int = 64 * _KIB
     json_bytes: int = _MIB
     accounts_bytes: int = 64 * _KIB
     command_words: int = 256
     command_bytes: int = 32 * _KIB
     memory_bytes: int = 256 * _MIB
-    cpu_seconds: int = 8
-    wall_seconds: float = 10.0
+    cpu_seconds: int = 7
+    wall_seconds: float = 9.0
 
 
 DEFAULT_LIMITS: Final = IntakeLimits()

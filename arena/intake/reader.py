@@ -84,17 +84,16 @@ def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) ->
 
 def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Repacked:
     messages = _decode(said)
-    if not messages or not isinstance(messages[0], Ready):
-        raise IntakeTrouble(f"the reader of archives did not start (exit code {code})")
-    answer = messages[1] if len(messages) > 1 else None
-    if answer is not None and not isinstance(answer, Ready):
-        return _heed(answer)
+    if len(messages) > 1 and not isinstance(messages[1], Ready):
+        return _heed(messages[1])
     if not in_time:
         # Processor time has its own, lower limit. Who is over this one without that waited for the host.
         raise IntakeTrouble(
             f"the archive was not read within {limits.wall_seconds:g} s: "
             "the host is too busy or its disk too slow; send it again later"
         )
+    if not messages:
+        raise IntakeTrouble(f"the reader of archives did not start (exit code {code})")
     if code == -signal.SIGXCPU:
         raise Rejected(
             f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "

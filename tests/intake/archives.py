@@ -162,7 +162,7 @@ def docker_25(draft: Draft) -> dict[str, bytes]:
 
 
 def docker_29(*drafts: Draft, tags: int = 1) -> dict[str, bytes]:
-    """Return what ``docker save`` writes from version 29 on: platforms and attestations in an index of their own."""
+    """Return what ``docker save`` writes from version 29 on: an index of platforms and attestations."""
     layout = Layout()
     images = [layout.image(draft, platform=platform_of(draft)) for draft in drafts]
     index = layout.index([*images, *map(layout.attestation, images)])

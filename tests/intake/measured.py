@@ -1,8 +1,8 @@
 """Repacks one archive in a small process of its own, so that the reader's memory and time can be measured.
 
-``python -m tests.intake.measured``: a :class:`Task` on standard input, an :class:`Outcome` on standard output. The
-reader is this process's only child, so what the system says of its children is said of the reader. Its own memory
-is below the bound that is to be shown, since a child's figure begins with its parent's.
+``python -m tests.intake.measured``: a :class:`Task` on standard input, an :class:`Outcome` on standard output.
+The reader is this process's only child, so what the system says of its children is said of the reader. Its own
+memory is below the bound that is to be shown, since a child's figure begins with its parent's.
 """
 
 import os
@@ -40,6 +40,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         trouble: If the arena was to blame.
         notes: What its maintainers would be told.
         seconds: In all, the spawning included.
+        cpu_seconds: The reader's processor time.
         memory_kib: The reader's resident set at its largest.
     """
 
@@ -48,6 +49,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     trouble: str | None = None
     notes: list[str] = []
     seconds: float
+    cpu_seconds: float
     memory_kib: int
 
 
@@ -79,13 +81,15 @@ def main() -> None:
         refusal, notes = str(error), getattr(error, "__notes__", [])
     except IntakeTrouble as error:
         trouble = str(error)
+    reader = resource.getrusage(resource.RUSAGE_CHILDREN)
     outcome = Outcome(
         image=image,
         refusal=refusal,
         trouble=trouble,
         notes=notes,
         seconds=time.monotonic() - begin,
-        memory_kib=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss,
+        cpu_seconds=reader.ru_utime + reader.ru_stime,
+        memory_kib=reader.ru_maxrss,
     )
     sys.stdout.buffer.write(msgspec.json.encode(outcome))
 

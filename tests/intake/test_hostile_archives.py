@@ -1,4 +1,4 @@
-"""Archives that mean harm are refused with words, or taken without what was harmful in them; cheaply, either way."""
+"""Archives that mean harm are refused with words, or taken without the harm; cheaply, either way."""
 
 import re
 import shutil
@@ -15,6 +15,9 @@ from tests.intake.measured import Outcome, measure
 
 MEMORY_KIB = 256 * 1024
 SECONDS = 10
+PATIENT = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
+"""A busy machine decides nothing here: processor time is measured. That time is up on the clock as well is
+shown in test_reader.py."""
 
 
 @pytest.fixture(autouse=True)
@@ -34,11 +37,11 @@ def _name(attack: Attack) -> str:
 
 def _assert_cheap(outcome: Outcome) -> None:
     assert outcome.memory_kib <= MEMORY_KIB
-    assert outcome.seconds <= SECONDS
+    assert outcome.cpu_seconds <= SECONDS
 
 
 def test_there_are_forty_of_them() -> None:
-    """There are at least forty attacks, each with a name of its own and one outcome."""
+    """There are at least forty attacks, each with a name of its own, one outcome and a control."""
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 40
     assert all((attack.refused is None) != (attack.harmless is None) for attack in ATTACKS)
     assert all(attack.control or attack.raised for attack in ATTACKS)
@@ -49,7 +52,7 @@ def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
     """It is refused or made harmless, within 256 MiB and 10 s, and leaves nothing behind."""
     archive, output = tmp_path / "archive", tmp_path / "output"
     attack.build(archive)
-    outcome = measure(archive, output, AMD64)
+    outcome = measure(archive, output, AMD64, PATIENT)
     _assert_cheap(outcome)
     assert (outcome.trouble, outcome.notes) == (None, [])
     if attack.harmless is not None:
@@ -65,7 +68,7 @@ def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Pat
     """It is taken: the refusal was of that part."""
     assert attack.control is not None
     attack.control(tmp_path / "archive")
-    outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64)
+    outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, PATIENT)
     assert outcome.image is not None, outcome
     _assert_cheap(outcome)
 
@@ -74,6 +77,6 @@ def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Pat
 def test_the_same_archive_with_the_limit_raised(attack: Attack, tmp_path: Path) -> None:
     """It is taken: the refusal was by that limit."""
     attack.build(tmp_path / "archive")
-    limits = msgspec.structs.replace(DEFAULT_LIMITS, **attack.raised)
+    limits = msgspec.structs.replace(PATIENT, cpu_seconds=60, **attack.raised)
     outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, limits)
     assert outcome.image is not None, outcome

@@ -76,8 +76,10 @@ def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) ->
     Raises:
         Rejected: There are none, too many, or not those of the configuration.
     """
-    if not 1 <= len(files) <= most:
-        raise Rejected(f"the image has {len(files)} layers; 1 to {most} are taken: join RUN and COPY steps")
+    if not files:
+        raise Rejected("the image has no layers: give its Dockerfile a FROM with your language in it")
+    if len(files) > most:
+        raise Rejected(f"the image has more than {most} layers: join RUN and COPY steps of its Dockerfile")
     if len(files) != len(config.rootfs.diff_ids):
         raise Rejected(
             f"the archive names {len(files)} layers, but the image's configuration "

@@ -54,7 +54,7 @@ def _rewrite(
     for number, layer in enumerate(found.layers, start=1):
         what = f"layer {number}"
         packed = Hashed(archive.open(layer.name))
-        tar = Hashed(Metered(_unpacked(archive, layer, packed, what), allowance))
+        tar = Hashed(Metered(_unpacked(archive, layer, packed, what, limits), allowance))
         layers.append(writer.write(tar, what))
         drain(tar)
         if layer.digest not in {None, packed.digest} or tar.digest != layer.diff_id:
@@ -64,7 +64,7 @@ def _rewrite(
     return tuple(layers)
 
 
-def _unpacked(archive: Archive, layer: FoundLayer, packed: Source, what: str) -> Source:
+def _unpacked(archive: Archive, layer: FoundLayer, packed: Source, what: str, limits: IntakeLimits) -> Source:
     """Return a layer's tar, whatever its stated type is."""
     begin = archive.begins(layer.name, len(_ZSTD))
     if begin == _ZSTD:
@@ -72,4 +72,4 @@ def _unpacked(archive: Archive, layer: FoundLayer, packed: Source, what: str) ->
             f"{what} is compressed by zstd: build the image with "
             "docker buildx build --output=type=docker,dest=bot.tar,compression=gzip,force-compression=true"
         )
-    return Gunzip(packed, what) if begin.startswith(GZIP) else packed
+    return Gunzip(packed, what, limits) if begin.startswith(GZIP) else packed

@@ -5,7 +5,7 @@ from typing import BinaryIO, Final
 
 from arena.intake.archive.names import Parts, decode, shown, split
 from arena.intake.archive.sources import Ahead, Allowance, Source
-from arena.intake.archive.tar import BLOCK, Kind, Member, TarReader
+from arena.intake.archive.tar import Kind, Member, TarReader
 from arena.intake.archive.tree import Tree
 from arena.intake.archive.writer import TarWriter
 from arena.intake.command import MOUNTED
@@ -80,16 +80,13 @@ class LayerWriter:
             tar.add(parts, tarfile.DIRTYPE, member)
         elif member.kind is Kind.FILE:
             self._tree.add(parts, Kind.FILE, size=member.size)
-            tar.add(parts, tarfile.REGTYPE, member)
-            for piece in reader.content():
-                tar.write(piece)
-            tar.write(bytes(-member.size % BLOCK))
+            tar.add(parts, tarfile.REGTYPE, member, content=reader.content())
         elif member.kind is Kind.SYMLINK:
             target = decode(member.target, what, self._limits)
             if not target:
                 raise Rejected(f"{what}: the link {shown('/'.join(parts))} leads nowhere")
             self._tree.add(parts, Kind.SYMLINK, target=target)
-            tar.add(parts, tarfile.SYMTYPE, member, target)
+            tar.add(parts, tarfile.SYMTYPE, member, target=target)
         elif member.kind is Kind.HARD_LINK:
             self._write_hard_link(tar, member, parts, what)
         else:
@@ -103,9 +100,9 @@ class LayerWriter:
         node = self._tree.link(parts, target)
         if node.kind is Kind.SYMLINK:
             # A hard link to a link is the same link once more.
-            tar.add(parts, tarfile.SYMTYPE, member, node.target)
+            tar.add(parts, tarfile.SYMTYPE, member, target=node.target)
         else:
-            tar.add(parts, tarfile.LNKTYPE, member, "/".join(target))
+            tar.add(parts, tarfile.LNKTYPE, member, target="/".join(target))
 
     def _write_whiteout(self, tar: TarWriter, member: Member, parts: Parts) -> None:
         removed = parts[-1].removeprefix(_WHITEOUT)

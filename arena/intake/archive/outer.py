@@ -137,7 +137,7 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
         "make the image smaller",
     )
     return Archive(
-        scratch, _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT), unpacked), scratch), limits
+        scratch, _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch), limits
     )
 
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 from arena.intake.errors import Rejected
+from arena.intake.limits import IntakeLimits
 
 CHUNK: Final = 256 * 1024
 GZIP: Final = b"\x1f\x8b"
+_GZIP_CHUNK: Final = 16 * 1024
+"""Smaller, since zlib copies what it has not used at the end of each member."""
+_ALWAYS_BYTES: Final = 16 * 1024 * 1024
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 _ENDS_EARLY: Final = "the archive ends early: it was cut off on its way; send it again"
 
@@ -59,11 +63,16 @@ class Gunzip:
     Args:
         source: Compressed.
         what: Its name in errors.
+        limits: On its members, and on what it makes of few bytes.
     """
 
-    def __init__(self, source: Source, what: str) -> None:
+    def __init__(self, source: Source, what: str, limits: IntakeLimits) -> None:
         self._source = source
         self._what = what
+        self._limits = limits
+        self._fetched = 0
+        self._given = 0
+        self._members = 0
         self._engine = zlib.decompressobj(_GZIP_WINDOW)
         self._waiting = b""
         self._begun = False
@@ -72,7 +81,7 @@ class Gunzip:
         """Return up to ``size`` bytes.
 
         Raises:
-            Rejected: It is damaged, or ends early.
+            Rejected: It is damaged, ends early, or is a bomb.
         """
         while True:
             if not self._waiting and not self._refill():
@@ -85,17 +94,33 @@ class Gunzip:
                 ) from error
             self._begun = True
             if self._engine.eof:
+                self._members += 1
                 self._waiting = self._engine.unused_data.lstrip(b"\0")
                 self._engine = zlib.decompressobj(_GZIP_WINDOW)
                 self._begun = False
             else:
                 self._waiting = self._engine.unconsumed_tail
+            self._given += len(chunk)
+            self._check()
             if chunk:
                 return chunk
 
+    def _check(self) -> None:
+        if self._given > max(_ALWAYS_BYTES, self._limits.expansion * self._fetched):
+            raise Rejected(
+                f"{self._what}: its gzip makes more than {self._limits.expansion} bytes of each: "
+                "leave out files that are all the same byte"
+            )
+        if self._members > self._limits.gzip_members:
+            raise Rejected(
+                f"{self._what}: its gzip has more than {self._limits.gzip_members} parts: "
+                "save and send it again"
+            )
+
     def _refill(self) -> bool:
         """Fetch what to decompress next; return whether there is any."""
-        while chunk := self._source.read(CHUNK):
+        while chunk := self._source.read(_GZIP_CHUNK):
+            self._fetched += len(chunk)
             # Between members, zeros are padding.
             self._waiting = chunk if self._begun else chunk.lstrip(b"\0")
             if self._waiting:

@@ -1,8 +1,8 @@
 """The members of a tar, by a strict reading of its headers.
 
 Formats: POSIX ustar and pax, and GNU's (GNU tar manual, "Basic Tar Format"; POSIX.1-2017, pax, "ustar
-Interchange Format"). The standard library's tarfile is not used for reading: it takes whole extended headers into
-memory, mends what is damaged, and reads sparse files.
+Interchange Format"). Reading is not left to the standard library's tarfile: it takes whole extended headers
+into memory, mends what is damaged, and reads sparse files.
 """
 
 import re

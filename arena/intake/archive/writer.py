@@ -2,6 +2,7 @@
 
 import hashlib
 import tarfile
+from collections.abc import Iterable
 from typing import BinaryIO
 
 from arena.intake.archive.names import Parts
@@ -28,14 +29,20 @@ class TarWriter:
         self._digest = hashlib.sha256()
         self._size = 0
 
-    def add(self, parts: Parts, kind: bytes, member: Member, target: str = "") -> None:
-        """Write a member's header; its content and padding follow by :meth:`write`.
+    def add(
+        self, parts: Parts, kind: bytes, member: Member, *, target: str = "", content: Iterable[bytes] = ()
+    ) -> None:
+        """Write a member.
 
         Args:
             parts: Its path.
             kind: As tarfile has it.
             member: Its mode, time and size.
             target: Of a link.
+            content: As many bytes as its size says, in pieces.
+
+        Raises:
+            Rejected: It is more than may be written; said before any of its content is asked for.
         """
         info = tarfile.TarInfo("/".join(parts))
         info.type = kind
@@ -43,7 +50,11 @@ class TarWriter:
         info.mtime = member.mtime
         info.size = member.size
         info.linkname = target
+        self._allowance.spend(member.size)
         self._header(info)
+        for piece in content:
+            self._write(piece)
+        self._fill(-member.size % BLOCK)
 
     def add_mark(self, parts: Parts) -> None:
         """Write an empty file that marks what lower layers have as removed."""
@@ -51,17 +62,21 @@ class TarWriter:
         info.mode = 0
         self._header(info)
 
-    def write(self, data: bytes) -> None:
-        """Write bytes as they are."""
-        self._allowance.spend(len(data))
-        self._sink.write(data)
-        self._digest.update(data)
-        self._size += len(data)
-
     def finish(self) -> Layer:
         """Write the end; return what the tar is known by."""
-        self.write(bytes(2 * BLOCK))
+        self._fill(2 * BLOCK)
         return Layer(f"sha256:{self._digest.hexdigest()}", self._size)
 
     def _header(self, info: tarfile.TarInfo) -> None:
-        self.write(info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict"))
+        header = info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+        self._allowance.spend(len(header))
+        self._write(header)
+
+    def _fill(self, size: int) -> None:
+        self._allowance.spend(size)
+        self._write(bytes(size))
+
+    def _write(self, data: bytes) -> None:
+        self._sink.write(data)
+        self._digest.update(data)
+        self._size += len(data)

@@ -28,7 +28,7 @@ class Attack:
     Attributes:
         name: What it does.
         build: Writes it to a path.
-        control: Writes the same without its hostile part, which must be taken. None where a raised limit shows it.
+        control: Writes the same without its hostile part, which must be taken. None where a limit shows it.
         refused: Words of the refusal.
         harmless: Where it is taken instead: checks what is left of it.
         raised: Limits under which the hostile archive itself is taken: it is they that stopped it.

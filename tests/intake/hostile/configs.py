@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from arena.intake.image import BotImage
 from tests.intake.archives import Draft
@@ -32,7 +33,7 @@ def _bytes(name: str, change: Callable[[bytes], bytes], refused: str) -> Attack:
     return Attack(name=name, build=oci_archive(Forged()), control=oci_archive(Draft()), refused=refused)
 
 
-def _dropped(name: str, **config: object) -> Attack:
+def _dropped(name: str, **config: Any) -> Attack:  # noqa: ANN401 - JSON
     return in_config(name, harmless=_only_four_fields, **config)
 
 
@@ -63,7 +64,9 @@ CONFIGS = (
     in_config(
         "variables that are an object", Env={"A": "b"}, refused="Expected `array | null`, got `object`"
     ),
-    in_config("nothing to start", Entrypoint=None, refused='ENTRYPOINT ["python"'),
+    in_config(
+        "nothing to start", Entrypoint=None, refused="starts nothing: give its Dockerfile an ENTRYPOINT"
+    ),
     in_config("a first word that is empty", Entrypoint=[""], refused="starts nothing"),
     in_config("a NUL in a word", Entrypoint=["sh", "-c\0x"], refused="NUL"),
     in_config("half a character", Cmd=["\ud800"], refused="no Unicode|not what it should be"),
@@ -84,9 +87,7 @@ CONFIGS = (
     Attack(
         name="a folder to start in that is a link",
         build=oci_archive(
-            _linked := Draft(
-                layers=layered(tar(symlink(b"w", b"/proc/self/fd/8"))).layers, config={"WorkingDir": "/w"}
-            )
+            Draft(layers=layered(tar(symlink(b"w", b"/proc/self/fd/8"))).layers, config={"WorkingDir": "/w"})
         ),
         control=oci_archive(Draft(layers=layered(tar(folder(b"w"))).layers, config={"WorkingDir": "/w"})),
         refused="leads to '/proc'",

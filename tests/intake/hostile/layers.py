@@ -101,7 +101,7 @@ _HEADERS = (
     in_layer(
         "a size of exabytes",
         header(b"x", raw={124: b"\x80\0\0\0\x3f" + bytes(7)}),
-        refused="middle of a file",
+        refused="layers have more than",
     ),
     in_layer(
         "a size that is no number", header(b"x", raw={124: b"12three45678"}), refused="size is no number"
@@ -210,9 +210,7 @@ _TREE = (
         refused="/etc/passwd has 70000 bytes",
         raised={"accounts_bytes": 1 << 20},
     ),
-    in_layer(
-        "accounts without an end", symlink(b"etc/passwd", b"/dev/zero"), refused="is a link to '/dev/zero'"
-    ),
+    in_layer("accounts without an end", symlink(b"etc/passwd", b"/dev/zero"), refused="is a link to '/dev'"),
     in_layer("accounts in a circle", symlink(b"etc/passwd", b"passwd"), refused="more than 40 links"),
     Attack(
         name="giant accounts that a later layer removes",
