@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -127,6 +127,16 @@ class DockerImages:
     @staticmethod
     def _name(source: ImageSource, id_: str) -> str:
         return f"{source.repository}:{id_.removeprefix('sha256:')}"
+
+
+def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
+    """Yield an image of the engine's in pieces, as ``docker save`` writes it.
+
+    Raises:
+        RuntimeTrouble: It is not there, or the engine does not answer.
+    """
+    with engine_errors(f"export image {id_}"):
+        yield from client.get_image(id_)  # type: ignore[no-untyped-call] # so in its stubs
 
 
 def _is(image: Mapping[str, Any], kept: KeptImage) -> bool:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, union, update
 
 from arena.rating import VersionStarted
 from arena.store import ladder
 from arena.store.errors import BotTaken
-from arena.store.models import Bot, BotVersion
+from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,49 @@ class NewVersion:
     house: bool
     source: str
     created: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBot:
+    """A bot.
+
+    Attributes:
+        name: Its own.
+        author: Its author's name.
+        house: Whether it is one of the arena's own.
+        newest: The number of its newest version.
+    """
+
+    name: str
+    author: str
+    house: bool
+    newest: int
+
+
+def find_bot(connection: Connection, name: str) -> KnownBot | None:
+    """Return the bot of this name, or None where there is none."""
+    row = connection.execute(
+        select(Bot.name, Bot.author, Bot.house, Bot.newest).where(Bot.name == name)
+    ).one_or_none()
+    if row is None:
+        return None
+    return KnownBot(name=row.name, author=row.author, house=row.house, newest=row.newest)
+
+
+def sources_in_use(connection: Connection) -> frozenset[str]:
+    """Return the sources of every bot's newest version, and of all that sit in open matches."""
+    newest = (
+        select(BotVersion.source)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(BotVersion.number == Bot.newest)
+    )
+    seated = (
+        select(BotVersion.source)
+        .join(MatchSeat, MatchSeat.version_id == BotVersion.id)
+        .join(Match, Match.id == MatchSeat.match_id)
+        .where(text(OPEN))
+    )
+    return frozenset(connection.execute(union(newest, seated)).scalars())
 
 
 def add_version(connection: Connection, new: NewVersion) -> int:

@@ -1,0 +1,148 @@
+"""Bots of strangers, from their files to the leaderboard, beside an arena that runs."""
+
+import gzip
+import io
+import signal
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.botfiles import samples
+from arena.controls import CONTROL_NAMES
+from arena.store import open_store
+from tests.demo.running import Place, await_that, started
+
+pytestmark = pytest.mark.docker
+
+ACCEPTED = {"ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES)}
+"""These tests are about images; what this host can hold is tested elsewhere."""
+
+
+@pytest.fixture
+def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[Place]:
+    """Give a place whose submitted images are removed from the engine in the end."""
+    yield docker_place
+    for tag in loaded(docker_client, docker_place):
+        docker_client.images.remove(tag)
+
+
+def loaded(client: docker.DockerClient, place: Place) -> list[str]:
+    """Return the names under which the engine has images of a place."""
+    images = client.images.list(name=f"kaiten/submitted-{place.install}") if place.install else []
+    return [tag for image in images for tag in image.tags]
+
+
+def saved(client: docker.DockerClient, base: str, file: Path) -> None:
+    """Write the archive of a bot that somebody built on his own machine."""
+    source = (samples() / "greedy" / "bot.py").read_text()
+    lines = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", 'HEALTHCHECK CMD ["true"]']
+    script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
+    lines += [f"RUN {_json(['python3', '-c', script, source])}", 'ENTRYPOINT ["python3", "/bot/bot.py"]']
+    image, _ = client.images.build(
+        fileobj=io.BytesIO("\n".join(lines).encode()), rm=True, network_mode="none"
+    )
+    try:
+        with gzip.open(file, "wb", compresslevel=1) as archive:
+            for piece in image.save(named=False):
+                archive.write(piece)
+    finally:
+        client.images.remove(str(image.id), force=True)
+
+
+def _json(words: list[str]) -> str:
+    return "[" + ", ".join('"' + _escaped(word) + '"' for word in words) + "]"
+
+
+def _escaped(word: str) -> str:
+    return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def test_an_archive_and_a_source_file_play(
+    arena: Place, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    """Both are added while the arena runs, play in containers without faults, and are on the board."""
+    archive = tmp_path / "whatever-it-is-called"
+    saved(docker_client, base_image, archive)
+    trace = tmp_path / "it-has-run"
+    source = tmp_path / "mine.py"
+    source.write_text(
+        f"import pathlib\ntry:\n    pathlib.Path({str(trace)!r}).touch()\nexcept OSError:\n    pass\n"
+        + (samples() / "random" / "bot.py").read_text()
+    )
+    with started(arena, "coordinator", **ACCEPTED) as coordinator:
+        await_that(lambda: any(line["games"] for line in arena.board()), "a game of the house's bots")
+        first = arena.run("admin", "add-bot", "packed", str(archive), "--author", "ann", **ACCEPTED)
+        assert first.code == 0, first.stderr
+        assert first.stdout.startswith("packed@1 sha256:")
+        second = arena.run("admin", "add-bot", "wrapped", str(source), "--author", "ben", **ACCEPTED)
+        assert second.code == 0, second.stderr
+        again = arena.run("admin", "add-bot", "wrapped", str(source), "--author", "ben", **ACCEPTED)
+        assert (again.code, again.stdout) == (0, second.stdout)
+        assert "there is no new one" in again.stderr
+        games = lambda: {line["bot"]: line["games"] for line in arena.board()}  # noqa: E731 - read anew each time
+        await_that(lambda: games()["packed"] > 0 and games()["wrapped"] > 0, "games of both")
+        coordinator.send_signal(signal.SIGTERM)
+        _, said = coordinator.communicate(timeout=60)
+    assert coordinator.returncode == 0, said
+    assert not trace.exists()
+    rows = {line["bot"]: line for line in arena.board()}
+    assert (rows["packed"]["author"], rows["wrapped"]["author"]) == ("ann", "ben")
+    assert rows["packed"]["faulty"] == rows["wrapped"]["faulty"] == 0
+    ids = {output.split()[0]: output.split()[1] for output in (first.stdout, second.stdout)}
+    with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
+        pages = [store.reads.game(game.game) for game in store.reads.games()]
+        assert set(ids.values()) <= store.reads.sources_in_use()
+    seats = {f"{seat.bot}@{seat.version}": seat for page in pages if page is not None for seat in page.seats}
+    for bot, id_ in ids.items():
+        assert seats[bot].image == id_
+        assert seats[bot].runtime.startswith("docker/")
+    assert sorted(loaded(docker_client, arena)) == sorted(
+        f"kaiten/submitted-{arena.install}:{id_.removeprefix('sha256:')}" for id_ in ids.values()
+    )
+    pruned = arena.run("admin", "prune-images")
+    assert pruned.stdout.startswith("0 images removed, 0.0 MiB freed, "), pruned.stderr
+    assert list((arena.data / "incoming").iterdir()) == []
+
+
+def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
+    """Each refusal is one sentence, before anything is entered or kept."""
+    folder = tmp_path / "mybot"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text("FROM scratch")
+    source = tmp_path / "mine.py"
+    source.write_text("pass")
+
+    def refusal(name: str, file: Path, author: str = "ann", **more: str) -> str:
+        ended = arena.run("admin", "add-bot", name, str(file), "--author", author, **ACCEPTED, **more)
+        assert ended.code in {1, 2}
+        assert "Traceback" not in ended.stderr
+        assert ended.stdout == ""
+        return ended.stderr
+
+    assert "there is no arena in" in refusal("mine", source)
+    once = arena.run("demo", "--once", ARENA_SANDBOX="process")
+    assert once.code == 0, once.stderr
+    assert "docker build -t mybot" in refusal("mine", folder)
+    assert "docker save mybot -o mybot.tar" in refusal("mine", folder)
+    assert "containers only" in refusal("mine", source, ARENA_SANDBOX="process")
+    assert "bots of strangers are refused" in refusal("mine", source)
+    for name in (
+        "-x",
+        "x",
+        "a" * 41,
+        "a b",
+        "<b>",
+        "na\N{RIGHT-TO-LEFT OVERRIDE}me",
+        "\N{CYRILLIC SMALL LETTER A}b",
+    ):
+        ended = arena.run("admin", "add-bot", "--author", "ann", "--", name, str(source), **ACCEPTED)
+        assert "can't be the name of a bot" in ended.stderr
+        assert ended.stderr.isascii()
+    assert "can't be the name of a author" not in refusal("mine", source, author="house")
+    assert "choose another" in refusal("mine", source, author="house")
+    assert {line["bot"] for line in arena.board()} == {"expected", "greedy", "random", "rollout", "spoiler"}
+    assert list((arena.data / "images").rglob("*")) == []
