@@ -24,7 +24,6 @@ libraries for C++, Go, Java, JavaScript and .NET do, times two or more.
   with the longest note has less than 300 bytes.
 """
 
-from collections import defaultdict
 from typing import Final, NamedTuple
 
 from arena.match import Fault
@@ -95,6 +94,8 @@ MOVES: Final = Limit("moves", 16, each_request=2)
 MESSAGE_BYTES: Final = Limit("bytes of messages", 48 * 1024, each_request=1024)
 """What a bot has to begin with fits into the 64 KiB that HTTP/2 lets it send unread."""
 
+_LIMITS: Final = (*FRAMES.values(), MESSAGES, MOVES, MESSAGE_BYTES)
+
 
 class Allowance:
     """What is left to one seat's bot."""
@@ -102,7 +103,7 @@ class Allowance:
     def __init__(self) -> None:
         self._sent = 0
         self._requests = 0
-        self._used: dict[Limit, int] = defaultdict(int)
+        self._used = dict.fromkeys((limit.name for limit in _LIMITS), 0)
 
     def grant(self, requests: int) -> None:
         """Allow more: the referee sends a message with so many requests."""
@@ -116,9 +117,9 @@ class Allowance:
             Breach: It is one too many.
         """
         limit = FRAMES[kind]
-        used, allowed = self._use(limit, 1)
-        if used > allowed:
-            raise beyond_channel(f"{used:,} {limit.name} ({allowed:,} are allowed)")
+        if self._goes_beyond(limit, 1):
+            counts = f"{self._used[limit.name]:,} {limit.name} ({self._allowed(limit):,} are allowed)"
+            raise beyond_channel(counts)
 
     def message(self, size: int) -> None:
         """Count a message of so many bytes, when it begins.
@@ -139,20 +140,17 @@ class Allowance:
 
     def used(self) -> dict[Limit, tuple[int, int]]:
         """Return how much has been used of everything, and how much is allowed."""
-        return {
-            limit: (self._used[limit], self._allowed(limit))
-            for limit in (*FRAMES.values(), MESSAGES, MOVES, MESSAGE_BYTES)
-        }
+        return {limit: (self._used[limit.name], self._allowed(limit)) for limit in _LIMITS}
 
     def _speak(self, limit: Limit, count: int) -> None:
-        used, allowed = self._use(limit, count)
-        if used > allowed:
+        if self._goes_beyond(limit, count):
             asked = "1 request" if self._requests == 1 else f"{self._requests:,} requests"
-            raise Breach(Fault.EXPELLED, f"more than {allowed:,} {limit.name} for {asked}")
+            why = f"more than {self._allowed(limit):,} {limit.name} for {asked}"
+            raise Breach(Fault.EXPELLED, why)
 
-    def _use(self, limit: Limit, count: int) -> tuple[int, int]:
-        used = self._used[limit] = self._used[limit] + count
-        return used, self._allowed(limit)
+    def _goes_beyond(self, limit: Limit, count: int) -> bool:
+        used = self._used[limit.name] = self._used[limit.name] + count
+        return used > limit.first and used > self._allowed(limit)
 
     def _allowed(self, limit: Limit) -> int:
         return limit.first + limit.each_message * self._sent + limit.each_request * self._requests

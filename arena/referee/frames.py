@@ -103,6 +103,9 @@ class FrameGuard:
                     self._body.feed(data, at, stop)
                 self._payload -= stop - at
                 at = stop
+            elif end - at >= _HEAD.size and not self._head:
+                self._frame(*_HEAD.unpack_from(data, at))
+                at += _HEAD.size
             else:
                 stop = at + _HEAD.size - len(self._head)
                 self._head += data[at:stop]

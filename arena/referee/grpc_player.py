@@ -60,6 +60,13 @@ class GrpcPlayer:
         self._encoder = encoder
         self.allowance = Allowance()
         self._door = Door(listening, inner, self.allowance, self)
+        # Here and not where it serves, because the library imports something for it.
+        play: grpc.RpcMethodHandler[bytes, pb.RefereeMessage] = grpc.stream_stream_rpc_method_handler(
+            self._play, response_serializer=pb.RefereeMessage.SerializeToString
+        )
+        self._handlers = grpc.method_handlers_generic_handler(
+            _SERVICE.full_name, {_SERVICE.methods[0].name: play}
+        )
         self._server: grpc.aio.Server | None = None
         self._seat = 0
         self._listener: Listener | None = None
@@ -73,11 +80,7 @@ class GrpcPlayer:
         """Serve, and open the door."""
         self._seat, self._listener = seat, listener
         self._server = grpc.aio.server(options=_OPTIONS)
-        play: grpc.RpcMethodHandler[bytes, pb.RefereeMessage] = grpc.stream_stream_rpc_method_handler(
-            self._play, response_serializer=pb.RefereeMessage.SerializeToString
-        )
-        handlers = grpc.method_handlers_generic_handler(_SERVICE.full_name, {_SERVICE.methods[0].name: play})
-        self._server.add_generic_rpc_handlers((handlers,))
+        self._server.add_generic_rpc_handlers((self._handlers,))
         self._server.add_insecure_port(f"unix:{self._inner}")
         await self._server.start()
         await self._door.open()

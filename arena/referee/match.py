@@ -35,7 +35,7 @@ class Match:
         self._lost: dict[int, Lost] = {}
         self._tables: list[GameTable] = []
         self._active: dict[int, GameTable] = {}
-        self._early: dict[int, str] = {}
+        self._early: dict[int, list[str]] = {}
         self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
         self._games_at_once = 0
 
@@ -116,7 +116,7 @@ class Match:
             table.breach(seat, text, now)
         elif not self.begun:
             # It counts against the first decision that is asked of this seat.
-            self._early.setdefault(seat, text)
+            self._early.setdefault(seat, []).append(text)
 
     def _begin(self, now: float) -> None:
         if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:

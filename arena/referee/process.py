@@ -67,19 +67,20 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         sink.write(msgspec.json.encode(message) + b"\n")
         sink.flush()
 
-    # Whoever listens as root can be dialled by nobody before the launcher has handed the socket over.
-    listening = [listen(Path(path)) for path in spec.sockets]
-    # From here paths are those in this folder: the folders above it may be out of reach in a moment.
-    os.chdir(spec.folder)
-    _confine(spec)
     encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
     match = Match(spec.rules, spec.seeds, spec.clock)
+    # Where root listens, nobody can dial in before the launcher has handed the sockets over.
+    listening = [listen(Path(path)) for path in spec.sockets]
     conductor = Conductor(
         match,
         [GrpcPlayer(door, Path(str(seat)), encoder) for seat, door in enumerate(listening)],
         start_seconds=spec.clock.start_millis / 1000,
         now=time.monotonic,
     )
+    # The inner sockets are made in this folder, and by whom it belongs to. Their paths have nothing before
+    # their names, because the folders above may be out of reach in a moment.
+    os.chdir(spec.folder)
+    _confine(spec)
     await conductor.open()
     say(Listening())
     launcher = asyncio.create_task(_follow(conductor, source))

@@ -4,7 +4,7 @@ No input or output, and no clock of its own: times come in as seconds of a
 monotonic clock, events go out through a function.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.match import Clock, Decision, Fault, GameRecord
@@ -38,7 +38,8 @@ class _Seat:
     lost: Lost | None = None
     taken_over: int | None = None
     """The step at which the stand-in took the seat over for good."""
-    breach: str | None = None
+    breaches: list[str] = field(default_factory=list)
+    """What it sent that answers nothing and is yet to be punished: a decision each."""
     faulted: set[tuple[int, int]] = field(default_factory=set)
 
 
@@ -60,7 +61,7 @@ class GameTable:
         seed: 32 hexadecimal digits.
         clock: The time limits.
         lost: The seats whose bots are gone before the game begins.
-        breaches: What seats have sent before anything was asked, in words.
+        breaches: What seats have sent before anything was asked, in words, one each.
         tell: Where events go.
         now: The time of the start.
     """
@@ -73,7 +74,7 @@ class GameTable:
         clock: Clock,
         *,
         lost: Mapping[int, Lost],
-        breaches: Mapping[int, str],
+        breaches: Mapping[int, Sequence[str]],
         tell: Tell,
         now: float,
     ) -> None:
@@ -83,7 +84,8 @@ class GameTable:
         self._state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
         time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
         self._seats = [
-            _Seat(time, lost.get(seat), breach=breaches.get(seat)) for seat in range(rules.players)
+            _Seat(time, lost.get(seat), breaches=list(breaches.get(seat, ())))
+            for seat in range(rules.players)
         ]
         self._pending: dict[int, _Pending] = {}
         self._moves: list[Move | None] = []
@@ -146,7 +148,8 @@ class GameTable:
             self._fault(seat, Fault.PROTOCOL, text, taken=now - self._pending[seat].asked_at)
             self._advance(now)
         else:
-            self._seats[seat].breach = text
+            # Each costs a decision, so that it does not matter how far the others are.
+            self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost, now: float) -> None:
         """Note that a seat's bot is gone. It counts from the open decision, or else from the next one."""
@@ -190,8 +193,8 @@ class GameTable:
                 self._stand_in(seat)
             elif player.lost is not None:
                 self._fault(seat, player.lost.fault, player.lost.why)
-            elif player.breach is not None:
-                self._fault(seat, Fault.PROTOCOL, player.breach)
+            elif player.breaches:
+                self._fault(seat, Fault.PROTOCOL, player.breaches.pop(0))
             else:
                 self._tell(seat, Ask(self.game, seen, player.clock.bank))
 
@@ -200,7 +203,6 @@ class GameTable:
     ) -> None:
         """Let the stand-in make the seat's open decision, and take the seat over where that is due."""
         player, seen = self._seats[seat], self._pending[seat].view
-        player.breach = None
         player.faulted.add((seen.round, seen.turn))
         if fault is Fault.TIMEOUT:
             player.clock = player.clock.spend(player.clock.allowance)

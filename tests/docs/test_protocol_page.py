@@ -58,3 +58,28 @@ def test_every_event_and_answer_is_mentioned() -> None:
     }
     for message in events | {"Hello", "Move", "BotMessage", "RefereeMessage"}:
         assert message in text or spelled[message] in text
+
+
+def test_allowances_are_those_of_the_code() -> None:
+    """To begin with, for each message, for each request."""
+    table = {row[0]: row[1:] for row in rows(PAGE) if len(row) == 4}
+
+    def cells(limit: allowance.Limit) -> list[str]:
+        return [str(number or "") for number in limit[1:]]
+
+    frames_ = allowance.FRAMES
+    assert table["messages"] == cells(allowance.MESSAGES)
+    assert table["moves"] == cells(allowance.MOVES)
+    first, _, each = allowance.MESSAGE_BYTES[1:]
+    assert table["bytes of messages"] == [f"{first // 1024} KiB", "", f"{each // 1024} KiB"]
+    assert table["HTTP/2 frames: DATA"] == cells(frames_[allowance.DATA])
+    assert table["SETTINGS, each with its acknowledgement"] == cells(frames_[allowance.SETTINGS])
+    assert table["PING, acknowledgements among them"] == cells(frames_[allowance.PING])
+    assert table["WINDOW_UPDATE"] == cells(frames_[allowance.WINDOW_UPDATE])
+    assert table["RST_STREAM"] == cells(frames_[allowance.RST_STREAM])
+    flat = ("HEADERS", "GOAWAY", "PRIORITY", "EMPTY_DATA")
+    assert {frames_[getattr(allowance, name)][1:] for name in flat} == {(64, 0, 0)}
+    assert table["HEADERS, GOAWAY, PRIORITY, empty DATA"] == ["64 each", "", ""]
+    assert f"at most {frames.MAX_FRAME_BYTES // 1024} KiB, and {frames.MAX_HEADERS_BYTES // 1024} KiB" in (
+        " ".join(PAGE.read_text().split())
+    )

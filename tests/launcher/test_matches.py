@@ -117,6 +117,13 @@ def test_a_second_stream_is_refused_and_harms_nobody(hall: Hall) -> None:
     assert "second stream: RESOURCE_EXHAUSTED" in record.seats[0].stderr
 
 
+def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) -> None:
+    """Without its privileges it can't go through a closed folder, and what it needs lies right before it."""
+    process_hall.folder.chmod(0o700)
+    record = process_hall.play(programs.GOOD, programs.GOOD)
+    assert [seat.trouble for seat in record.seats] == [None, None]
+
+
 @pytest.mark.docker
 def test_memory_is_the_bots_own_trouble(docker_hall: Hall) -> None:
     """A container that runs out of memory is a crash that says so."""

@@ -316,3 +316,23 @@ def test_a_clock_never_goes_below_zero() -> None:
     assert SeatClock(1, 10).spend(0.5) == SeatClock(1, 10)
     assert SeatClock(1, 10).spend(4) == SeatClock(1, 7)
     assert SeatClock(1, 10).spend(400) == SeatClock(1, 0)
+
+
+@pytest.mark.parametrize("when", ["first", "last", "before the others said hello"])
+def test_each_stray_answer_costs_a_decision_however_far_the_others_are(when: str) -> None:
+    """How many faults a bot gets for what it sent does not depend on who was quicker."""
+    driver = Driver(Rules(players=2))
+    strays = [Answer(7, 1, 1, None)] * 5
+    if when == "before the others said hello":
+        driver.match.greeted(0, Hello(1, "test"), driver.now)
+        driver.send(0, *strays)
+        driver.match.greeted(1, Hello(1, "test"), driver.now)
+        driver.collect()
+    else:
+        driver.greet()
+        if when == "last":
+            driver.answer(1)
+        driver.send(0, *strays)
+    driver.play_on([1])
+    assert [driver.decision(0, step, 0).fault for step in range(4)] == [Fault.PROTOCOL] * 3 + [None]
+    assert driver.match.over
