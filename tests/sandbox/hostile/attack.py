@@ -104,14 +104,14 @@ class Control:
         template: Changes the arguments of the engine's create call of the attacker's container, in place.
         referee: Lines of Python that run in the referee's process before its ``main()``.
         clock: The match's clock instead of the attack's.
-        kept: The attacker's container is not removed at the end of the match, but by the harness later.
+        removal: What is left is looked for just before the containers are removed, and not after it.
     """
 
     name: str
     template: Callable[[dict[str, Any]], None] | None = None
     referee: str | None = None
     clock: Clock | None = None
-    kept: bool = False
+    removal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

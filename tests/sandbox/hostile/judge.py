@@ -41,10 +41,10 @@ def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
     if not outcome.told:
         found.append(_silence(outcome))
     elif not attack.achieved(outcome):
-        found.append(f"without {attack.control.name} it got nothing either: {dict(outcome.told)}, {outcome.left}")
+        found.append(f"without {attack.control.name} it got nothing either: {dict(outcome.told)}")
     if outcome.peak.host > BOUNDS.host:
         found.append(_too_much("host", outcome.peak.host, BOUNDS.host))
-    if not attack.control.kept:
+    if not attack.control.removal:
         found += [f"left: {what}" for what in outcome.left]
     return tuple(found)
 

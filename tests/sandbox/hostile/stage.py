@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -47,6 +48,7 @@ class LooseClient(docker.APIClient):
     def __init__(self) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
         self.without = _NO_CONTROL
+        self.before_removal: Callable[[], None] = lambda: None
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
         """Create it, without the control."""
@@ -59,9 +61,9 @@ class LooseClient(docker.APIClient):
         return super().create_container(*args, **arguments)
 
     def remove_container(self, *args: Any, **arguments: Any) -> None:  # noqa: ANN401 - as the library's
-        """Remove it, unless it is kept."""
-        if not self.without.kept:
-            super().remove_container(*args, **arguments)
+        """Remove it, after somebody has looked."""
+        self.before_removal()
+        super().remove_container(*args, **arguments)
 
 
 class HostileStage:
@@ -102,13 +104,18 @@ class HostileStage:
         """Play an attack with its control taken away, and say what is wrong with the outcome."""
         control = attack.control
         hostile = self._match("hostile", (attack.command(), _HONEST), control.clock or attack.clock)
+        seen: list[str] = []
         self._client.without = control
+        self._client.before_removal = lambda: seen.extend(self._watch.remains())
         try:
             with self._referee(control):
                 outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT))
         finally:
             self._client.without = _NO_CONTROL
+            self._client.before_removal = lambda: None
             self.runtime.sweep(self.install)
+        if control.removal:
+            outcome = replace(outcome, left=tuple(seen))
         return outcome, control_complaints(attack, outcome)
 
     def close(self) -> None:

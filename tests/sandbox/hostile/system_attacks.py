@@ -68,7 +68,7 @@ def _unpunished(what: str) -> Any:  # noqa: ANN401 - a function
 def _survivors(outcome: Outcome) -> str:
     if outcome.told["daemons"] < 1:
         raise ValueError("it left no daemons")
-    return ", ".join(what for what in outcome.left if what.startswith("process"))
+    return ", ".join(what for what in outcome.left if "hostile-daemon" in what)
 
 
 def _timeouts(*turns: int) -> tuple[FaultAt, ...]:
@@ -163,6 +163,6 @@ ATTACKS: Final = (
         program=crowding.leave_daemons,
         verdicts="N",
         achieved=_survivors,
-        control=Control(name="removal", kept=True),
+        control=Control(name="removal", removal=True),
     ),
 )

@@ -78,11 +78,11 @@ class Watch:
             raise RuntimeError(f"no container of {self._install} was seen")
 
     def left(self) -> tuple[str, ...]:
-        """Return what remains of the containers that were seen, and of their processes and sockets."""
+        """Return what remains of the containers that were seen, of their processes and sockets."""
         deadline = time.monotonic() + _SETTLE_SECONDS
-        while (found := self._remains()) and time.monotonic() < deadline:
+        while (found := self.remains()) and time.monotonic() < deadline:
             time.sleep(_PAUSE_SECONDS)
-        return tuple(found)
+        return found
 
     def _look(self, before: int) -> None:
         for container in self._containers():
@@ -126,7 +126,8 @@ class Watch:
                     found.append(process)
         return found
 
-    def _remains(self) -> list[str]:
+    def remains(self) -> tuple[str, ...]:
+        """Return what is there of them at this moment."""
         found = [f"container {container[:12]}" for container in self._containers()]
         found += [f"process {path.name}: {_command(path)}" for path in self._processes()]
         found += [f"file {path}" for path in self._run_dir.rglob("*")]
@@ -135,7 +136,7 @@ class Watch:
             found += [f"control group {path}" for path in self._groups(details) if path.exists()]
         mounted = {m.get("Name") for details in self._seen.values() for m in details["Mounts"]}
         found += [f"volume {name}" for name in self._volumes() & mounted - self._shared]
-        return found + self._helpers()
+        return (*found, *self._helpers())
 
     def _helpers(self) -> list[str]:
         """Return processes of the engine's that belong to one of the containers."""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -16,6 +17,7 @@ _MOST: Final = 280
 _BURNING_SECONDS: Final = 0.5
 _DAEMONS: Final = 3
 _DAEMON_SECONDS: Final = 30
+_DAEMON: Final = f"import time; time.sleep({_DAEMON_SECONDS})  # hostile-daemon"
 
 
 def fork_bomb() -> None:
@@ -93,7 +95,8 @@ def leave_daemons() -> None:
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
-                time.sleep(_DAEMON_SECONDS)
+                # A command that can be told from the bot's own; what is ignored stays ignored.
+                os.execv(sys.executable, ["python3", "-c", _DAEMON])  # noqa: S606 - as meant
             os._exit(0)
         os.wait()
     tell(daemons=_DAEMONS)
