@@ -98,7 +98,10 @@ class Intake:
                 with archive.open("wb") as file:
                     for piece in self._bases.export(engine_id):
                         file.write(piece)
-                base = self._repacked(archive, room)
+                try:
+                    base = self._repacked(archive, room)
+                except Rejected as error:
+                    raise IntakeTrouble(f"the base image {engine_id} can't be taken in: {error}") from error
             self._store.records.note_base(engine_id, base.id)
         # Used just now, so that no prune removes it before it is part of another image.
         self._store.records.note_use(base.id, self._now())
