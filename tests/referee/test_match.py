@@ -167,8 +167,8 @@ def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
     assert driver.decision(0, step, 0).fault is Fault.PROTOCOL
 
 
-def test_moves_before_the_match_has_begun_count_against_the_first_decision() -> None:
-    """Nothing has been asked while others are still starting, so it is an answer to nothing, once."""
+def test_moves_before_the_match_has_begun_count_against_the_first_decisions() -> None:
+    """Nothing has been asked while others are still starting, so each is an answer to nothing."""
     driver = Driver(Rules(players=2), games=2)
     driver.match.greeted(0, Hello(1, ""), driver.now)
     driver.send(0, Answer(0, 1, 1, Move((Card.TEMPURA,))), Answer(0, 1, 2, Move((Card.TEMPURA,))))
@@ -176,8 +176,8 @@ def test_moves_before_the_match_has_begun_count_against_the_first_decision() -> 
     driver.collect()
     driver.play_on()
     first, second = driver.match.games()
-    assert [step[0].fault for step in first.steps if step[0] and step[0].fault] == [Fault.PROTOCOL]
-    assert driver.decision(0, 0, 0).fault is Fault.PROTOCOL
+    assert [step[0].fault for step in first.steps if step[0] and step[0].fault] == [Fault.PROTOCOL] * 2
+    assert driver.decision(0, 1, 0).fault is Fault.PROTOCOL
     assert driver.decision(0, 0, 0).trouble == "an answer to game 0, round 1, turn 1, which was not asked"
     assert not any(step[0].fault for step in second.steps if step[0])
 
