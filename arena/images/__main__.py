@@ -1,23 +1,38 @@
-"""``python -m arena.images``: make the image that docker-compose.yml runs."""
+"""``python -m arena.images``: make the image that docker-compose.yml runs, or a base image of bots.
 
+::
+
+    python -m arena.images               localhost/kaiten/server
+    python -m arena.images javascript    kaiten/bot-base-javascript
+"""
+
+import argparse
 import sys
 from contextlib import closing
 
 import docker
 from docker.errors import DockerException
 
-from arena.images import SERVER_IMAGE, ImageTrouble, build_server_image
+from arena.images import SERVER_IMAGE, ImageTrouble, build_server_image, ensure_base_image
+from arena.languages import LANGUAGES
 
 
 def main() -> int:
     """Make it; return the exit code."""
+    languages = {language.name: language for language in LANGUAGES}
+    parser = argparse.ArgumentParser(prog="python -m arena.images")
+    parser.add_argument("image", nargs="?", choices=["server", *languages], default="server")
+    language = languages.get(parser.parse_args().image)
     try:
         with closing(docker.from_env()) as client:
-            build_server_image(client, say=_say)
+            if language is None:
+                build_server_image(client, _say)
+            else:
+                ensure_base_image(client, language, _say)
     except (ImageTrouble, DockerException) as error:
         _say(str(error))
         return 1
-    _say(f"{SERVER_IMAGE} is up to date")
+    _say(f"{language.base_image if language else SERVER_IMAGE} is up to date")
     return 0
 
 

@@ -1,5 +1,6 @@
 """The scripts behind the Makefile, run as its user runs them."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -59,8 +60,12 @@ def test_a_declined_engine_is_not_looked_for(tmp_path: Path) -> None:
 
 def test_the_lock_files_name_no_address() -> None:
     """Pins and hashes only, so that any mirror serves."""
+    for lock in (ROOT / "package-lock.json", ROOT / "bots/base-javascript/package-lock.json"):
+        packages = {name: entry for name, entry in json.loads(lock.read_text())["packages"].items() if name}
+        assert packages
+        assert all("integrity" in entry and "resolved" not in entry for entry in packages.values())
     locks = [*ROOT.glob("requirements*.lock"), ROOT / "bots/base-python/requirements.lock"]
-    assert len(locks) == 4
+    assert len(locks) == 5
     for lock in locks:
         assert "--hash=sha256:" in lock.read_text()
         assert "://" not in lock.read_text()

@@ -1,0 +1,49 @@
+"""The base images under the limits that bots have in the arena."""
+
+import pytest
+
+from arena.match import Limits
+from tests.sandbox.stage import DockerStage, run, run_source
+
+pytestmark = pytest.mark.docker
+
+USES_NUMPY = """
+import os, sys
+import numpy
+a = numpy.random.default_rng(1).random((400, 400))
+assert abs((a @ numpy.linalg.inv(a)).trace() - 400) < 1e-6
+print("threads", len(os.listdir("/proc/self/task")), file=sys.stderr)
+"""
+
+
+def test_numpy_computes_in_one_thread(docker_stage: DockerStage) -> None:
+    """It is imported on the read-only root and multiplies and inverts matrices without a second thread."""
+    ended, said = run(docker_stage, USES_NUMPY, limits=Limits())
+    assert ended.code == 0, said
+    assert said.endswith("threads 1\n")
+
+
+def test_numpy_would_start_a_thread_for_each_core(docker_stage: DockerStage) -> None:
+    """That it doesn't is the work of the image's environment: without it there is one a core."""
+    untold = f"import os\ndel os.environ['OPENBLAS_NUM_THREADS']\n{USES_NUMPY}"
+    ended, said = run(
+        docker_stage, untold + "print(len(os.sched_getaffinity(0)), file=sys.stderr)", limits=Limits()
+    )
+    assert ended.code == 0, said
+    started, cores = said.splitlines()
+    assert started == f"threads {cores}"
+
+
+@pytest.mark.parametrize("file", ["bot.js", "bot.mjs"])
+def test_a_file_of_javascript_is_a_module(
+    docker_stage: DockerStage, javascript_image: str, file: str
+) -> None:
+    """With either suffix it imports the library; it can't write beside itself, but to /tmp it can."""
+    program = (
+        "import { CARDS } from 'kaiten'; import { writeFileSync } from 'node:fs';"
+        "writeFileSync('/tmp/x', CARDS[0]); "
+        "try { writeFileSync('x', ''); } catch (error) { console.error(CARDS.length, error.code); }"
+    )
+    steps = f'USER 0\nRUN echo "{program}" >/bot/{file}\nENTRYPOINT ["node", "/bot/{file}"]'
+    ended, said = run_source(docker_stage, docker_stage.image(steps, javascript_image), limits=Limits())
+    assert (ended.code, said) == (0, "13 EROFS\n")
