@@ -5,29 +5,49 @@ import os
 import random
 import secrets
 import shutil
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import docker
 import structlog
 
+from arena.admission import Gate
+from arena.controls import HostReport
 from arena.coordinator import Coordinator, Watcher
+from arena.imagekeeper import ImageKeeper, Pruner
+from arena.images import build_canary_image, ensure_base_image
+from arena.intake import IntakeTrouble, Platform
+from arena.intake.intake import Bases, Intake
+from arena.intake.objects import Objects
+from arena.intake.source import StoreSource
+from arena.intake.store import ImageStore
+from arena.languages import PYTHON
 from arena.launcher import Launcher, SlotPool, Sweeper
-from arena.match import RuntimeName
+from arena.match import Limits, RuntimeName
 from arena.sandbox import Runtime
-from arena.sandbox.docker_engine import connect
+from arena.sandbox.canary import Canary, report_of
+from arena.sandbox.common_group import CommonGroup
+from arena.sandbox.docker_engine import connect, engine_errors
+from arena.sandbox.docker_images import export_image
 from arena.sandbox.docker_runtime import DockerRuntime
+from arena.sandbox.image_source import ImageSource
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.services import Chances, Ladder
 from arena.settings import Settings
 from arena.store import Store, open_store
+from arena.submissions import Submissions
 
 _ID_BYTES: Final = 6
+_GIB: Final = 1024**3
+
+_log = structlog.get_logger()
 
 
 class CannotStart(Exception):
@@ -53,6 +73,10 @@ class Arena:
     slots: SlotPool
     swept: int
     waiting_again: int
+    _settings: Settings
+    _gate: Gate
+    _group: CommonGroup | None
+    _keeper: ImageKeeper | None
     _install: str
     _run_dir: Path
 
@@ -63,6 +87,7 @@ class Arena:
         launcher = Launcher(self.runtime, self._install, self._run_dir)
         with (
             Sweeper(self.runtime, self._install, launcher),
+            nullcontext() if self._keeper is None else Pruner(self._keeper),
             ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor,
         ):
             yield Coordinator(
@@ -73,7 +98,88 @@ class Arena:
                 slots=self.slots,
                 now=_now,
                 watcher=watcher,
+                gate=self._gate,
             )
+
+    def check_host(self, say: Callable[[str], None]) -> HostReport:
+        """Try what this host can hold, log and keep what it can't, and let strangers' bots play if they may.
+
+        Until then none of them does.
+
+        Args:
+            say: Is told what takes time.
+
+        Raises:
+            ImageTrouble: The canary's image can't be made.
+            RuntimeTrouble: The engine does not answer.
+            StoreError: The database can't be used.
+        """
+        report = _examine(self._settings, self.runtime, self._group, say)
+        accepted = self._settings.accept_missing
+        self.store.writes.record_host(report, accepted)
+        self._gate.decide(report, accepted)
+        for finding in report.findings:
+            if not finding.held:
+                _log.warning(
+                    "control not held",
+                    control=finding.control,
+                    detail=finding.detail,
+                    accepted=finding.control in accepted,
+                )
+        return report
+
+
+def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
+    """Try what this host can hold, beside an arena or without one; nothing is kept.
+
+    Args:
+        settings: Those of the arena.
+        say: Is told what takes time.
+
+    Raises:
+        CannotStart: The folder for sockets can't be made.
+        ImageTrouble: The canary's image can't be made.
+        RuntimeTrouble: The engine does not answer.
+    """
+    kept = settings.data_dir / "install"
+    install = kept.read_text().strip() if kept.is_file() else secrets.token_hex(4)
+    with closing(_runtime(settings, install)) as runtime:
+        group = _common_group(runtime)
+        if group is not None:
+            group.hold()
+        try:
+            return _examine(settings, runtime, group, say)
+        finally:
+            if group is not None and not kept.is_file():
+                group.remove()
+
+
+def _examine(
+    settings: Settings, runtime: Runtime, group: CommonGroup | None, say: Callable[[str], None]
+) -> HostReport:
+    if not isinstance(runtime, DockerRuntime) or group is None:
+        return HostReport(
+            host=socket.gethostname(),
+            isolates=False,
+            runtime=runtime.describe,
+            engine="",
+            cgroup="",
+            checked=_now(),
+            findings=(),
+            warnings=(),
+        )
+    with closing(_engine()) as client:
+        ensure_base_image(client, PYTHON, say)
+        image = build_canary_image(client)
+        run_dir = _private_folder(settings.sockets) / "canary"
+        canary = Canary(client.api, runtime, image=image, run_dir=run_dir, limits=Limits(), group=group)
+        evidence = canary.check()
+    return report_of(evidence, runtime.describe, _now())
+
+
+def slots_of_host() -> int:
+    """Return how many bots this host runs at a time."""
+    return _slots().size
 
 
 def configure_logs() -> None:
@@ -92,27 +198,37 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
     """
     with (
         _alone(settings.data_dir),
-        closing(_runtime(settings.sandbox)) as runtime,
+        closing(_runtime(settings, _install(settings.data_dir), _source)) as runtime,
         closing(open_store(settings.url)) as store,
     ):
         install = _install(settings.data_dir)
         swept = runtime.sweep(install)
         run_dir = _private_folder(settings.sockets) / install
         shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
-        ladder = Ladder(store, settings.sandbox, _chances())
+        group = _common_group(runtime)
+        if group is not None:
+            group.hold()
+        gate = Gate()
+        ladder = Ladder(store, settings.sandbox, _chances(), gate)
         try:
             yield Arena(
                 store=store,
                 runtime=runtime,
                 ladder=ladder,
-                slots=SlotPool.for_host(len(os.sched_getaffinity(0)), ladder.limits.cpus),
+                slots=_slots(),
                 swept=swept,
                 waiting_again=store.writes.release_running(),
+                _settings=settings,
+                _gate=gate,
+                _group=group,
+                _keeper=_keeper(settings, store, runtime) if isinstance(runtime, DockerRuntime) else None,
                 _install=install,
                 _run_dir=run_dir,
             )
         finally:
             runtime.sweep(install)
+            if group is not None:
+                group.remove()
             shutil.rmtree(run_dir, ignore_errors=True)
 
 
@@ -132,10 +248,119 @@ def open_results(settings: Settings) -> Store:
     return open_store(settings.url)
 
 
-def _runtime(name: RuntimeName) -> Runtime:
-    if name is RuntimeName.PROCESS:
+@contextmanager
+def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator[Submissions]:
+    """Put together what takes in bots of strangers. An arena may be running in the same data directory.
+
+    Args:
+        settings: Those of the arena.
+        say: Is told what takes time.
+
+    Raises:
+        CannotStart: There is no arena, bots don't run in containers, or images can't be kept.
+        StoreError: The database can't be used.
+        RuntimeTrouble: The engine does not answer.
+    """
+    with _beside(settings) as (store, runtime), closing(connect()) as client, closing(_engine()) as builder:
+        with engine_errors("read what the engine is"):
+            version = client.version()
+        bases = Bases(
+            find=lambda language: ensure_base_image(builder, language, say),
+            export=lambda id_: export_image(client, id_),
+        )
+        platform = Platform(version["Os"], version["Arch"])
+        yield Submissions(
+            store=store,
+            intake=Intake(_images(settings), bases, _incoming(settings), platform, _now),
+            keeper=_keeper(settings, store, runtime),
+            engine=runtime,
+            accepted=settings.accept_missing,
+            now=_now,
+        )
+
+
+@contextmanager
+def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
+    """Put together what prunes images. An arena may be running in the same data directory.
+
+    Raises:
+        CannotStart: There is no arena, bots don't run in containers, or images can't be kept.
+        StoreError: The database can't be used.
+        RuntimeTrouble: The engine does not answer.
+    """
+    with _beside(settings) as (store, runtime):
+        yield _keeper(settings, store, runtime)
+
+
+@contextmanager
+def _beside(settings: Settings) -> Iterator[tuple[Store, DockerRuntime]]:
+    """Give the store and the engine of an arena that exists, whether it runs or not."""
+    with (
+        closing(open_results(settings)) as store,
+        closing(_runtime(settings, _install(settings.data_dir), _source)) as runtime,
+    ):
+        if not isinstance(runtime, DockerRuntime):
+            raise CannotStart(
+                "submitted bots run in containers only: they are images. Use ARENA_SANDBOX=docker"
+            )
+        yield store, runtime
+
+
+def _images(settings: Settings) -> ImageStore:
+    url = settings.images_url or str(settings.data_dir.absolute() / "images")
+    try:
+        return ImageStore(Objects(url), settings.data_dir / "images.lock")
+    except IntakeTrouble as error:
+        raise CannotStart(str(error)) from error
+
+
+def _source(settings: Settings) -> StoreSource:
+    return StoreSource(_images(settings), _install(settings.data_dir), _now)
+
+
+def _keeper(settings: Settings, store: Store, runtime: DockerRuntime) -> ImageKeeper:
+    return ImageKeeper(
+        images=_images(settings),
+        store=store,
+        engine=runtime,
+        quota=settings.image_quota_gib * _GIB,
+        folder=_incoming(settings),
+        now=_now,
+    )
+
+
+def _incoming(settings: Settings) -> Path:
+    """Folder of the files on their way."""
+    return settings.data_dir / "incoming"
+
+
+def _engine() -> docker.DockerClient:
+    with engine_errors("reach the engine"):
+        return docker.from_env()
+
+
+def _slots() -> SlotPool:
+    return SlotPool.for_host(len(os.sched_getaffinity(0)), Limits().cpus)
+
+
+def _common_group(runtime: Runtime) -> CommonGroup | None:
+    """Return the control group of all bots together; plain processes have none."""
+    return runtime.common_group(Limits(), _slots().size) if isinstance(runtime, DockerRuntime) else None
+
+
+def _runtime(
+    settings: Settings, install: str, images: Callable[[Settings], ImageSource] | None = None
+) -> Runtime:
+    if settings.sandbox is RuntimeName.PROCESS:
         return ProcessRuntime()
-    return DockerRuntime(connect(), cores=",".join(map(str, sorted(os.sched_getaffinity(0)))))
+    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    return DockerRuntime(
+        connect(),
+        cores=cores,
+        runtime=settings.container_runtime,
+        install=install,
+        images=None if images is None else images(settings),
+    )
 
 
 @contextmanager
@@ -161,9 +386,11 @@ def _install(folder: Path) -> str:
     """Return the installation's id, made when the data directory is."""
     file = folder / "install"
     if not file.exists():
-        part = folder / "install.part"
+        part = folder / f"install.{os.getpid()}.part"
         part.write_text(secrets.token_hex(4) + "\n")
-        part.rename(file)
+        with suppress(FileExistsError):  # another process was first
+            file.hardlink_to(part)
+        part.unlink()
     return file.read_text().strip()
 
 

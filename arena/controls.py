@@ -71,7 +71,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="capabilities",
-        stops="Everything that root may do beyond other users: mounts, devices, raw packets, other processes.",
+        stops="All that root may do beyond other users: mounts, devices, raw packets, other processes.",
         mend=_TEMPLATE,
     ),
     Control(
@@ -87,7 +87,7 @@ CONTROLS: Final = (
     Control(
         name="memory",
         stops="Using up this host's memory.",
-        mend="Let the kernel have the memory cgroup; on Debian and Raspberry Pi boot with cgroup_enable=memory.",
+        mend="Give the kernel its memory cgroup; on a Raspberry Pi boot with cgroup_enable=memory.",
     ),
     Control(
         name="swap",
@@ -102,7 +102,7 @@ CONTROLS: Final = (
     Control(
         name="cpu",
         stops="Taking the other bots' share of the processor, so that they are late.",
-        mend="Use a kernel with CONFIG_CFS_BANDWIDTH, and delegate the cpu controller where the engine is rootless.",
+        mend="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine delegate the cpu controller.",
     ),
     Control(
         name="open-files",
@@ -117,7 +117,7 @@ CONTROLS: Final = (
     Control(
         name="core-dumps",
         stops="Handing crashes to the host: disk space, and a root program that reads what a bot wrote.",
-        mend="Write a plain name into /proc/sys/kernel/core_pattern, such as core: a pipe there takes every crash.",
+        mend="Write core into /proc/sys/kernel/core_pattern: a pipe there takes every crash.",
     ),
     Control(
         name="shared-memory",
@@ -142,7 +142,7 @@ CONTROLS: Final = (
     Control(
         name="all-bots-memory",
         stops="All bots together using up this host's memory.",
-        mend="Run the arena as root on the engine's own machine, so that it can limit the bots' common control group.",
+        mend="Run the arena as root beside the engine, so that it can limit the bots' common control group.",
     ),
 )
 """All of them, in the order in which they are shown."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from arena.admission import Gate
 from arena.match import Clock, Limits, RuntimeName
 from arena.matchmaking import PLAYER_COUNTS, deals, draw_set, next_players, round_of_sets, seatings
 from arena.rules import Rules
@@ -39,12 +40,14 @@ class Ladder:
         store: Where it is kept.
         runtime: How its bots are run.
         chances: Ids, seeds, dice and the time.
+        gate: Whether strangers' bots play.
     """
 
-    def __init__(self, store: Store, runtime: RuntimeName, chances: Chances) -> None:
+    def __init__(self, store: Store, runtime: RuntimeName, chances: Chances, gate: Gate) -> None:
         self._store = store
         self.runtime = runtime
         self._chances = chances
+        self.gate = gate
         self.clock = Clock()
         self.limits = Limits()
 
@@ -55,13 +58,17 @@ class Ladder:
                 NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self._chances.now())
             )
 
+    def waiting(self) -> int:
+        """Return how many matches wait that may be played here."""
+        return self._store.reads.waiting(self.runtime, house_only=self.gate.house_only)
+
     def ensure_round(self) -> None:
         """Add sets of one deal in which every bot plays at every number of players, unless such sets wait.
 
         Raises:
             TooFewBots: A table can't be filled.
         """
-        candidates = self._store.reads.candidates()
+        candidates = self._store.reads.candidates(house_only=self.gate.house_only)
         if all(candidate.queued[players] for candidate in candidates for players in PLAYER_COUNTS):
             return
         for order in round_of_sets(candidates, PLAYER_COUNTS, self._chances.dice):
@@ -74,7 +81,7 @@ class Ladder:
         Raises:
             TooFewBots: No table can be filled.
         """
-        candidates = self._store.reads.candidates()
+        candidates = self._store.reads.candidates(house_only=self.gate.house_only)
         players = next_players(candidates)
         order = draw_set(candidates, players, self._chances.dice)
         self._add_set(order, deals(candidates, order))

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from arena.controls import CONTROL_NAMES
 from arena.match import RuntimeName
 
 
@@ -40,6 +41,7 @@ class Settings(BaseSettings):
     images_url: str | None = Field(
         default=None, description="Where bots' images are kept, for fsspec; the data directory without it."
     )
+    image_quota_gib: int = Field(default=20, ge=1, description="What these images may take, in GiB.")
     host: str = Field(default="127.0.0.1", description="Where the site listens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Where the site listens.")
 
@@ -48,6 +50,14 @@ class Settings(BaseSettings):
     def _words(cls, value: str | frozenset[str]) -> frozenset[str]:
         if isinstance(value, str):
             return frozenset(word.strip() for word in value.split(",") if word.strip())
+        return value
+
+    @field_validator("accept_missing", mode="after")
+    @classmethod
+    def _known(cls, value: frozenset[str]) -> frozenset[str]:
+        if unknown := sorted(value - set(CONTROL_NAMES)):
+            known = ", ".join(CONTROL_NAMES)
+            raise ValueError(f"there is no control called {', '.join(unknown)}; the controls are {known}")
         return value
 
     @property

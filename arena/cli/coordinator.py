@@ -1,7 +1,7 @@
 """``arena coordinator``: rated games between the sample bots, for as long as it runs, without the site."""
 
 from arena.bootstrap import open_arena
-from arena.cli.playing import Quiet, enter_house_bots, explained, playing, say, warn_of_processes
+from arena.cli.playing import Quiet, explained, playing, prepare, say, warn_of_processes
 from arena.settings import read_settings
 
 
@@ -11,7 +11,7 @@ def coordinator() -> None:
         settings = read_settings()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
-            enter_house_bots(arena, settings.sandbox)
+            prepare(arena, settings.sandbox)
 
             def refill() -> bool:
                 arena.ladder.add_set()

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from arena.bootstrap import Arena, CannotStart, open_arena
 from arena.cli.board import print_board
 from arena.cli.console import WRONG, fail
-from arena.cli.playing import Quiet, enter_house_bots, explained, playing, say, say_void, warn_of_processes
+from arena.cli.playing import Quiet, explained, playing, prepare, say, say_void, warn_of_processes
 from arena.cli.site import check_port, site
 from arena.match import RuntimeName
 from arena.settings import Settings, read_settings
@@ -36,9 +36,9 @@ def _demo(settings: Settings, *, once: bool) -> None:
     if not once:
         check_port(settings)
     with open_arena(settings) as arena:
-        enter_house_bots(arena, settings.sandbox)
+        prepare(arena, settings.sandbox)
         arena.ladder.ensure_round()
-        with _Bar(arena.store.reads.waiting(settings.sandbox)) as bar, playing(arena, bar) as coordinator:
+        with _Bar(arena.ladder.waiting()) as bar, playing(arena, bar) as coordinator:
             coordinator.run(lambda: False)
         if coordinator.stopped:
             raise KeyboardInterrupt

@@ -67,17 +67,19 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
                 signal.signal(number, signal.SIG_IGN)
 
 
-def enter_house_bots(arena: Arena, runtime: RuntimeName) -> None:
-    """Say what an earlier run left, then enter the sample bots.
+def prepare(arena: Arena, runtime: RuntimeName) -> None:
+    """Say what an earlier run left, enter the sample bots, and try what this host can hold.
 
     Raises:
-        ImageTrouble: The image of one can't be made.
+        ImageTrouble: An image can't be made.
+        RuntimeTrouble: The engine does not answer.
     """
     if arena.swept:
         say(f"removed {arena.swept} sandboxes that an earlier run had left")
     if arena.waiting_again:
         say(f"{arena.waiting_again} matches that an earlier run did not finish wait again")
     arena.ladder.enter_house_bots(house_bots(runtime, say))
+    arena.check_host(say)
 
 
 def warn_of_processes(settings: Settings) -> None:

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from arena.admission import Gate
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
 from arena.launcher import Launcher, LauncherStopped, MatchVoid, SlotPool
@@ -48,6 +49,7 @@ class Coordinator:
         slots: The seats of this host.
         now: UTC.
         watcher: Hears what becomes of matches.
+        gate: Whether matches with strangers' bots are played.
 
     Attributes:
         stopped: Whether :meth:`stop` has been called.
@@ -63,6 +65,7 @@ class Coordinator:
         slots: SlotPool,
         now: Callable[[], datetime],
         watcher: Watcher,
+        gate: Gate,
     ) -> None:
         self._store = store
         self._launcher = launcher
@@ -71,6 +74,7 @@ class Coordinator:
         self._slots = slots
         self._now = now
         self._watcher = watcher
+        self._gate = gate
         self._done: queue.SimpleQueue[tuple[Claim, tuple[int, ...], Future[bytes]] | None] = (
             queue.SimpleQueue()
         )
@@ -117,7 +121,9 @@ class Coordinator:
     def _dispatch(self) -> bool:
         """Start matches while there are slots, and tell whether one waits for a slot."""
         while not self.stopped:
-            self._next = self._next or self._store.writes.claim(self._now(), self._runtime)
+            self._next = self._next or self._store.writes.claim(
+                self._now(), self._runtime, house_only=self._gate.house_only
+            )
             if self._next is None:
                 return False
             slots = self._slots.take(len(self._next.seats))

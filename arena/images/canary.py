@@ -15,7 +15,8 @@ CANARY_IMAGE = "kaiten/canary:latest"
 _RECIPE = f"""\
 FROM {PYTHON.base_image}
 COPY canary /canary
-ENTRYPOINT ["python3", "-S", "/canary/probe.py"]
+WORKDIR /canary
+ENTRYPOINT ["python3", "-S", "-m", "probe"]
 """
 
 
@@ -36,8 +37,7 @@ def build_canary_image(client: docker.DockerClient) -> str:
         (folder / "Dockerfile").write_text(_RECIPE)
         inside = folder / "canary"
         inside.mkdir(mode=0o755)
-        program = shutil.copyfile(probe.__file__, inside / "probe.py")
-        Path(program).chmod(0o644)
+        shutil.copytree(probe.__path__[0], inside / "probe", ignore=shutil.ignore_patterns("__pycache__"))
         (inside / "open").mkdir()
         (inside / "open").chmod(0o777)
         (inside / "open" / "kept").touch(mode=0o644)

@@ -18,7 +18,7 @@ from arena.store.errors import (
 )
 from arena.store.matches import Claim, ClaimedSeat, FinishedGame, FinishedMatch, NewSet
 from arena.store.models import MatchState
-from arena.store.reads import GamePage, GameSeat, GameSummary, RatingChange, Standing, Totals
+from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
 from arena.store.rebuild import Rebuilt
 from arena.store.store import Reads, Store, Writes, open_store
 from arena.store.versions import NewVersion
@@ -36,6 +36,7 @@ __all__ = [
     "GamePage",
     "GameSeat",
     "GameSummary",
+    "HostStatus",
     "MatchState",
     "NewSet",
     "NewVersion",

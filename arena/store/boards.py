@@ -6,12 +6,13 @@ Both cost the same after ten games and after ten million.
 from bisect import bisect_left
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select, text
+from sqlalchemy import Connection, Row, func, select, text, true
 
 from arena.matchmaking import PLAYER_COUNTS, Candidate
 from arena.rating import OVERALL, Entry, conservative
 from arena.store import ladder
 from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat, MatchSet, Rating
+from arena.store.queue import of_the_house
 from arena.store.reads import Standing
 
 
@@ -54,9 +55,14 @@ def _standing(rank: int, row: Row[Any], entry: Entry) -> Standing:
     )
 
 
-def candidates(connection: Connection) -> tuple[Candidate, ...]:
-    """Return the newest version of every bot with what match-making wants to know, by id."""
-    queued = _queued(connection)
+def candidates(connection: Connection, *, house_only: bool = False) -> tuple[Candidate, ...]:
+    """Return the newest version of every bot with what match-making wants to know, by id.
+
+    Args:
+        connection: To the store.
+        house_only: Whether strangers' bots must not play. Then neither they nor what waits with them counts.
+    """
+    queued = _queued(connection, house_only=house_only)
     rows = connection.execute(
         select(
             BotVersion.id,
@@ -70,6 +76,7 @@ def candidates(connection: Connection) -> tuple[Candidate, ...]:
         )
         .join(Bot, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.newest))
         .join(Rating, Rating.version_id == BotVersion.id)
+        .where(Bot.house if house_only else true())
         .order_by(BotVersion.id, Rating.players)
     )
     by_version: dict[int, dict[int, Any]] = {}
@@ -92,13 +99,13 @@ def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int]
     )
 
 
-def _queued(connection: Connection) -> dict[tuple[int, int], int]:
+def _queued(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:
     """Return the games of matches that wait or run, by version and number of players."""
     rows = connection.execute(
         select(MatchSeat.version_id, MatchSet.players, func.sum(MatchSet.deals).label("games"))
         .join(Match, Match.id == MatchSeat.match_id)
         .join(MatchSet, MatchSet.number == Match.set_number)
-        .where(text(OPEN))
+        .where(text(OPEN), of_the_house() if house_only else true())
         .group_by(MatchSeat.version_id, MatchSet.players)
     )
     return {(row.version_id, row.players): int(row.games) for row in rows}

@@ -5,7 +5,7 @@
               ├─< game_seat >──────────  game ── rating_event ─< rating_change
               └─< rating                             ladder (one row: the last numbers)
 
-``rating_event`` is the ladder's append-only log; ``rating_change`` says what
+``host_report`` stands alone. ``rating_event`` is the ladder's append-only log; ``rating_change`` says what
 each event did, and ``rating`` is where the fold of the log stands. Whoever
 numbers a game or an event holds the lock on the row of ``ladder``.
 """
@@ -36,6 +36,7 @@ _LEAN = {"sqlite_with_rowid": False}
 
 
 OPEN = "state IN ('waiting', 'running')"
+QUARANTINED = "state = 'quarantined'"
 
 
 class MatchState(StrEnum):
@@ -105,6 +106,17 @@ class BotVersion(Base):
     created: Mapped[Moment]
 
 
+class HostReport(Base):
+    """What a host can hold, as JSON; ``accepted`` are the controls whose absence its operator accepted."""
+
+    __tablename__ = "host_report"
+
+    host: Mapped[NameKey]
+    checked: Mapped[Moment]
+    accepted: Mapped[Texts]
+    report: Mapped[Blob]
+
+
 class MatchSet(Base):
     """The same deals, with the bots moved one seat on in each match."""
 
@@ -136,6 +148,12 @@ class Match(Base):
             "position",
             sqlite_where=text(OPEN),
             postgresql_where=text(OPEN),
+        ),
+        Index(
+            "ix_match_quarantined",
+            "ended",
+            sqlite_where=text(QUARANTINED),
+            postgresql_where=text(QUARANTINED),
         ),
     )
 

@@ -12,11 +12,11 @@ last one changes nothing, so a worker that comes back late does no harm.
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, insert, select, text, update
 
 from arena.match import MatchSpec, RuntimeName, decode, encode
 from arena.store.matches import Claim, ClaimedSeat, NewSet
-from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat, MatchSet, MatchState
+from arena.store.models import OPEN, QUARANTINED, Bot, BotVersion, Match, MatchSeat, MatchSet, MatchState
 
 _VOIDS = 3
 """Faults of the arena in one match before somebody has to look at it."""
@@ -77,16 +77,30 @@ def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
     return tuple(spec.match for spec in specs)
 
 
-def waiting(connection: Connection, runtime: RuntimeName) -> int:
-    """Return how many matches wait for this runtime."""
-    mine = _open(MatchState.WAITING).where(Match.runtime == runtime).order_by(None).subquery()
+def waiting(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int:
+    """Return how many matches wait for this runtime, or only those without strangers' bots."""
+    mine = _playable(runtime, house_only=house_only).order_by(None).subquery()
     return connection.execute(select(func.count()).select_from(mine)).scalar_one()
 
 
-def claim(connection: Connection, at: datetime, runtime: RuntimeName) -> Claim | None:
-    """Take the match for this runtime that has waited longest, or return None where none waits."""
+def quarantined(connection: Connection) -> int:
+    """Return how many matches have been put aside."""
+    return connection.execute(select(func.count()).select_from(Match).where(text(QUARANTINED))).scalar_one()
+
+
+def claim(
+    connection: Connection, at: datetime, runtime: RuntimeName, *, house_only: bool = False
+) -> Claim | None:
+    """Take the match for this runtime that has waited longest, or return None where none waits.
+
+    Args:
+        connection: To the store, for writing.
+        at: UTC.
+        runtime: How bots are run here.
+        house_only: Whether strangers' bots must not play here. Then their matches go on waiting.
+    """
     oldest = connection.execute(
-        _open(MatchState.WAITING).where(Match.runtime == runtime).limit(1).with_for_update(skip_locked=True)
+        _playable(runtime, house_only=house_only).limit(1).with_for_update(skip_locked=True, of=Match)
     ).scalar_one_or_none()
     if oldest is None:
         return None
@@ -143,6 +157,22 @@ def void(connection: Connection, match: str, attempt: int, reason: str, at: date
         return MatchState.QUARANTINED
     connection.execute(update(Match).where(*mine).values(state=MatchState.WAITING, started=None))
     return MatchState.WAITING
+
+
+def of_the_house() -> ColumnElement[bool]:
+    """Tell of a match whether all that sit in it are the arena's own bots."""
+    stranger = (
+        select(MatchSeat.seat)
+        .join(BotVersion, BotVersion.id == MatchSeat.version_id)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(MatchSeat.match_id == Match.id, Bot.house.is_(False))
+    )
+    return ~exists(stranger.correlate(Match))
+
+
+def _playable(runtime: RuntimeName, *, house_only: bool) -> Select[str]:
+    mine = _open(MatchState.WAITING).where(Match.runtime == runtime)
+    return mine.where(of_the_house()) if house_only else mine
 
 
 def _open(state: MatchState) -> Select[str]:

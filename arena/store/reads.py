@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.controls import HostReport, unaccepted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
@@ -138,3 +140,21 @@ class Totals:
     games: int
     matches_waiting: int
     matches_running: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostStatus:
+    """What a host can hold, and what its operator makes of that.
+
+    Attributes:
+        report: The newest one.
+        accepted: Names of controls whose absence was accepted when it was made.
+    """
+
+    report: HostReport
+    accepted: frozenset[str]
+
+    @property
+    def unaccepted(self) -> tuple[str, ...]:
+        """Names of the controls for which strangers' bots are refused; none where they may play."""
+        return unaccepted(self.report, self.accepted)

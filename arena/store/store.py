@@ -4,18 +4,20 @@ Every method may raise DatabaseUnavailable; what was to be written then is all t
 Threads may share a store.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.controls import HostReport
 from arena.match import RuntimeName
 from arena.matchmaking import Candidate
 from arena.rating import OVERALL
-from arena.store import boards, games, queue, rebuild, results, versions
+from arena.store import boards, games, hosts, queue, rebuild, results, versions
 from arena.store.database import Database
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
 from arena.store.models import MatchState
-from arena.store.reads import GamePage, GameSummary, Standing, Totals
+from arena.store.reads import GamePage, GameSummary, HostStatus, Standing, Totals
 
 
 class Reads:
@@ -44,15 +46,35 @@ class Reads:
         with self._database.read() as connection:
             return games.totals(connection)
 
-    def waiting(self, runtime: RuntimeName) -> int:
-        """Return how many matches wait for this runtime."""
+    def waiting(self, runtime: RuntimeName, *, house_only: bool = False) -> int:
+        """Return how many matches wait for this runtime, or only those without strangers' bots."""
         with self._database.read() as connection:
-            return queue.waiting(connection, runtime)
+            return queue.waiting(connection, runtime, house_only=house_only)
 
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Return the newest version of every bot, for match-making."""
+    def quarantined(self) -> int:
+        """Return how many matches have been put aside for faults of the arena."""
         with self._database.read() as connection:
-            return boards.candidates(connection)
+            return queue.quarantined(connection)
+
+    def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
+        """Return the newest version of every bot, for match-making, or only of the house's."""
+        with self._database.read() as connection:
+            return boards.candidates(connection, house_only=house_only)
+
+    def hosts(self) -> tuple[HostStatus, ...]:
+        """Return what every host was last seen to hold, the one that was checked last first."""
+        with self._database.read() as connection:
+            return hosts.hosts(connection)
+
+    def bot(self, name: str) -> versions.KnownBot | None:
+        """Return the bot of this name, or None where there is none."""
+        with self._database.read() as connection:
+            return versions.find_bot(connection, name)
+
+    def sources_in_use(self) -> frozenset[str]:
+        """Return the sources of every bot's newest version, and of all that sit in open matches."""
+        with self._database.read() as connection:
+            return versions.sources_in_use(connection)
 
 
 class Writes:
@@ -79,10 +101,13 @@ class Writes:
         with self._database.write() as connection:
             return queue.add_set(connection, new)
 
-    def claim(self, at: datetime, runtime: RuntimeName) -> Claim | None:
-        """Take the match for this runtime that has waited longest, or return None where none waits."""
+    def claim(self, at: datetime, runtime: RuntimeName, *, house_only: bool = False) -> Claim | None:
+        """Take the match for this runtime that has waited longest, or return None where none waits.
+
+        With ``house_only`` matches with strangers' bots go on waiting.
+        """
         with self._database.write() as connection:
-            return queue.claim(connection, at, runtime)
+            return queue.claim(connection, at, runtime, house_only=house_only)
 
     def release_running(self) -> int:
         """Let everything that runs wait again, and return how many matches that were."""
@@ -102,6 +127,11 @@ class Writes:
         """
         with self._database.write() as connection:
             return results.record(connection, finished)
+
+    def record_host(self, report: HostReport, accepted: Collection[str]) -> None:
+        """Keep what a host was seen to hold, in place of its last report."""
+        with self._database.write() as connection:
+            hosts.record(connection, report, accepted)
 
     def rebuild_ratings(self) -> rebuild.Rebuilt:
         """Fold the log from its beginning, compare, and replace what differs."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.admission import Gate
 from arena.botfiles import samples
 from arena.coordinator import ArenaTrouble, Coordinator
 from arena.launcher import Launcher, SlotPool
@@ -65,7 +66,7 @@ def ladder_of(store: Store) -> Ladder:
         new_seed=lambda: dice.randbytes(16),
         dice=dice,
     )
-    ladder = Ladder(store, RuntimeName.PROCESS, chances)
+    ladder = Ladder(store, RuntimeName.PROCESS, chances, Gate())
     quick = [samples() / name for name in ("random", "greedy", "spoiler")]
     ladder.enter_house_bots((folder.name, str(folder)) for folder in quick)
     return ladder
@@ -82,6 +83,7 @@ def play(store: Store, run_dir: Path, notes: Notes, runtime: RuntimeName = Runti
             slots=SlotPool(5),
             now=lambda: datetime.now(UTC),
             watcher=notes,
+            gate=Gate(),
         ).run(lambda: False)
 
 

@@ -20,6 +20,7 @@ import docker
 from arena.match import Limits
 from arena.sandbox.canary.evidence import TASKS, Evidence, Share, Trial, last_words
 from arena.sandbox.canary.observe import Observer, seconds_of_life, share_between
+from arena.sandbox.common_group import CommonGroup
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.docker_sandbox import DockerSandbox
 from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
@@ -36,7 +37,11 @@ _DEADLINE_SECONDS: Final = 1
 _PATIENCE_SECONDS: Final = 20.0
 """For a probe on a busy host. One that needs more has not answered."""
 
+_NANO: Final = 1e9
 _SHARE_SECONDS: Final = 1.0
+_SHARE_ROUNDS: Final = 3
+"""On a busy host the quota is not reached at once."""
+
 _STALE_SECONDS: Final = 120
 """After that long a canary's containers have been left by somebody who was killed."""
 
@@ -52,6 +57,7 @@ class Canary:
         image: Id of the image that starts the probe.
         run_dir: Folder for its sockets; must be writable for nobody else.
         limits: Those of bots.
+        group: Of all bots together.
         owner: Who owns a slot's socket.
     """
 
@@ -59,9 +65,11 @@ class Canary:
         self,
         client: docker.APIClient,
         runtime: DockerRuntime,
+        *,
         image: str,
         run_dir: Path,
         limits: Limits,
+        group: CommonGroup,
         owner: Owner = slot_owner,
     ) -> None:
         self._observer = Observer(client)
@@ -69,6 +77,7 @@ class Canary:
         self._image = image
         self._run_dir = run_dir
         self._limits = limits
+        self._group = group
         self._owner = owner
         self._id = f"{int(time.time())}-{secrets.token_hex(4)}"
 
@@ -79,7 +88,7 @@ class Canary:
             RuntimeTrouble: The engine does not answer, or can't start containers.
         """
         engine = self._observer.engine()
-        self._runtime.sweep(INSTALL, _is_recent)
+        self._sweep()
         asked = container_arguments(self._spec("look", self._run_dir), self._runtime.host, ())
         with ThreadPoolExecutor(len(TASKS), thread_name_prefix="canary") as executor:
             trials = dict(zip(TASKS, executor.map(self._try, TASKS), strict=True))
@@ -92,9 +101,16 @@ class Canary:
             owner=self._owned(_SLOT + TASKS.index("look")),
             environment=self._expected(asked),
             deadline_seconds=_DEADLINE_SECONDS,
-            all_bots_memory=None,
             trials=trials,
         )
+
+    def _sweep(self) -> None:
+        """Remove what canaries left that were killed."""
+        self._runtime.sweep(INSTALL, _is_recent)
+        self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
+        for folder in self._run_dir.iterdir():
+            if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _expected(self, asked: dict[str, Any]) -> dict[str, str]:
         """Return the whole environment that a bot may see. HOSTNAME is the engine's doing."""
@@ -160,19 +176,31 @@ class Canary:
     def _spin(self, sandbox: DockerSandbox, name: str) -> Trial:
         """Watch a probe that computes for ever, for a while."""
         share: Share | None = None
+        found = self._observer.inspect(name)
+        together = self._group.held(found["Id"])
         before = self._observer.usage(name)
-        time.sleep(_SHARE_SECONDS)
-        with suppress(KeyError):
-            share = share_between(before, self._observer.usage(name))
+        for _ in range(_SHARE_ROUNDS):
+            time.sleep(_SHARE_SECONDS)
+            with suppress(KeyError):  # it has ended
+                share = share_between(before, self._observer.usage(name))
+            if share is not None and (share.throttled or share.cores > self._limits.cpus):
+                break  # seen enough
         sandbox.remove()
-        return Trial(said=None, exit=sandbox.wait(), in_time=True, share=share, warnings=sandbox.warnings)
+        return Trial(
+            said=None,
+            exit=sandbox.wait(),
+            in_time=True,
+            cpus=found["HostConfig"]["NanoCpus"] / _NANO,
+            share=share,
+            together=together,
+            warnings=sandbox.warnings,
+        )
 
     @contextmanager
     def _folder(self, task: str) -> Iterator[Path]:
         """Give a socket's folder as a match has it, with the task in it and another slot's socket beside."""
         slot = _SLOT + TASKS.index(task)
         mine, others = self._owned(slot), self._owned(slot + len(TASKS))
-        self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
         folder = Path(tempfile.mkdtemp(prefix="", dir=self._run_dir))
         try:
             folder.chmod(0o711)

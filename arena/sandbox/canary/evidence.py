@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from arena.controls import Finding
 from arena.match import Limits
 from arena.sandbox.runtime import Exit
 
@@ -59,8 +60,10 @@ class Trial:
         seconds: From its start to its end, by the engine's clock; None where nobody knows.
         memory: The engine's limit on memory, in bytes, after what the host can't hold was dropped; 0 is none.
         memory_and_swap: The same of memory and swap together; -1 is none.
+        cpus: The engine's limit on the share of the processor, in cores; 0 is none.
         log_bytes: What the engine kept of its output.
         share: Of the processor; None where it was not measured.
+        together: What was found of the limit on all bots, while it ran; None where nobody looked.
         warnings: What the engine said when it made it.
     """
 
@@ -70,8 +73,10 @@ class Trial:
     seconds: float | None = None
     memory: int = 0
     memory_and_swap: int = 0
+    cpus: float = 0
     log_bytes: int = 0
     share: Share | None = None
+    together: Finding | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -88,7 +93,6 @@ class Evidence:
         owner: Uid and gid that the container ``look`` was to have.
         environment: What it was to find in its environment, and nothing else.
         deadline_seconds: After which the container ``deadline`` was to end.
-        all_bots_memory: Limit on the memory of all bots together, in bytes; None where there is none.
         trials: One a task.
     """
 
@@ -100,7 +104,6 @@ class Evidence:
     owner: tuple[int, int]
     environment: Mapping[str, str]
     deadline_seconds: int
-    all_bots_memory: int | None
     trials: Mapping[str, Trial] = field(default_factory=dict)
 
 

@@ -1,10 +1,11 @@
 """From evidence to findings. Pure."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from arena.controls import CONTROL_NAMES, Finding
+from arena.controls import CONTROL_NAMES, Finding, HostReport
 from arena.sandbox.canary.evidence import Evidence, Trial
 
 _MIB: Final = 1024 * 1024
@@ -44,6 +45,28 @@ def judge(evidence: Evidence) -> tuple[Finding, ...]:
             held, detail = False, f"{detail}; the engine warns: {warned[name]}"
         findings.append(Finding(control=name, held=held, detail=detail))
     return tuple(findings)
+
+
+def report_of(evidence: Evidence, runtime: str, checked: datetime) -> HostReport:
+    """Return the report on a host.
+
+    Args:
+        evidence: What was seen.
+        runtime: What bots are run with, such as ``docker/runc``.
+        checked: When, in UTC.
+    """
+    engine = evidence.engine
+    warnings = {warning for trial in evidence.trials.values() for warning in trial.warnings}
+    return HostReport(
+        host=engine.host,
+        isolates=True,
+        runtime=runtime,
+        engine=engine.version,
+        cgroup=f"v{engine.cgroup_version}, {engine.cgroup_driver}",
+        checked=checked,
+        findings=judge(evidence),
+        warnings=tuple(sorted(warnings)),
+    )
 
 
 def _verdict(rule: Callable[[Evidence], _Verdict], evidence: Evidence) -> _Verdict:
@@ -90,8 +113,6 @@ def _read_only_root(evidence: Evidence) -> _Verdict:
     written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - the container's
     if written:
         return False, f"could be written: {', '.join(written[:5])}"
-    if not seen["root_read_only"]:
-        return False, "the root file system is mounted for writing"
     return True, "nothing but /tmp could be written"
 
 
@@ -99,6 +120,11 @@ def _at_most(what: str, key: str, most: Callable[[Evidence], int], evidence: Evi
     """Judge a number that the probe reached while it tried to get twice what it may."""
     got, limit = int(_look(evidence)[key]), most(evidence)
     return got <= limit, f"{got} {what}, of {limit} allowed"
+
+
+def _tmp_size(evidence: Evidence) -> _Verdict:
+    got = int(_look(evidence)["tmp_bytes"]) / _MIB
+    return got <= evidence.limits.tmp_mib, f"{got:g} MiB, of {evidence.limits.tmp_mib} allowed"
 
 
 def _tmp_noexec(evidence: Evidence) -> _Verdict:
@@ -189,18 +215,20 @@ def _processes(evidence: Evidence) -> _Verdict:
 
 
 def _cpu(evidence: Evidence) -> _Verdict:
-    share, limit = evidence.trials["cpu"].share, evidence.limits.cpus
+    trial, limit = evidence.trials["cpu"], evidence.limits.cpus
+    share = trial.share
     if share is None:
         return False, _NO_ANSWER
     words = f"{share.cores:.2f} cores, of {limit:g} allowed"
     if share.cores > limit * _SHARE_SLACK:
         return False, words
-    if not share.throttled:
-        return (
-            False,
-            f"{words}, but it was never held back: there is no quota, or the host is too busy to tell",
-        )
-    return True, words
+    if share.throttled:
+        return True, words
+    # On a busy host it may not even get its share. Then what was set has to do.
+    quota = _look(evidence)["quota"]
+    set_to = trial.cpus if quota is None else quota
+    held = 0 < set_to <= limit * _SHARE_SLACK
+    return held, f"{words}, never held back; the quota is {set_to:g} (0 and -1 are none)"
 
 
 def _file_size(evidence: Evidence) -> _Verdict:
@@ -224,9 +252,8 @@ def _shared_memory(evidence: Evidence) -> _Verdict:
     folders = [path for path in seen["written"] if path.startswith("/dev")]
     if _own_kernel(evidence):
         return True, "shared memory, where there is any, is the sandbox's own and counts as its memory"
-    if folders or seen["system_v"] == "done":
-        found = ", ".join([*folders, *(["System V"] if seen["system_v"] == "done" else [])])
-        return False, f"there is shared memory: {found}"
+    if folders:
+        return False, f"there is shared memory: {', '.join(folders)}"
     return True, "none could be had"
 
 
@@ -234,7 +261,7 @@ def _log_size(evidence: Evidence) -> _Verdict:
     """The log is that of a container that has printed three times as much as may be kept."""
     _look(evidence)["errors"]
     kept = evidence.trials["look"].log_bytes
-    return kept <= _LOG_MOST, f"{kept} bytes were kept"
+    return kept <= _LOG_MOST, f"{kept // 1024} KiB were kept of 3 MiB that were printed"
 
 
 _LOG_MOST: Final = 3 * _MIB // 2
@@ -256,14 +283,13 @@ def _deadline(evidence: Evidence) -> _Verdict:
         return False, f"a container with a deadline of {seconds} s ran on"
     if trial.seconds is None or trial.exit.code in {0, 1}:
         return False, f"it ended by itself, with exit code {trial.exit.code}"
-    held = seconds * 0.9 <= trial.seconds <= seconds + _DEADLINE_SLACK
+    held = seconds / 2 <= trial.seconds <= seconds + _DEADLINE_SLACK
     return held, f"ended after {trial.seconds:.1f} s, with a deadline of {seconds} s"
 
 
 def _all_bots_memory(evidence: Evidence) -> _Verdict:
-    if evidence.all_bots_memory is None:
-        return False, "the bots' common control group has no limit that could be seen"
-    return True, f"{evidence.all_bots_memory // _MIB} MiB for all bots together"
+    found = evidence.trials["cpu"].together
+    return (False, _NO_ANSWER) if found is None else (found.held, found.detail)
 
 
 def _said(trial: Trial) -> dict[str, Any]:
@@ -273,7 +299,7 @@ def _said(trial: Trial) -> dict[str, Any]:
 _RULES: Final[dict[str, Callable[[Evidence], _Verdict]]] = {
     "network": _network,
     "read-only-root": _read_only_root,
-    "tmp-size": partial(_at_most, "bytes", "tmp_bytes", lambda evidence: evidence.limits.tmp_mib * _MIB),
+    "tmp-size": _tmp_size,
     "tmp-files": partial(_at_most, "files", "tmp_files", lambda evidence: evidence.tmp_files),
     "tmp-noexec": _tmp_noexec,
     "socket-folder": _socket_folder,

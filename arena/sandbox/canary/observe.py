@@ -59,7 +59,7 @@ class Observer:
     def usage(self, name: str) -> dict[str, Any]:
         """Return what a running container has used so far, and the time of that."""
         with engine_errors(f"read the use of container {name}"):
-            used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)  # type: ignore[no-untyped-call] # so in its stubs
+            used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)
         return used
 
 
@@ -72,7 +72,9 @@ def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
     seconds = (_moment(after["read"]) - _moment(before["read"])).total_seconds()
     used = after["cpu_stats"]["cpu_usage"]["total_usage"] - before["cpu_stats"]["cpu_usage"]["total_usage"]
     periods = "throttled_periods"
-    throttled = after["cpu_stats"]["throttling_data"][periods] - before["cpu_stats"]["throttling_data"][periods]
+    throttled = (
+        after["cpu_stats"]["throttling_data"][periods] - before["cpu_stats"]["throttling_data"][periods]
+    )
     return Share(cores=used / _SECOND / seconds, throttled=throttled)
 
 

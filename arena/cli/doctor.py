@@ -1,0 +1,115 @@
+"""``arena doctor``: what this machine has, and what it can hold."""
+
+import os
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from arena.bootstrap import CannotStart, configure_logs, examine_host, slots_of_host
+from arena.cli.console import USAGE, WRONG, fail
+from arena.cli.playing import say
+from arena.controls import CONTROLS, Finding, HostReport, missing, unaccepted
+from arena.images import ImageTrouble
+from arena.sandbox import RuntimeTrouble
+from arena.settings import Settings, WrongSettings, read_settings
+
+_GIB = 1024**3
+
+
+def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Try what this machine can hold, beside an arena or without one, and say what is missing.
+
+    Exit code 0: every control is held, or accepted as missing; 1: one is not; 2: nothing could be tried.
+    """
+    configure_logs()
+    try:
+        settings = read_settings()
+        report = examine_host(settings, say)
+    except (CannotStart, ImageTrouble, RuntimeTrouble, WrongSettings) as error:
+        fail(str(error), USAGE)
+    accepted = settings.accept_missing
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(_as_data(report, settings))).decode())
+    else:
+        _print(report, settings)
+    if unaccepted(report, accepted):
+        raise typer.Exit(WRONG)
+
+
+def _machine(settings: Settings) -> dict[str, Any]:
+    """Return what this machine has: cores for the arena, seats, room on the disk of the data."""
+    folder = settings.data_dir.absolute()
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "slots": slots_of_host(),
+        "disk_free_gib": round(shutil.disk_usage(_existing(folder)).free / _GIB, 1),
+    }
+
+
+def _existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def _as_data(report: HostReport, settings: Settings) -> dict[str, Any]:
+    return {
+        **msgspec.to_builtins(report),
+        **_machine(settings),
+        "accepted": sorted(settings.accept_missing),
+        "unaccepted": unaccepted(report, settings.accept_missing),
+    }
+
+
+def _print(report: HostReport, settings: Settings) -> None:
+    machine = _machine(settings)
+    facts = {
+        "machine": report.host,
+        "bots run in": report.runtime,
+        "engine": report.engine or "none",
+        "control groups": report.cgroup or "none",
+        "cores": str(machine["cores"]),
+        "seats at a time": str(machine["slots"]),
+        "disk free": f"{machine['disk_free_gib']} GiB",
+    }
+    for name, value in facts.items():
+        typer.echo(f"{name:16} {value}")
+    if report.findings:
+        typer.echo()
+        Console(highlight=False).print(_table(report.findings, settings.accept_missing))
+        typer.echo()
+    for warning in report.warnings:
+        typer.echo(f"the engine warns: {warning}")
+    typer.echo(_verdict(report, settings.accept_missing))
+
+
+def _table(findings: Collection[Finding], accepted: Collection[str]) -> Table:
+    mend = {control.name: control.mend for control in CONTROLS}
+    table = Table(box=None, pad_edge=False)
+    for column in ("control", "state", "what was seen"):
+        table.add_column(column, no_wrap=column != "what was seen")
+    for finding in findings:
+        held = finding.held
+        state = "held" if held else "accepted" if finding.control in accepted else "NOT HELD"
+        words = finding.detail if held else f"{finding.detail}\n{mend[finding.control]}"
+        table.add_row(finding.control, state, Text(words))
+    return table
+
+
+def _verdict(report: HostReport, accepted: Collection[str]) -> str:
+    if not report.isolates:
+        return "Nothing is isolated: run only bots that you trust. Bots of strangers are refused."
+    names = unaccepted(report, accepted)
+    if names:
+        every = [name for name in missing(report) if name in names or name in accepted]
+        return (
+            "Bots of strangers are refused. Mend what is not held, or accept it as it is: "
+            f"ARENA_ACCEPT_MISSING={','.join(every)}"
+        )
+    without = ", ".join(missing(report))
+    return f"Bots of strangers may play, without {without}." if without else "Bots of strangers may play."

@@ -1,0 +1,238 @@
+"""The canary on the engine that is there: all of the template holds, and what is missing is named."""
+
+import copy
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from arena.controls import CONTROL_NAMES
+from arena.images import build_canary_image
+from arena.match import Limits
+from arena.sandbox import RuntimeTrouble, slot_owner
+from arena.sandbox.canary import Canary, judge
+from arena.sandbox.canary.check import INSTALL, Owner
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.docker_runtime import DockerRuntime
+from arena.sandbox.runtime import INSTALL_LABEL
+
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("canary")]
+
+MIB = 1024 * 1024
+SLOTS = 5
+
+Change = Callable[[dict[str, Any]], object]
+
+
+class WeakClient(docker.APIClient):
+    """An engine's client that takes something away from every container that it creates."""
+
+    change: Change
+
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as docker-py has it
+        """Create it with less."""
+        weaker = copy.deepcopy(arguments)
+        if "canary" in str(arguments.get("name")):
+            self.change(weaker)
+        return super().create_container(*args, **weaker)
+
+
+@pytest.fixture(scope="module")
+def image(docker_client: docker.DockerClient, base_image: str) -> str:
+    """Give the id of the canary's image."""
+    assert base_image
+    return build_canary_image(docker_client)
+
+
+@pytest.fixture
+def run_dir() -> Iterator[Path]:
+    """Give a short folder for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-k-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def missing(
+    image: str, run_dir: Path, change: Change = lambda _: None, owner: Owner = slot_owner
+) -> dict[str, str]:
+    """Return the controls that were not held, with what was seen, where containers lack something."""
+    weak = WeakClient(version="auto")
+    weak.change = change
+    install = uuid.uuid4().hex[:8]
+    with (
+        closing(weak),
+        closing(connect()) as client,
+        closing(DockerRuntime(weak, install=install)) as runtime,
+    ):
+        group = runtime.common_group(Limits(), SLOTS)
+        group.hold()
+        canary = Canary(
+            client, runtime, image=image, run_dir=run_dir, limits=Limits(), group=group, owner=owner
+        )
+        findings = judge(canary.check())
+        group.remove()
+    assert [finding.control for finding in findings] == list(CONTROL_NAMES)
+    return {finding.control: finding.detail for finding in findings if not finding.held}
+
+
+def host(**values: object) -> Change:
+    """Return a change of these settings of the host's side."""
+    return lambda arguments: arguments["host_config"].update(values)
+
+
+def ulimit(name: str, most: int) -> Change:
+    """Return a change that raises a limit of processes."""
+
+    def change(arguments: dict[str, Any]) -> None:
+        limits = arguments["host_config"]["Ulimits"]
+        limits[:] = [limit for limit in limits if limit["Name"] != name]
+        limits.append({"Name": name, "Soft": most, "Hard": most})
+
+    return change
+
+
+def with_tmp(old: str, new: str) -> Change:
+    """Return a change of how /tmp is mounted."""
+
+    def change(arguments: dict[str, Any]) -> None:
+        tmpfs = arguments["host_config"]["Tmpfs"]
+        assert old in tmpfs["/tmp"]  # noqa: S108 - the container's
+        tmpfs["/tmp"] = tmpfs["/tmp"].replace(old, new)  # noqa: S108 - as above
+
+    return change
+
+
+def with_the_engines_profile(arguments: dict[str, Any]) -> None:
+    """Leave system calls to the engine's own list."""
+    arguments["host_config"]["SecurityOpt"] = ["no-new-privileges"]
+
+
+def with_new_privileges(arguments: dict[str, Any]) -> None:
+    """Let programs gain rights. runc then needs some calls itself, before it starts the bot."""
+    (option,) = (
+        option for option in arguments["host_config"]["SecurityOpt"] if option.startswith("seccomp=")
+    )
+    profile = json.loads(option.removeprefix("seccomp="))
+    names = ["setgroups", "setuid", "setgid", "setresuid", "setresgid", "capset"]
+    profile["syscalls"].append({"names": names, "action": "SCMP_ACT_ALLOW"})
+    arguments["host_config"]["SecurityOpt"] = [f"seccomp={json.dumps(profile)}"]
+
+
+def with_writable_socket_folder(arguments: dict[str, Any]) -> None:
+    """Mount the socket's folder for writing."""
+    arguments["host_config"]["Mounts"][0]["ReadOnly"] = False
+
+
+def on_the_host_network(arguments: dict[str, Any]) -> None:
+    """Give it the host's own network. Not a bridge: engines of 20.10 can deadlock over those."""
+    arguments["network_disabled"] = False
+    arguments["host_config"]["NetworkMode"] = "host"
+
+
+def without_deadline(arguments: dict[str, Any]) -> None:
+    """Give the container's init all the time there is."""
+    arguments["entrypoint"][1] = "3600"
+
+
+def with_a_secret(arguments: dict[str, Any]) -> None:
+    """Hand on what a bot must not see."""
+    arguments["environment"]["HTTPS_PROXY"] = "http://user:password@proxy.example"
+
+
+WEAKENED: dict[str, Change] = {
+    "network": on_the_host_network,
+    "read-only-root": host(ReadonlyRootfs=False),
+    "tmp-size": with_tmp("size=16m", "size=64m"),
+    "tmp-files": with_tmp("nr_inodes=1024", "nr_inodes=9999"),
+    "tmp-noexec": with_tmp("noexec", "exec"),
+    "user": lambda arguments: arguments.update(user="65000:12345"),
+    "capabilities": host(CapDrop=[]),
+    "no-new-privileges": with_new_privileges,
+    "system-calls": with_the_engines_profile,
+    "memory": host(Memory=1024 * MIB, MemorySwap=1024 * MIB),
+    "swap": host(MemorySwap=512 * MIB),
+    "processes": host(PidsLimit=200),
+    "cpu": host(NanoCpus=0),
+    "open-files": ulimit("nofile", 1000),
+    "file-size": ulimit("fsize", 64 * MIB),
+    "core-dumps": ulimit("core", 8 * MIB),
+    "shared-memory": host(IpcMode="private"),
+    "log-size": host(LogConfig={"Type": "json-file", "Config": {}}),
+    "environment": with_a_secret,
+    "deadline": without_deadline,
+    "all-bots-memory": host(CgroupParent="/kaiten-elsewhere"),
+}
+
+
+def test_the_template_holds_on_this_engine(image: str, run_dir: Path) -> None:
+    """Bots' own template, unweakened: every control is tried and held."""
+    assert missing(image, run_dir) == {}
+
+
+@pytest.mark.parametrize("control", WEAKENED)
+def test_a_control_that_is_missing_is_named(control: str, image: str, run_dir: Path) -> None:
+    """Containers that lack one control: exactly that one is found missing, so each judgement can fail."""
+    assert missing(image, run_dir, WEAKENED[control]).keys() == {control}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="without root all bots are one user (run the tests as root)")
+def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
+    """Where all slots share a user, a bot can dial another's socket: that is found."""
+
+    def shared(_slot: int, uid: int, gid: int) -> tuple[int, int]:
+        return slot_owner(0, uid, gid)
+
+    def as_that_user(arguments: dict[str, Any]) -> None:
+        arguments["user"] = ":".join(map(str, shared(0, 0, 0)))
+
+    assert missing(image, run_dir, as_that_user, shared).keys() == {"other-sockets"}
+
+
+def test_the_socket_folder_is_named(image: str, run_dir: Path) -> None:
+    """A folder that its bot can write to, as a mount for writing would be."""
+
+    def open_to_all(arguments: dict[str, Any]) -> None:
+        with_writable_socket_folder(arguments)
+        Path(arguments["host_config"]["Mounts"][0]["Source"]).chmod(0o777)
+
+    assert missing(image, run_dir, open_to_all).keys() == {"socket-folder"}
+
+
+def test_every_control_of_a_container_is_shown_to_fail() -> None:
+    """No control is left without a test in which it is missing."""
+    assert {*WEAKENED, "other-sockets", "socket-folder"} == set(CONTROL_NAMES)
+
+
+def test_nothing_of_it_is_left(image: str, run_dir: Path, docker_client: docker.DockerClient) -> None:
+    """Neither containers nor folders."""
+    before = _containers(docker_client)
+    missing(image, run_dir)
+    assert _containers(docker_client) <= before
+    assert list(run_dir.iterdir()) == []
+
+
+def _containers(client: docker.DockerClient) -> set[str]:
+    found = client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={INSTALL}"})
+    return {container["Names"][0] for container in found}
+
+
+def test_a_probe_that_says_nothing_holds_nothing(base_image: str, run_dir: Path) -> None:
+    """An image whose program ends at once: every control that it should have tried is not held."""
+    found = missing(base_image, run_dir)
+    assert set(CONTROL_NAMES) - found.keys() <= {"log-size"}
+    assert found["network"] == "the probe did not answer"
+
+
+def test_an_engine_without_the_image_is_trouble_of_the_arena(run_dir: Path) -> None:
+    """It stops the check: nobody would know anything."""
+    with pytest.raises(RuntimeTrouble):
+        missing("sha256:" + "0" * 64, run_dir)
