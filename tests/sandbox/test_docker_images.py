@@ -1,0 +1,241 @@
+"""Submitted images reach the engine by digest, when they are needed, and are believed by their content."""
+
+import io
+import json
+import tarfile
+import uuid
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+from docker.errors import ImageNotFound
+
+from arena.intake.image import BotImage
+from arena.intake.source import StoreSource
+from arena.intake.store import ImageStore, Room
+from arena.sandbox import RuntimeTrouble
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.docker_images import DockerImages, EngineImage
+from arena.sandbox.image_source import KeptImage
+from tests.intake.builders import NOW, keep, store_in
+
+pytestmark = pytest.mark.docker
+
+
+def layer_with(text: str) -> bytes:
+    """Return a layer with one file."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        info = tarfile.TarInfo("bot")
+        info.size = len(text)
+        tar.addfile(info, io.BytesIO(text.encode()))
+    return buffer.getvalue()
+
+
+@dataclass
+class Counting:
+    """A source that counts what it gives."""
+
+    source: StoreSource
+    given: list[str] = field(default_factory=list)
+
+    @property
+    def repository(self) -> str:
+        """As the source's own."""
+        return self.source.repository
+
+    def find(self, id_: str) -> KeptImage | None:
+        """Count the archives."""
+        kept = self.source.find(id_)
+        if kept is None:
+            return None
+
+        def archive(name: str) -> Iterator[bytes]:
+            self.given.append(id_)
+            return kept.archive(name)
+
+        return KeptImage(config=kept.config, archive=archive)
+
+    def ids(self) -> Collection[str]:
+        """As the source's own."""
+        return self.source.ids()
+
+
+@dataclass
+class Hall:
+    """A store, an engine, and what is between them."""
+
+    folder: Path
+    store: ImageStore
+    source: Counting
+    client: docker.APIClient
+    images: DockerImages
+
+    def keep(self, text: str) -> BotImage:
+        """Keep an image that no other test has."""
+        return keep(self.store, layer_with("below"), layer_with(f"{text} {uuid.uuid4()}"))
+
+    def name(self, image: BotImage) -> str:
+        """Return what the engine calls an image."""
+        return f"{self.source.repository}:{image.id.removeprefix('sha256:')}"
+
+    def inspect(self, name: str) -> dict[str, Any]:
+        """Return what the engine says of an image."""
+        image: dict[str, Any] = self.client.inspect_image(name)  # type: ignore[no-untyped-call] # so in its stubs
+        return image
+
+    def names(self) -> list[str]:
+        """Return the names of all that is loaded."""
+        found = self.client.images(name=self.source.repository)
+        return [name for image in found for name in image["RepoTags"] or ()]
+
+
+@pytest.fixture
+def hall(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[Hall]:
+    """Give an empty store and an engine that loads from it; nothing is left in the engine."""
+    assert docker_client
+    client = connect()
+    store = store_in(tmp_path)
+    source = Counting(StoreSource(store, f"test-{uuid.uuid4().hex[:12]}", lambda: NOW))
+    given = Hall(tmp_path, store, source, client, DockerImages(client, source))
+    yield given
+    for name in given.names():
+        client.remove_image(name, force=True)
+    client.close()
+
+
+def test_a_kept_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
+    """Once; it has the layers and the command that are kept, and is started by the engine's own id."""
+    image = hall.keep("first")
+    found = hall.images.find(image.id)
+    inspected = hall.inspect(hall.name(image))
+    assert found == EngineImage(id=inspected["Id"], command=("bot",))
+    assert inspected["RootFS"]["Layers"] == [layer.digest for layer in image.layers]
+    assert hall.images.find(image.id) == found
+    assert hall.source.given == [image.id]
+
+
+def test_two_seats_load_it_once(hall: Hall) -> None:
+    """Several bots of the same image, and of another, start at the same time."""
+    first, second = hall.keep("first"), hall.keep("second")
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(hall.images.find, [image.id for image in (first, second) * 3]))
+    assert len({image.id for image in found}) == 2
+    assert sorted(hall.source.given) == sorted([first.id, second.id])
+
+
+def test_two_processes_may_load_it_at_once(hall: Hall) -> None:
+    """A command beside a running arena: each has an engine's client and no lock in common."""
+    image = hall.keep("shared")
+    others = [DockerImages(hall.client, hall.source) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda images: images.find(image.id), others))
+    assert len({image.id for image in found}) == 1
+    assert hall.names() == [hall.name(image)]
+
+
+def test_use_is_noted(hall: Hall) -> None:
+    """What plays is not what is pruned."""
+    old, played = (
+        keep(hall.store, layer_with(text), now=NOW - timedelta(days=2)) for text in ("old", "played")
+    )
+    hall.images.find(played.id)
+    assert hall.store.prune(Room(quota=0, keep=()), NOW).images == (old.id,)
+
+
+@pytest.mark.parametrize("part", ["layer", "configuration"])
+def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
+    """The trouble names it; the engine has no such image, and has one once the blob is mended."""
+    image = hall.keep("damaged")
+    digest = image.layers[0].digest if part == "layer" else image.id
+    blob = hall.folder / "images" / "blobs" / "sha256" / digest.removeprefix("sha256:")
+    whole = blob.read_bytes()
+    blob.write_bytes(whole[:-1] + b"x")
+    with pytest.raises(RuntimeTrouble, match=f"{digest}.*is damaged"):
+        hall.images.find(image.id)
+    for name in (image.id, hall.name(image)):
+        with pytest.raises(ImageNotFound):
+            hall.inspect(name)
+    blob.write_bytes(whole)
+    assert hall.images.find(image.id).command == ("bot",)
+
+
+def test_an_image_that_nobody_has_is_the_arenas_fault(hall: Hall) -> None:
+    """Neither kept nor in the engine."""
+    with pytest.raises(RuntimeTrouble, match="the image is not here"):
+        hall.images.find("sha256:" + "0" * 64)
+
+
+def test_an_image_of_the_engines_own_needs_no_source(hall: Hall, base_image: str) -> None:
+    """The house's bots are built there."""
+    assert hall.images.find(base_image).id == base_image
+    assert hall.source.given == []
+
+
+def test_a_name_that_was_moved_is_not_believed(hall: Hall, base_image: str) -> None:
+    """Another image under our name is not started: what is kept is loaded again."""
+    image = hall.keep("right")
+    repository, _, tag = hall.name(image).rpartition(":")
+    hall.client.tag(base_image, repository, tag)
+    found = hall.images.find(image.id)
+    assert found.id != base_image
+    inspected = hall.inspect(found.id)
+    assert inspected["RootFS"]["Layers"] == [layer.digest for layer in image.layers]
+
+
+def test_the_same_layers_with_another_command_are_not_believed(hall: Hall) -> None:
+    """What is started belongs to the content."""
+    image = hall.keep("right")
+    first = hall.images.find(image.id)
+    container = hall.client.create_container(first.id, command=["bot"])["Id"]
+    repository, _, tag = hall.name(image).rpartition(":")
+    try:
+        hall.client.commit(container, repository, tag, changes=["ENTRYPOINT ['other']"])
+    finally:
+        hall.client.remove_container(container)
+    assert hall.inspect(hall.name(image))["Id"] != first.id
+    assert hall.images.find(image.id) == first
+
+
+def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
+    """An archive that is none of the image's is named with what the engine said."""
+    image = hall.keep("right")
+    kept = hall.source.source.find(image.id)
+    assert kept is not None
+    config = kept.config
+    manifest = json.dumps([{"Config": "none.json", "RepoTags": None, "Layers": []}])
+
+    class Wrong(Counting):
+        def find(self, id_: str) -> KeptImage | None:
+            assert id_ == image.id
+            return KeptImage(config=config, archive=lambda _: iter([layer_with(manifest)]))
+
+    images = DockerImages(hall.client, Wrong(hall.source.source))
+    with pytest.raises(
+        RuntimeTrouble, match=r"did not load kaiten/submitted-test-.* as it is kept; it said: .+"
+    ):
+        images.find(image.id)
+
+
+def test_prune_removes_what_is_no_longer_kept(hall: Hall, base_image: str) -> None:
+    """What is kept stays, as does what a container uses, and what others have loaded."""
+    stays, used, goes = hall.keep("stays"), hall.keep("used"), hall.keep("goes")
+    found = {image.id: hall.images.find(image.id).id for image in (stays, used, goes)}
+    container = hall.client.create_container(found[used.id], command=["bot"])["Id"]
+    other = hall.source.repository + "-other"
+    hall.client.tag(base_image, other, "latest")
+    try:
+        hall.store.prune(Room(quota=0, keep={stays.id}), NOW + timedelta(days=1))
+        assert hall.images.prune() == 1
+        assert set(hall.names()) == {hall.name(stays), hall.name(used)}
+        assert hall.inspect(f"{other}:latest")["Id"] == base_image
+    finally:
+        hall.client.remove_container(container)
+        hall.client.remove_image(f"{other}:latest")
+    assert hall.images.prune() == 1
+    assert hall.names() == [hall.name(stays)]
