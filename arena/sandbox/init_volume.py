@@ -17,6 +17,7 @@ import docker
 from docker.errors import APIError, ImageNotFound, NotFound
 
 from arena.sandbox.docker_engine import engine_errors
+from arena.sandbox.docker_sandbox import remove_container
 from arena.sandbox.errors import RuntimeTrouble
 from arena.sandbox.init_image import INIT_FILE, INIT_FOLDER, Init, is_init
 
@@ -64,16 +65,16 @@ class InitVolume:
             return None
 
     def _fill(self) -> None:
-        begun = time.monotonic()
-        while (waited := time.monotonic() - begun) < _PATIENCE_SECONDS:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        others: dict[str, float] = {}
+        while time.monotonic() < deadline:
             held = self._try_to_fill()
             if held is True:
                 return
             if held is False:
                 self._client.remove_volume(self._init.volume)  # a fill that was cut off, for example
-            elif waited > _STALE_SECONDS:
-                with contextlib.suppress(NotFound):
-                    self._client.remove_container(self._init.volume, force=True)
+            else:
+                self._clear_the_way(others)
             time.sleep(_POLL_SECONDS)
         raise RuntimeTrouble(
             f"the volume {self._init.volume} could not be made within {_PATIENCE_SECONDS:g} s: see what "
@@ -105,8 +106,18 @@ class InitVolume:
         except NotFound:  # removed by one who lost patience
             return None
         finally:
-            with contextlib.suppress(NotFound):
-                self._client.remove_container(container, force=True)
+            remove_container(self._client, container, self._init.volume)
+
+    def _clear_the_way(self, others: dict[str, float]) -> None:
+        """Remove a container that somebody began this with and left.
+
+        Args:
+            others: When each was seen first.
+        """
+        with contextlib.suppress(NotFound):
+            other = self._client.inspect_container(self._init.volume)["Id"]
+            if time.monotonic() - others.setdefault(other, time.monotonic()) > _STALE_SECONDS:
+                remove_container(self._client, other, self._init.volume)
 
     def _holds_init(self, container: str) -> bool:
         chunks, _ = self._client.get_archive(container, f"{INIT_FOLDER}/{INIT_FILE}")

@@ -17,6 +17,24 @@ def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterato
 
 
 @pytest.fixture(scope="session")
+def gvisor_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
+    """Give a place for programs in containers of gVisor, which nobody needs to have."""
+    runtimes = docker_client.info()["Runtimes"]
+    if "runsc" not in runtimes:
+        pytest.skip("the engine has no runtime runsc (scripts/gvisor registers it)")
+    stage = DockerStage(docker_client, base_image, "runsc")
+    yield stage
+    stage.close()
+
+
+@pytest.fixture(params=["docker", "gvisor"])
+def container_stage(request: pytest.FixtureRequest) -> DockerStage:
+    """Give containers of the engine's default runtime, then of gVisor."""
+    chosen: DockerStage = request.getfixturevalue(f"{request.param}_stage")
+    return chosen
+
+
+@pytest.fixture(scope="session")
 def process_stage() -> Iterator[ProcessStage]:
     """Give a place for programs in plain processes."""
     stage = ProcessStage()

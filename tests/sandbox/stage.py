@@ -62,13 +62,15 @@ class DockerStage:
         self.install = f"test-{uuid.uuid4().hex[:12]}"
         self.runtime = DockerRuntime(connect(), runtime=container_runtime)
         self.client = client
+        self.gvisor = self.runtime.host.gvisor
+        self.filters_calls = not self.gvisor or _filters_calls(client, container_runtime)
         self._base = base_image
         self._images: list[str] = []
 
-    def image(self, instructions: str) -> str:
-        """Return the id of an image of the base and these lines of a Dockerfile."""
+    def image(self, instructions: str, base: str = "") -> str:
+        """Return the id of an image of a base, Python's if none is named, and these lines of a Dockerfile."""
         # The label makes it an image of its own, so that removing it hurts no other test.
-        text = f"FROM {self._base}\nLABEL kaiten.test={uuid.uuid4().hex}\n{instructions}\n"
+        text = f"FROM {base or self._base}\nLABEL kaiten.test={uuid.uuid4().hex}\n{instructions}\n"
         image, _ = self.client.images.build(fileobj=io.BytesIO(text.encode()), rm=True, network_mode="none")
         if image.id is None:
             raise ValueError(instructions)
@@ -94,6 +96,11 @@ class DockerStage:
         for image in self._images:
             self.client.images.remove(image, force=True)
         self.runtime.close()
+
+
+def _filters_calls(client: docker.DockerClient, runtime: str | None) -> bool:
+    """Tell whether gVisor is asked to hold the allow-list of system calls; by itself it does not."""
+    return "--oci-seccomp" in (client.info()["Runtimes"][runtime].get("runtimeArgs") or ())
 
 
 class ProcessStage:
@@ -171,10 +178,15 @@ def spec_for(
 
 def run(stage: Stage, program: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS) -> tuple[Exit, str]:
     """Run a program to its end in a sandbox, and return how it ended and what it printed to stderr."""
+    return run_source(stage, stage.source(program), slot=slot, limits=limits)
+
+
+def run_source(
+    stage: Stage, source: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
+) -> tuple[Exit, str]:
+    """Do the same with a source of the stage's runtime."""
     with listening(slot) as (folder, _):
-        sandbox = stage.runtime.launch(
-            spec_for(stage, stage.source(program), folder, slot=slot, limits=limits)
-        )
+        sandbox = stage.runtime.launch(spec_for(stage, source, folder, slot=slot, limits=limits))
         try:
             return sandbox.wait(), sandbox.stderr()
         finally:

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +23,18 @@ def report(stage: DockerStage, program: str, **options: Any) -> Any:  # noqa: AN
     return json.loads(said)
 
 
-def test_no_network_but_loopback(docker_stage: DockerStage) -> None:
+def test_no_network_but_loopback(container_stage: DockerStage) -> None:
     """The container has a network of its own, which holds a loopback interface and no route."""
     program = """
 routes = open("/proc/net/route").read()
 tell([os.readlink("/proc/self/ns/net"), os.listdir("/sys/class/net"), routes.count("\\n")])
 """
-    own, interfaces, lines = report(docker_stage, program)
+    own, interfaces, lines = report(container_stage, program)
     assert own != str(Path("/proc/self/ns/net").readlink())
     assert (interfaces, lines) == (["lo"], 1)
 
 
-def test_only_unix_sockets_can_be_made(docker_stage: DockerStage) -> None:
+def test_only_unix_sockets_can_be_made(container_stage: DockerStage) -> None:
     """Every other family is answered as by a kernel without it; vsock would pass by the network namespace."""
     program = """
 import errno, socket
@@ -47,19 +48,18 @@ families = ["AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_VSOCK", "AF_AL
 kinds = [socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET]
 tell({name: sorted({attempt(getattr(socket, name), kind) for kind in kinds}) for name in families})
 """
-    refused = ["EAFNOSUPPORT"]
-    assert report(docker_stage, program) == {
-        "AF_INET": refused,
-        "AF_INET6": refused,
-        "AF_NETLINK": refused,
-        "AF_PACKET": refused,
-        "AF_VSOCK": refused,
-        "AF_ALG": refused,
-        "AF_UNIX": ["made"],
-    }
+    found = report(container_stage, program)
+    assert found.pop("AF_UNIX") == ["made"]
+    if container_stage.gvisor:
+        # They are gVisor's own, on a network of its own; the host's kernel is asked for none.
+        assert {name for name, answers in found.items() if "made" in answers} <= {
+            "AF_INET", "AF_INET6", "AF_NETLINK",
+        }  # fmt: skip
+    else:
+        assert set(map(tuple, found.values())) == {("EAFNOSUPPORT",)}
 
 
-def test_only_tmp_can_be_written(docker_stage: DockerStage) -> None:
+def test_only_tmp_can_be_written(container_stage: DockerStage) -> None:
     """Of all folders that can be seen, a file can be made in /tmp alone."""
     program = """
 written = []
@@ -74,19 +74,23 @@ for folder, names, _ in os.walk("/"):
         pass
 tell(written)
 """
-    assert report(docker_stage, program) == ["/tmp"]  # noqa: S108 - the container's
+    assert report(container_stage, program) == ["/tmp"]  # noqa: S108 - the container's
 
 
-def test_tmp_is_bounded(docker_stage: DockerStage) -> None:
-    """Neither bytes nor files beyond the limits fit into /tmp, and nothing in it can be executed."""
+def test_tmp_is_bounded(container_stage: DockerStage) -> None:
+    """Neither bytes nor files beyond the limits fit into /tmp, and nothing in it can be executed.
+
+    gVisor counts no files. What they take is memory of the bot's own.
+    """
     program = """
 import errno, subprocess
 def until_refused(act):
-    for number in range(100_000):
+    for number in range(2_000):
         try:
             act(number)
         except OSError as error:
             return number, errno.errorcode[error.errno]
+    return number, "all"
 def fill(number):
     with open(f"/tmp/big{number}", "wb", buffering=0) as file:
         if file.write(bytes(1 << 20)) < 1 << 20:
@@ -107,14 +111,15 @@ except OSError as error:
     executed = errno.errorcode[error.errno]
 tell([mebibytes, files, executed])
 """
-    mebibytes, files, executed = report(docker_stage, program, limits=replace(LAUNCH_LIMITS, tmp_mib=4))
+    mebibytes, files, executed = report(container_stage, program, limits=replace(LAUNCH_LIMITS, tmp_mib=4))
     assert mebibytes == [4, "ENOSPC"]
-    assert files[1] == "ENOSPC"
-    assert 1_000 <= files[0] <= 1_024
+    if not container_stage.gvisor:
+        assert files[1] == "ENOSPC"
+        assert 1_000 <= files[0] <= 1_024
     assert executed == "EACCES"
 
 
-def test_the_socket_folder_is_read_only(docker_stage: DockerStage) -> None:
+def test_the_socket_folder_is_read_only(container_stage: DockerStage) -> None:
     """The socket takes connections; it can't be removed or replaced, and nothing can be put beside it."""
     program = """
 import errno, socket
@@ -136,27 +141,41 @@ tell([
     attempt(lambda: os.listdir("/run/arena")),
 ])
 """
-    unlink, rename, make, bind, chmod, listing = report(docker_stage, program)
-    assert [unlink, rename, make, bind, chmod] == ["EROFS"] * 5
+    unlink, rename, make, bind, chmod, listing = report(container_stage, program)
+    # The folder is not the bot's either, and gVisor looks at that first.
+    assert {unlink, rename, make, bind, chmod} <= (
+        {"EROFS", "EACCES"} if container_stage.gvisor else {"EROFS"}
+    )
     assert listing == "EACCES"
 
 
-def test_user_and_privileges(docker_stage: DockerStage) -> None:
+def test_user_and_privileges(container_stage: DockerStage) -> None:
     """A bot has its slot's uid and gid, no group more, no capability, and no way to gain one."""
     program = """
+import ctypes
+NO_NEW_PRIVS = 39
 status = dict(line.rstrip().split(":", 1) for line in open("/proc/self/status"))
-names = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"]
-tell([os.getresuid(), os.getresgid(), os.getgroups(), [int(status[name], 16) for name in names]])
+names = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "Seccomp"]
+tell([
+    os.getresuid(),
+    os.getresgid(),
+    os.getgroups(),
+    ctypes.CDLL(None).prctl(NO_NEW_PRIVS, 0, 0, 0, 0),
+    {name: int(status[name], 16) for name in names if name in status},
+])
 """
-    uids, gids, groups, status = report(docker_stage, program, slot=3)
+    uids, gids, groups, no_new_privileges, status = report(container_stage, program, slot=3)
     uid, gid = slot_owner(3, os.geteuid(), os.getegid())
     assert uids == [uid] * 3
     assert gids == [gid] * 3
     assert set(groups) <= {gid}
-    assert status == [0, 0, 0, 0, 0, 1, 2]
+    assert no_new_privileges == 1
+    assert status.pop("Seccomp") == (2 if container_stage.filters_calls else 0)
+    assert set(status) >= {"CapInh", "CapPrm", "CapEff", "CapBnd"}
+    assert set(status.values()) == {0}
 
 
-def test_forbidden_calls_are_refused(docker_stage: DockerStage) -> None:
+def test_forbidden_calls_are_refused(container_stage: DockerStage) -> None:
     """The calls by which sandboxes were left before are refused, or answered as by a kernel without them."""
     program = """
 import ctypes, errno
@@ -172,14 +191,18 @@ def attempt(number):
     return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
 tell({name: attempt(number) for name, number in numbers.items()})
 """
-    found = report(docker_stage, program)
+    if not container_stage.filters_calls:
+        pytest.skip("gVisor answers these calls itself here; --oci-seccomp is not among its arguments")
+    found = report(container_stage, program)
     without = {"io_uring_setup", "clone3"}
     assert {name for name, answer in found.items() if answer == "ENOSYS"} == without
     assert {name for name, answer in found.items() if answer == "EPERM"} == set(found) - without
 
 
-def test_namespaces_can_not_be_cloned(docker_stage: DockerStage) -> None:
+def test_namespaces_can_not_be_cloned(container_stage: DockerStage) -> None:
     """A child process may be cloned, a child in a namespace of its own may not."""
+    if not container_stage.filters_calls:
+        pytest.skip("gVisor's namespaces are its own; --oci-seccomp is not among its arguments")
     program = """
 import ctypes, errno, signal
 libc = ctypes.CDLL(None, use_errno=True)
@@ -194,11 +217,14 @@ def attempt(flags):
     return "done"
 tell([attempt(flags) for flags in (0, 0x10000000, 0x20000000, 0x40000000, 0x00020000)])
 """
-    assert report(docker_stage, program) == ["done"] + ["EPERM"] * 4
+    assert report(container_stage, program) == ["done"] + ["EPERM"] * 4
 
 
-def test_processes_are_bounded(docker_stage: DockerStage) -> None:
-    """A bot gets no more processes than its limit, its init included, and lives on."""
+def test_processes_are_bounded(container_stage: DockerStage) -> None:
+    """A bot gets no more processes than its limit, its init included, and lives on.
+
+    gVisor is ended as a whole at that limit, which counts its own threads too.
+    """
     program = """
 import signal
 children = []
@@ -212,75 +238,84 @@ except BlockingIOError:
     pass
 tell(len(children))
 """
-    assert report(docker_stage, program, limits=replace(LAUNCH_LIMITS, pids=12)) == 12 - 2
+    limits = replace(LAUNCH_LIMITS, pids=12)
+    if container_stage.gvisor:
+        assert run(container_stage, f"import os\n{program}", limits=limits)[0].code not in {0, 1}
+    else:
+        assert report(container_stage, program, limits=limits) == 12 - 2
 
 
-def test_cpu_is_bounded(docker_stage: DockerStage) -> None:
-    """A bot that spins in two processes gets no more than its share of one core."""
-    program = """
-import time
-start = time.monotonic()
-child = os.fork()
-while time.monotonic() < start + 3:
-    pass
-if child == 0:
-    os._exit(0)
-os.waitpid(child, 0)
-times = os.times()
-tell((times.user + times.system + times.children_user + times.children_system) / (time.monotonic() - start))
-"""
-    share = report(docker_stage, program, limits=replace(LAUNCH_LIMITS, cpus=0.3))
-    assert share < 0.4
+def test_cpu_is_bounded(container_stage: DockerStage) -> None:
+    """A bot that spins in two processes gets no more than its share of one core, by the host's own count."""
+    program = "import os\nos.fork()\nwhile True: pass"
+    api = container_stage.client.api
+    with listening() as (folder, _):
+        limits = replace(LAUNCH_LIMITS, cpus=0.3)
+        spec = spec_for(container_stage, container_stage.source(program), folder, limits=limits)
+        sandbox = container_stage.runtime.launch(spec)
+        try:
+            # Each answer holds two looks, a second or more apart.
+            seen = api.stats(spec.name, stream=False)
+        finally:
+            sandbox.remove()
+    used = seen["cpu_stats"]["cpu_usage"]["total_usage"] - seen["precpu_stats"]["cpu_usage"]["total_usage"]
+    between = datetime.fromisoformat(seen["read"]) - datetime.fromisoformat(seen["preread"])
+    assert 0.05 < used / 1e9 / between.total_seconds() < 0.4
 
 
-def test_descriptors_and_core_dumps_are_bounded(docker_stage: DockerStage) -> None:
+def test_descriptors_and_core_dumps_are_bounded(container_stage: DockerStage) -> None:
     """The limits on open files, file size and core dumps hold, soft and hard."""
     program = """
 import resource
 tell([resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in ("NOFILE", "FSIZE", "CORE")])
 """
     size = LAUNCH_LIMITS.tmp_mib * 1024 * 1024
-    assert report(docker_stage, program) == [[256, 256], [size, size], [0, 0]]
+    assert report(container_stage, program) == [[256, 256], [size, size], [0, 0]]
 
 
-def test_no_shared_memory(docker_stage: DockerStage) -> None:
-    """There is no /dev/shm to fill, nor any System V shared memory."""
+def test_no_shared_memory(container_stage: DockerStage) -> None:
+    """There is no /dev/shm to fill, nor any System V shared memory but gVisor's, in the bot's own memory."""
     program = """
 import ctypes, errno
 libc = ctypes.CDLL(None, use_errno=True)
 made = libc.shmget(0, 4096, 0o1600)
-tell([os.path.exists("/dev/shm"), made, errno.errorcode[ctypes.get_errno()]])
+tell([os.access("/dev/shm", os.W_OK), made, errno.errorcode.get(ctypes.get_errno())])
 """
-    assert report(docker_stage, program) == [False, -1, "EPERM"]
+    writable, made, error = report(container_stage, program)
+    assert not writable
+    if container_stage.filters_calls:
+        assert (made, error) == (-1, "EPERM")
 
 
-def test_the_container_tells_nothing_of_its_host(docker_stage: DockerStage) -> None:
+def test_the_container_tells_nothing_of_its_host(container_stage: DockerStage) -> None:
     """Host name and control groups carry no id of a container, an installation or a match."""
     program = """
 import re, socket
 groups = {line.strip().split(":", 2)[2] for line in open("/proc/self/cgroup")}
 tell([socket.gethostname(), sorted(groups)])
 """
-    assert report(docker_stage, program) == ["bot", ["/"]]
+    name, groups = report(container_stage, program)
+    assert name == "bot"
+    assert groups == ([] if container_stage.gvisor else ["/"])
 
 
-def test_a_flood_to_stdout_harms_nobody(docker_stage: DockerStage) -> None:
+def test_a_flood_to_stdout_harms_nobody(container_stage: DockerStage) -> None:
     """Tens of megabytes to stdout pass by; the bot ends as ever."""
-    ended, said = run(docker_stage, "import sys\nfor _ in range(32): sys.stdout.write('x' * (1 << 20))")
+    ended, said = run(container_stage, "import sys\nfor _ in range(32): sys.stdout.write('x' * (1 << 20))")
     assert (ended.code, said) == (0, "")
 
 
-def test_health_checks_and_users_of_the_image_are_ignored(docker_stage: DockerStage) -> None:
+def test_health_checks_and_users_of_the_image_are_ignored(container_stage: DockerStage) -> None:
     """An image that asks for root and for commands of its own gets neither."""
-    image = docker_stage.image(
+    image = container_stage.image(
         "USER 0:0\nSTOPSIGNAL SIGUSR1\nHEALTHCHECK --interval=1s CMD true\n"
         'ENTRYPOINT ["python3", "-c", "import os, sys; sys.stderr.write(str(os.getuid()))"]'
     )
     with listening() as (folder, _):
-        spec = spec_for(docker_stage, image, folder)
-        sandbox = docker_stage.runtime.launch(spec)
+        spec = spec_for(container_stage, image, folder)
+        sandbox = container_stage.runtime.launch(spec)
         try:
-            state = docker_stage.client.api.inspect_container(spec.name)
+            state = container_stage.client.api.inspect_container(spec.name)
             assert "Health" not in state["State"]
             assert state["Config"]["StopSignal"] == "SIGKILL"
             assert sandbox.wait().code == 0

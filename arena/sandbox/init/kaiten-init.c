@@ -9,9 +9,10 @@
  * process has ended.
  *
  * Why a bot can't stop it: it handles no signal, and the kernel gives the first process of a pid
- * namespace no signal from inside that it doesn't handle, not even SIGKILL or SIGSTOP. It has no timer
- * either that could be taken from it, but counts the time left while it waits. Its memory is closed
- * (see main), although it has the bot's uid.
+ * namespace no signal from inside that it doesn't handle, not even SIGKILL or SIGSTOP. It counts the
+ * time left while it waits, so no timer needs to reach it. Its memory is closed (see main), although it
+ * has the bot's uid. Under gVisor, whose kernel gives it every signal, a bot can end it, which ends the
+ * bot, or stop it; for that there is a timer which ends it all the same.
  */
 
 #include <errno.h>
@@ -112,6 +113,17 @@ static int watch(pid_t bot, long seconds, const sigset_t *death)
     }
 }
 
+/* A process that is stopped still gets SIGKILL, and its timers are out of others' reach. Linux itself
+ * gives the first process of a pid namespace no such signal, nor does it need one. */
+static void end_even_if_stopped(long seconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    struct itimerspec when = {.it_value = {.tv_sec = seconds}};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        timer_settime(timer, 0, &when, NULL);
+}
+
 int main(int count, char *words[])
 {
     char *rest = NULL;
@@ -122,6 +134,8 @@ int main(int count, char *words[])
     }
     /* The bot will have the same uid. This keeps it out of this process's memory, before it is there. */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+    end_even_if_stopped(seconds + 1);
 
     sigset_t death;
     sigemptyset(&death);

@@ -1,0 +1,310 @@
+"""The first process of a container: what a bot can do to it, what it reports, and how it gets there."""
+
+import io
+import json
+import tarfile
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+
+import docker
+import pytest
+from docker.errors import NotFound
+
+from arena.sandbox import Exit, init_volume
+from arena.sandbox.docker_engine import connect
+from arena.sandbox.errors import RuntimeTrouble
+from arena.sandbox.init_image import Init, init_for
+from arena.sandbox.init_volume import InitVolume
+from tests.sandbox.stage import DockerStage, listening, run, spec_for
+
+pytestmark = pytest.mark.docker
+
+ATTACKS = """
+import ctypes, errno, json, os, resource, signal, sys, time
+
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+
+def write_memory():
+    with open("/proc/1/maps") as maps:
+        place = int(next(line for line in maps if " rw" in line).split("-")[0], 16)
+    with open("/proc/1/mem", "r+b", buffering=0) as memory:
+        memory.seek(place)
+        memory.write(bytes(8))
+
+said = {
+    "memory": attempt(write_memory),
+    "environment": attempt(lambda: open("/proc/1/environ").read()),
+    "descriptors": attempt(lambda: os.listdir("/proc/1/fd")),
+    "root": attempt(lambda: os.listdir("/proc/1/root")),
+}
+attempt(lambda: os.setpriority(os.PRIO_PROCESS, 1, 19))
+json.dump(said, sys.stderr)
+sys.stderr.flush()
+for number in SIGNALS:
+    attempt(lambda: os.kill(1, number))
+while True:
+    attempt(lambda: os.kill(1, signal.SIGSTOP))
+    attempt(lambda: os.kill(1, signal.SIGCHLD))
+    time.sleep(0.01)
+"""
+
+ORPHANS = """
+import os, sys, time
+for _ in range(5):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os._exit(0)
+        os._exit(0)
+    os.wait()
+def dead():
+    states = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            states.append(open(f"/proc/{name}/stat").read().rpartition(")")[2].split()[0])
+        except OSError:
+            pass
+    return states.count("Z")
+deadline = time.monotonic() + 30
+while dead() and time.monotonic() < deadline:
+    time.sleep(0.05)
+sys.exit(dead())
+"""
+
+DAEMON = """
+import os, signal, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+if os.fork() == 0:
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    if os.fork() == 0:
+        signal.pause()
+    signal.pause()
+raise SystemExit(7)
+"""
+
+
+def started(stage: DockerStage, instructions: str) -> tuple[Exit, str]:
+    """Run an image of these instructions to its end."""
+    with listening() as (folder, _):
+        sandbox = stage.runtime.launch(spec_for(stage, stage.image(instructions), folder))
+        try:
+            return sandbox.wait(), sandbox.stderr()
+        finally:
+            sandbox.remove()
+
+
+def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
+    """No signal, no priority and no way into its memory: the init ends the bot when its time is over.
+
+    Under gVisor a bot can stop its init, which ends with it a second later; most other signals end both at
+    once.
+    """
+    signals = "[19, 20, 21, 22]" if container_stage.gvisor else "range(1, 65)"
+    with listening() as (folder, _):
+        source = container_stage.source(f"SIGNALS = {signals}\n{ATTACKS}")
+        sandbox = container_stage.runtime.launch(
+            replace(spec_for(container_stage, source, folder), deadline_seconds=6)
+        )
+        try:
+            ended, said = sandbox.wait(), sandbox.stderr()
+        finally:
+            sandbox.remove()
+    answers, _, words = said.partition("}")
+    found = json.loads(answers + "}")
+    assert found["memory"] in {"EACCES", "EPERM"}
+    if container_stage.gvisor:
+        assert (ended.code, words) == (137, "")
+    else:
+        assert (ended.code, words) == (124, "arena: ended by the hard deadline of 6 s\n")
+        assert set(found.values()) <= {"EACCES", "EPERM"}, found
+
+
+def test_the_dead_are_collected(container_stage: DockerStage) -> None:
+    """Children of children that end leave no zombies, which would count as processes."""
+    ended, said = run(container_stage, ORPHANS)
+    assert (ended.code, said) == (0, "")
+
+
+def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
+    """Processes that a bot left in sessions of their own, deaf to signals, end when it does."""
+    with listening() as (folder, server):
+        sandbox = container_stage.runtime.launch(
+            spec_for(container_stage, container_stage.source(DAEMON), folder)
+        )
+        try:
+            channel, _ = server.accept()
+            with channel:
+                channel.settimeout(30)
+                assert channel.recv(1) == b""  # each of its processes held the other end
+            assert sandbox.wait().code == 7
+        finally:
+            sandbox.remove()
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "words"),
+    [
+        ("#!/bin/python9\\n", 127, "it is there, but what runs it is not"),
+        ("#!/bin/sh\\r\\nexit 0\\r\\n", 127, "a line end of Windows belongs to its name"),
+        ("exit 0\\n", 126, "nor a script that begins with #!"),
+        ("", 126, "nor a script that begins with #!"),
+    ],
+)
+def test_what_is_wrong_with_a_program_is_said(
+    docker_stage: DockerStage, file: str, code: int, words: str
+) -> None:
+    """A script that can't be run is told in words that help its author."""
+    ended, said = started(
+        docker_stage,
+        f"USER 0\nRUN printf '{file}' > /start.sh && chmod 755 /start.sh\nENTRYPOINT [\"/start.sh\"]",
+    )
+    assert ended.code == code
+    assert said.startswith("arena: can't start /start.sh: ")
+    assert words in said
+
+
+def test_arguments_arrive_as_they_are(docker_stage: DockerStage) -> None:
+    """Entry point and command follow each other, and no word is interpreted."""
+    _, said = started(
+        docker_stage,
+        'ENTRYPOINT ["python3", "-c", "import json, sys; json.dump(sys.argv[1:], sys.stderr)"]\n'
+        'CMD ["a b", "$HOME", "", "--"]',
+    )
+    assert json.loads(said) == ["a b", "$HOME", "", "--"]
+
+
+def test_what_an_image_has_in_its_place_stays_out(docker_stage: DockerStage) -> None:
+    """A bot finds the arena's init where it is mounted, not its own; nor do the bots after it."""
+    place = "/run/arena-init"
+    image = (
+        f"USER 0\nRUN mkdir -p {place} && echo x > {place}/mine && echo x > {place}/kaiten-init\n"
+        f'ENTRYPOINT ["python3", "-c", "import os, sys; print(os.listdir(\'{place}\'), file=sys.stderr)"]'
+    )
+    assert started(docker_stage, image)[1] == "['kaiten-init']\n"
+
+
+def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
+    """A container is removed with all it had; the one volume of all bots stays, and is no leftover."""
+    with listening() as (folder, _):
+        spec = spec_for(docker_stage, docker_stage.source("pass"), folder)
+        sandbox = docker_stage.runtime.launch(spec)
+        mounts = docker_stage.client.api.inspect_container(spec.name)["Mounts"]
+        sandbox.remove()
+    volumes = [mount for mount in mounts if mount["Type"] == "volume"]
+    assert [(volume["Destination"], volume["RW"]) for volume in volumes] == [("/run/arena-init", False)]
+    docker_stage.runtime.sweep(docker_stage.install)
+    assert docker_stage.client.volumes.get(volumes[0]["Name"])
+
+
+@pytest.fixture
+def init(docker_client: docker.DockerClient) -> Iterator[Init]:
+    """Give an init that no engine has seen, and remove what was made of it."""
+    own = init_for(docker_client.info()["Architecture"])
+    init = Init(own.machine, own.program + uuid.uuid4().bytes)
+    yield init
+    api = docker_client.api
+    for remove, what in (
+        (api.remove_container, init.volume),
+        (api.remove_volume, init.volume),
+        (api.remove_image, init.image),
+    ):
+        with suppress(NotFound):
+            remove(what)
+
+
+def content(client: docker.DockerClient, image: str, volume: str) -> bytes:
+    """Return what a container finds as the init in a volume."""
+    api = client.api
+    container = api.create_container(
+        image, ["true"], host_config=api.create_host_config(binds=[f"{volume}:/look:ro,nocopy"])
+    )["Id"]
+    try:
+        chunks, _ = api.get_archive(container, "/look/kaiten-init")
+        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
+            file = archive.extractfile("kaiten-init")
+            return file.read() if file else b""
+    finally:
+        api.remove_container(container)
+
+
+def test_many_make_the_volume_at_once(
+    docker_client: docker.DockerClient, base_image: str, init: Init
+) -> None:
+    """Arenas that start at the same time on one engine make the volume once, and whole."""
+
+    def make() -> None:
+        client = connect()
+        InitVolume(client, init).ensure()
+        client.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        for making in [pool.submit(make) for _ in range(6)]:
+            making.result(timeout=60)
+    assert content(docker_client, base_image, init.volume) == init.program
+    with pytest.raises(NotFound):
+        docker_client.api.inspect_container(init.volume)
+
+
+def test_a_pruned_volume_is_made_again(
+    docker_client: docker.DockerClient, base_image: str, init: Init
+) -> None:
+    """Who removed volume and image while the arena runs has done no harm."""
+    volume = InitVolume(docker_client.api, init)
+    volume.ensure()
+    docker_client.api.remove_volume(init.volume)
+    docker_client.api.remove_image(init.image)
+    volume.ensure()
+    assert content(docker_client, base_image, init.volume) == init.program
+
+
+@pytest.mark.parametrize("found", [b"", b"half of it"])
+def test_a_spoilt_volume_is_made_again(
+    docker_client: docker.DockerClient, base_image: str, init: Init, found: bytes
+) -> None:
+    """What was cut off while it was made, by a crash of the engine, is found out by its content."""
+    spoilt = Init(init.machine, found)
+    # Under the right name, as a cut-off copy would be.
+    filler = docker_client.api.load_image(spoilt.archive())  # type: ignore[no-untyped-call] # so in its stubs
+    list(filler)
+    container = docker_client.api.create_container(
+        spoilt.image, host_config=docker_client.api.create_host_config(binds=[f"{init.volume}:/init"])
+    )["Id"]
+    docker_client.api.remove_container(container)
+    docker_client.api.remove_image(spoilt.image)
+    assert content(docker_client, base_image, init.volume) == found
+    InitVolume(docker_client.api, init).ensure()
+    assert content(docker_client, base_image, init.volume) == init.program
+
+
+def test_who_died_while_making_it_stands_in_nobodys_way(
+    docker_client: docker.DockerClient, base_image: str, init: Init, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container that was left by whoever made the volume is removed after a while."""
+    monkeypatch.setattr(init_volume, "_STALE_SECONDS", 0.3)
+    docker_client.api.create_container(base_image, ["true"], name=init.volume)
+    InitVolume(docker_client.api, init).ensure()
+    assert content(docker_client, base_image, init.volume) == init.program
+
+
+def test_an_engine_of_another_kind_is_refused() -> None:
+    """Without an init for the engine's processor nothing is started."""
+    with pytest.raises(RuntimeTrouble, match=r"riscv64.*x86_64 and aarch64 alone"):
+        init_for("riscv64")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_image_is_the_same_every_time(machine: str) -> None:
+    """The same program gives the same bytes, and other content another name."""
+    init = init_for(machine)
+    assert init.archive() == init_for(machine).archive()
+    assert Init(machine, init.program + b"x").volume != init.volume
