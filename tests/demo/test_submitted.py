@@ -36,6 +36,11 @@ def loaded(client: docker.DockerClient, place: Place) -> list[str]:
     return [tag for image in images for tag in image.tags]
 
 
+def played(place: Place) -> set[str]:
+    """Return the names of the bots that have played a rated game."""
+    return {line["bot"] for line in place.board() if line["games"]}
+
+
 def saved(client: docker.DockerClient, base: str, file: Path) -> None:
     """Write the archive of a bot that somebody built on his own machine."""
     source = (samples() / "greedy" / "bot.py").read_text()
@@ -74,7 +79,7 @@ def test_an_archive_and_a_source_file_play(
         + (samples() / "random" / "bot.py").read_text()
     )
     with started(arena, "coordinator", **ACCEPTED) as coordinator:
-        await_that(lambda: any(line["games"] for line in arena.board()), "a game of the house's bots")
+        await_that(lambda: bool(played(arena)), "a game of the house's bots")
         first = arena.run("admin", "add-bot", "packed", str(archive), "--author", "ann", **ACCEPTED)
         assert first.code == 0, first.stderr
         assert first.stdout.startswith("packed@1 sha256:")
@@ -83,8 +88,7 @@ def test_an_archive_and_a_source_file_play(
         again = arena.run("admin", "add-bot", "wrapped", str(source), "--author", "ben", **ACCEPTED)
         assert (again.code, again.stdout) == (0, second.stdout)
         assert "there is no new one" in again.stderr
-        games = lambda: {line["bot"]: line["games"] for line in arena.board()}  # noqa: E731 - read anew each time
-        await_that(lambda: games()["packed"] > 0 and games()["wrapped"] > 0, "games of both")
+        await_that(lambda: {"packed", "wrapped"} <= played(arena), "games of both")
         coordinator.send_signal(signal.SIGTERM)
         _, said = coordinator.communicate(timeout=60)
     assert coordinator.returncode == 0, said

@@ -19,6 +19,8 @@ EVERY_COMMAND = {
     "arena leaderboard",
     "arena replay verify",
     "arena admin rebuild-ratings",
+    "arena admin add-bot",
+    "arena admin prune-images",
 }
 
 

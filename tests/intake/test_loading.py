@@ -40,7 +40,7 @@ def test_a_damaged_layer_ends_it_before_there_is_an_image(tmp_path: Path, damage
         blob.unlink()
     else:
         blob.write_bytes(damage)
-    given = []
+    given: list[bytes] = []
     with pytest.raises(IntakeTrouble, match=digest):
         given.extend(docker_archive(store, image, "name:tag"))
     assert b"manifest.json" not in b"".join(given)

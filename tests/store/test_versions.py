@@ -66,3 +66,26 @@ def test_a_moment_needs_a_time_zone(store: Store) -> None:
     with pytest.raises(StatementError, match="no time zone"):
         store.writes.add_version(naive)
     assert store.reads.totals().bots == 0
+
+
+def test_a_bot_is_found_by_its_name(store: Store) -> None:
+    """With its author and the number of its newest version."""
+    assert store.reads.bot("mine") is None
+    for source in ("sha256:1", "sha256:2"):
+        add_bot(store, "mine", source=source)
+    add_bot(store, "greedy", author="house")
+    bots = [store.reads.bot(name) for name in ("mine", "greedy")]
+    found = [(bot.name, bot.author, bot.house, bot.newest) for bot in bots if bot is not None]
+    assert found == [("mine", "ann", False, 2), ("greedy", "house", True, 1)]
+
+
+def test_what_plays_is_in_use(store: Store) -> None:
+    """The newest version of every bot, and an older one for as long as a match of it is open."""
+    assert store.reads.sources_in_use() == frozenset()
+    old = [add_bot(store, bot, source=f"sha256:{bot}1") for bot in ("a", "b")]
+    claim = claimed(store, old)
+    for bot in ("a", "b"):
+        add_bot(store, bot, source=f"sha256:{bot}2")
+    assert store.reads.sources_in_use() == {"sha256:a1", "sha256:b1", "sha256:a2", "sha256:b2"}
+    assert store.writes.record(finished(claim, [(1, 2)] * 2))
+    assert store.reads.sources_in_use() == {"sha256:a2", "sha256:b2"}
