@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from tests.sandbox.hostile.channel_attacks import ATTACKS as CHANNEL
 from tests.sandbox.hostile.system_attacks import ATTACKS as SYSTEM
 
-ATTACKS: Final = tuple(sorted(SYSTEM, key=lambda attack: attack.number))
+ATTACKS: Final = tuple(sorted((*SYSTEM, *CHANNEL), key=lambda attack: attack.number))

@@ -1,0 +1,1 @@
+"""Bots that attack the channel to the referee."""

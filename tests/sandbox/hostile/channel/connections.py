@@ -1,0 +1,124 @@
+"""Bots that play honestly, and besides connect in ways that nobody asked for. Run in a bot's container."""
+
+import array
+import contextlib
+import os
+import signal
+import socket
+from typing import Final
+
+from tests.sandbox.hostile.bot import tell
+from tests.sandbox.hostile.channel.play import HELLO, Call, greeted
+from tests.sandbox.hostile.channel.raw import DATA, END_STREAM, PING, PREFACE, SETTINGS, dial, frame
+
+_WANTED: Final = 1_000
+_A_PROCESS: Final = 200
+"""Fewer than a process may have open files."""
+
+_FILES: Final = 100
+
+
+def a_thousand_connections() -> None:
+    """Open connections from several processes, as many as there can be, and keep them open."""
+    bot = greeted()
+    move = bot.play_to()
+    answered = 0
+    for _ in range(_WANTED // _A_PROCESS):
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            lines = [line for line in map(_answered, range(_A_PROCESS)) if line is not None]
+            os.write(writer, str(len(lines)).encode())
+            signal.pause()
+        os.close(writer)
+        answered += int(os.read(reader, 20))
+    tell(tried=_WANTED, answered=answered)
+    bot.play_on(move)
+
+
+def connects_and_closes() -> None:
+    """Open a connection and close it, a thousand times."""
+    bot = greeted()
+    move = bot.play_to()
+    opened = 0
+    for _ in range(_WANTED):
+        with contextlib.suppress(OSError):
+            dial().close()
+            opened += 1
+    tell(tried=_WANTED, opened=opened)
+    bot.play_on(move)
+
+
+def speaks_when_all_is_over() -> None:
+    """Open a second line and leave it silent; speak on it when the match has ended, and dial in again."""
+    bot = greeted()
+    move = bot.play_to()
+    line = dial()
+    tell(lines=2)
+    bot.play_on(move)
+    with contextlib.suppress(OSError):
+        while True:
+            line.sendall(PREFACE + frame(SETTINGS))
+            line.recv(1)
+            line = dial()
+
+
+def second_stream() -> None:
+    """Call Play once more on the same connection, and say Hello there too."""
+    bot = greeted()
+    move = bot.play_to()
+    line = bot.call.line
+    second = Call(line, stream=3)
+    second.send(HELLO.SerializeToString())
+    found = line.frame()
+    while found.kind != DATA and (found.stream != second.stream or not found.flags & END_STREAM):
+        found = line.frame()
+    tell(refused=found.kind != DATA)
+    bot.play_on(move)
+
+
+def passes_files() -> None:
+    """Send a hundred open files along with a ping, and look whether anybody keeps them."""
+    bot = greeted()
+    move = bot.play_to()
+    line = bot.call.line
+    reader, writer = os.pipe()
+    files = array.array("i", [writer] * _FILES)
+    sent = line.socket.sendmsg([frame(PING, b"in files")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+    os.close(writer)
+    line.wait_for_pong()
+    os.set_blocking(reader, False)
+    try:
+        kept = os.read(reader, 1) != b""
+    except BlockingIOError:
+        kept = True
+    tell(sent=sent, kept=kept)
+    bot.play_on(move)
+
+
+def out_of_band() -> None:
+    """Send a byte that overtakes the others, and look whether it came into the stream."""
+    bot = greeted()
+    move = bot.play_to()
+    line = bot.call.line
+    try:
+        line.socket.send(b"x", socket.MSG_OOB)
+        refused = None
+    except OSError as error:
+        refused = str(error)
+    tell(refused=refused)
+    line.wait_for_pong()
+    tell(passed_over=True)
+    bot.play_on(move)
+
+
+def _answered(_: int) -> socket.socket | None:
+    """Return a new connection over which the referee speaks HTTP/2, or None where it does not."""
+    line = None
+    with contextlib.suppress(OSError):
+        line = dial()
+        line.sendall(PREFACE + frame(SETTINGS))
+        if line.recv(1):
+            return line
+    if line is not None:
+        line.close()
+    return None

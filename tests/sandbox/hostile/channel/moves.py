@@ -1,0 +1,224 @@
+"""Bots whose messages are well formed and mean what they must not. Run in a bot's container."""
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from arena.wire.v1 import referee_pb2 as pb
+from tests.sandbox.hostile.bot import MOMENT, tell
+from tests.sandbox.hostile.channel.play import (
+    HELLO,
+    Bot,
+    Call,
+    Ended,
+    greeted,
+    tell_of_the_notice,
+    tell_whether_it_ends,
+)
+from tests.sandbox.hostile.channel.raw import Line
+
+_NO_CARD: Final = cast("pb.Card.ValueType", 99)
+
+
+def card_not_in_hand() -> None:
+    """Play a card that is in no hand, since it belongs to a variant."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, cards=[pb.CARD_SOY_SAUCE]))
+    tell_of_the_notice(bot, sent="soy sauce")
+
+
+def two_cards_without_chopsticks() -> None:
+    """Play two cards where nothing allows it."""
+    bot = greeted()
+    move = bot.play_to((MOMENT[0], 1))
+    bot.answer(_like(move, cards=[*move.cards, *move.cards]))
+    tell_of_the_notice(bot, sent=2)
+
+
+def card_for_a_dummy() -> None:
+    """Name a card for a dummy that does not play."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, dummy_card=move.cards[0]))
+    tell_of_the_notice(bot, sent="dummy card")
+
+
+def card_that_does_not_exist() -> None:
+    """Play a card with a number that no card has."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, cards=[_NO_CARD]))
+    tell_of_the_notice(bot, sent=_NO_CARD)
+
+
+def no_card() -> None:
+    """Answer with nothing to play."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, cards=[]))
+    tell_of_the_notice(bot, sent=0)
+
+
+def a_thousand_cards() -> None:
+    """Play a thousand cards in one turn."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, cards=[move.cards[0]] * 1_000))
+    tell_of_the_notice(bot, sent=1_000)
+
+
+def duplicate_in_a_message() -> None:
+    """Give the same answer twice in one message: the second answers nothing."""
+    bot, move = _mid_game()
+    bot.answer(move, move)
+    tell_of_the_notice(bot, sent=2)
+
+
+def duplicate() -> None:
+    """Give the same answer again in a message of its own."""
+    bot, move = _mid_game()
+    bot.answer(move)
+    bot.answer(move)
+    tell_of_the_notice(bot, sent=2)
+
+
+def early() -> None:
+    """Answer a turn that is yet to come."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, turn=move.turn + 2))
+    tell_of_the_notice(bot, turn=move.turn + 2)
+
+
+def early_along_with_the_answer() -> None:
+    """Answer the open turn and, in the same message, one that is yet to come."""
+    bot, move = _mid_game()
+    bot.answer(move, _like(move, turn=move.turn + 2))
+    tell_of_the_notice(bot, turn=move.turn + 2)
+
+
+def before_anything_was_asked() -> None:
+    """Answer before the match has begun."""
+    bot = greeted()
+    bot.answer(pb.Move(game=0, round=3, turn=1, cards=[pb.CARD_TEMPURA]))
+    tell_of_the_notice(bot, round=3)
+
+
+def late() -> None:
+    """Answer a turn that is over."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, turn=move.turn - 1))
+    tell_of_the_notice(bot, turn=move.turn - 1)
+
+
+def wrong_game() -> None:
+    """Answer a game that there is not."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, game=7))
+    tell_of_the_notice(bot, game=7)
+
+
+def ten_strays() -> None:
+    """Answer what was not asked ten times, in one message."""
+    bot, move = _mid_game()
+    bot.answer(*[_like(move, game=7)] * 10)
+    tell_of_the_notice(bot, sent=10)
+
+
+def last_game_there_is() -> None:
+    """Answer the game with the highest number that can be said."""
+    bot, move = _mid_game()
+    bot.answer(_like(move, game=2**32 - 1, round_number=2**32 - 1, turn=2**32 - 1))
+    tell_of_the_notice(bot, game=2**32 - 1)
+
+
+def hello_twice() -> None:
+    """Say Hello once more in the middle of the game."""
+    bot, _ = _mid_game()
+    bot.say(HELLO)
+    tell_of_the_notice(bot, hellos=2)
+
+
+def hello_twice_at_once() -> None:
+    """Say Hello twice before the match has begun."""
+    bot = greeted()
+    bot.say(HELLO)
+    tell_of_the_notice(bot, hellos=2)
+
+
+def hello_with_an_answer() -> None:
+    """Say Hello along with an answer."""
+    bot, move = _mid_game()
+    bot.say(pb.BotMessage(hello=HELLO.hello, moves=[move]))
+    tell_of_the_notice(bot, hellos=2)
+
+
+def wrong_games_to_the_end() -> None:
+    """Break the protocol at every decision, until nothing is asked any more."""
+    bot, move = _mid_game()
+    sent = 0
+    try:
+        while True:
+            bot.answer(_like(move, game=7))
+            sent += 1
+            tell(sent=sent)
+            move = bot.asked()
+    except Ended:
+        return
+
+
+def protocol_of_another_version() -> None:
+    """Say Hello in another version of the protocol."""
+    _greet_wrongly(pb.BotMessage(hello=pb.Hello(protocol=2)))
+
+
+def name_too_long() -> None:
+    """Say Hello with a name that is too long by a byte."""
+    _greet_wrongly(pb.BotMessage(hello=pb.Hello(protocol=1, sdk="x" * 65)))
+
+
+def huge_name() -> None:
+    """Say Hello with a name of 10 KB."""
+    _greet_wrongly(pb.BotMessage(hello=pb.Hello(protocol=1, sdk="x" * 10_000)))
+
+
+def moves_in_the_hello() -> None:
+    """Say Hello and answer what was not asked in the same message."""
+    move = pb.Move(game=0, round=1, turn=1, cards=[pb.CARD_TEMPURA])
+    _greet_wrongly(pb.BotMessage(hello=HELLO.hello, moves=[move]))
+
+
+def no_hello() -> None:
+    """Begin with a move."""
+    _greet_wrongly(pb.BotMessage(moves=[pb.Move(game=0, round=1, turn=1, cards=[pb.CARD_TEMPURA])]))
+
+
+def nothing_at_all() -> None:
+    """Begin with a message that holds nothing."""
+    _greet_wrongly(pb.BotMessage())
+
+
+def _mid_game() -> tuple[Bot, pb.Move]:
+    bot = greeted()
+    return bot, bot.play_to()
+
+
+def _like(  # noqa: PLR0913 - the fields of a move
+    move: pb.Move,
+    *,
+    game: int | None = None,
+    round_number: int | None = None,
+    turn: int | None = None,
+    cards: Sequence["pb.Card.ValueType"] | None = None,
+    dummy_card: "pb.Card.ValueType" = pb.CARD_UNSPECIFIED,
+) -> pb.Move:
+    """Return a move with other values in some of its fields."""
+    return pb.Move(
+        game=move.game if game is None else game,
+        round=move.round if round_number is None else round_number,
+        turn=move.turn if turn is None else turn,
+        cards=move.cards if cards is None else cards,
+        dummy_card=dummy_card,
+    )
+
+
+def _greet_wrongly(message: pb.BotMessage) -> None:
+    line = Line()
+    line.greet()
+    bot = Bot(Call(line))
+    bot.say(message)
+    tell_whether_it_ends(bot, sent=message.ByteSize())

@@ -1,0 +1,246 @@
+"""An honest bot on the hand-made line, for as long as it is honest. Runs in a bot's container."""
+
+import struct
+from typing import Final
+
+from arena.rules import Rules
+from arena.wire.convert import move_to_wire, rules_from_wire, view_from_wire
+from arena.wire.v1 import referee_pb2 as pb
+from tests.sandbox.hostile.bot import MOMENT, choose, tell
+from tests.sandbox.hostile.channel.raw import (
+    ACK,
+    CALL,
+    DATA,
+    END_STREAM,
+    FRAME_BYTES,
+    GOAWAY,
+    HEADERS,
+    PING,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW_UPDATE,
+    Closed,
+    Line,
+    frame,
+    headers,
+    window_update,
+)
+
+HELLO: Final = pb.BotMessage(hello=pb.Hello(protocol=1, sdk="hostile", games_at_once=1))
+LAST: Final = (3, 9)
+"""The last decision of a game of two that is asked for."""
+
+_INITIAL_WINDOW: Final = 65_535
+_INITIAL_WINDOW_SIZE: Final = 4  # the number of the setting
+
+
+class Ended(Exception):
+    """The referee has ended the stream, or the whole connection."""
+
+
+class Call:
+    """One call of Play.
+
+    Args:
+        line: Begun.
+        extra: A header block beyond what a call needs.
+        stream: Its number; odd.
+    """
+
+    def __init__(self, line: Line, extra: bytes = b"", stream: int = 1) -> None:
+        self.line = line
+        self.stream = stream
+        self._inbox = bytearray()
+        self._windows = {0: _INITIAL_WINDOW, stream: _INITIAL_WINDOW}
+        self._initial = _INITIAL_WINDOW
+        self.raw(headers(CALL + extra, stream=stream))
+
+    def send(self, message: bytes, *, compressed: int = 0, length: int | None = None) -> None:
+        """Send a message. ``length`` is what it says of itself, where that is not the truth.
+
+        Raises:
+            Ended: Nobody listens any more.
+        """
+        said = len(message) if length is None else length
+        self.data(struct.pack(">BI", compressed, said) + message)
+
+    def data(self, payload: bytes) -> None:
+        """Send bytes of the stream, as far as the referee's windows let them through.
+
+        Raises:
+            Ended: Nobody listens any more.
+        """
+        while payload:
+            room = min(FRAME_BYTES, *self._windows.values())
+            if room <= 0:
+                self._step()
+                continue
+            part, payload = payload[:room], payload[room:]
+            for window in self._windows:
+                self._windows[window] -= len(part)
+            self.raw(frame(DATA, part, stream=self.stream))
+
+    def raw(self, frames: bytes) -> None:
+        """Send frames as they are.
+
+        Raises:
+            Ended: Nobody listens any more.
+        """
+        try:
+            self.line.send(frames)
+        except Closed as error:
+            raise Ended from error
+
+    def receive(self) -> bytes:
+        """Return the referee's next message.
+
+        Raises:
+            Ended: There is none.
+        """
+        while len(self._inbox) < 5 or len(self._inbox) < 5 + int.from_bytes(self._inbox[1:5], "big"):
+            self._step()
+        end = 5 + int.from_bytes(self._inbox[1:5], "big")
+        message = bytes(self._inbox[5:end])
+        del self._inbox[:end]
+        return message
+
+    def wait_for_end(self) -> None:
+        """Return when the referee has ended the stream. What it says before is dropped."""
+        try:
+            while True:
+                self._inbox.clear()
+                self._step()
+        except Ended:
+            return
+
+    def _step(self) -> None:
+        """Take in one frame."""
+        try:
+            found = self.line.frame()
+            if found.kind == DATA and found.stream == self.stream:
+                self._inbox += found.payload
+                if found.payload:
+                    size = len(found.payload)
+                    self.line.send(window_update(0, size) + window_update(self.stream, size))
+            elif found.kind == SETTINGS and not found.flags & ACK:
+                self._settings(found.payload)
+                self.line.send(frame(SETTINGS, flags=ACK))
+            elif found.kind == PING and not found.flags & ACK:
+                self.line.send(frame(PING, found.payload, flags=ACK))
+            elif found.kind == WINDOW_UPDATE and found.stream in self._windows:
+                self._windows[found.stream] += int.from_bytes(found.payload, "big")
+        except Closed as error:
+            raise Ended from error
+        ends = found.kind == RST_STREAM or (found.kind in {DATA, HEADERS} and found.flags & END_STREAM)
+        if found.kind == GOAWAY or (ends and found.stream == self.stream):
+            raise Ended
+
+    def _settings(self, payload: bytes) -> None:
+        for number, value in struct.iter_unpack(">HI", payload):
+            if number == _INITIAL_WINDOW_SIZE:
+                self._windows[self.stream] += value - self._initial
+                self._initial = value
+
+
+class Bot:
+    """Plays a match of one game over a call."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.notices: list[pb.Notice] = []
+        self._rules = Rules(players=2)
+        self._seat = 0
+
+    def say(self, message: pb.BotMessage) -> None:
+        """Send a message."""
+        self.call.send(message.SerializeToString())
+
+    def answer(self, *moves: pb.Move) -> None:
+        """Send answers in one message."""
+        self.say(pb.BotMessage(moves=moves))
+
+    def asked(self) -> pb.Move:
+        """Return the honest answer to the next request, without sending it.
+
+        Raises:
+            Ended: There is no further request.
+        """
+        request = None
+        while request is None:
+            # A request may have been settled by the notice behind it. Whoever answers it then is not heard.
+            for event in pb.RefereeMessage.FromString(self.call.receive()).events:
+                kind = event.WhichOneof("event")
+                if kind == "game_start":
+                    self._rules, self._seat = rules_from_wire(event.game_start.rules), event.game_start.seat
+                elif kind == "notice":
+                    self.notices.append(event.notice)
+                elif kind == "turn_request":
+                    request = event.turn_request
+        return self._honest(request)
+
+    def play_to(self, moment: tuple[int, int] = MOMENT) -> pb.Move:
+        """Play honestly up to a decision, and return the honest answer to it, without sending it."""
+        while True:
+            move = self.asked()
+            if (move.round, move.turn) == moment:
+                return move
+            self.answer(move)
+
+    def play_on(self, move: pb.Move | None = None) -> None:
+        """Play honestly to the end of the match, from this answer on."""
+        try:
+            while True:
+                self.answer(self.asked() if move is None else move)
+                move = None
+        except Ended:
+            return
+
+    def _honest(self, request: pb.TurnRequest) -> pb.Move:
+        # The honest choice depends on the hand and the table alone, so the past may be left out.
+        view = view_from_wire(request, rules=self._rules, seat=self._seat, turns=(), past_hands=())
+        return move_to_wire(request.game, view, choose(view))
+
+
+def greeted() -> Bot:
+    """Return a bot that has said Hello in the right way."""
+    line = Line()
+    line.greet()
+    bot = Bot(Call(line))
+    bot.say(HELLO)
+    return bot
+
+
+def tell_whether_it_ends(bot: Bot, **facts: object) -> None:
+    """Wait until the referee has ended the stream, or asks for something, and tell which.
+
+    Whoever was cut off tries to come back; whoever is asked has all it wanted, and leaves.
+    """
+    try:
+        bot.asked()
+    except Ended:
+        tell(**facts, ended=True, came_back=_comes_back())
+    else:
+        tell(**facts, ended=False)
+
+
+def tell_of_the_notice(bot: Bot, **facts: object) -> None:
+    """Play on as if nothing had been until the referee's notice comes, tell of it, and play on."""
+    try:
+        move = bot.asked()
+        while not bot.notices and (move.round, move.turn) < LAST:
+            bot.answer(move)
+            move = bot.asked()
+    except Ended:  # nothing more is asked of a seat that was taken over
+        tell(**facts, noticed=[notice.text for notice in bot.notices])
+        return
+    tell(**facts, noticed=[notice.text for notice in bot.notices])
+    bot.play_on(move)
+
+
+def _comes_back() -> bool:
+    """Dial in once more and say Hello, and tell whether the referee says anything in answer."""
+    try:
+        greeted().call.receive()
+    except (OSError, Closed, Ended):
+        return False
+    return True

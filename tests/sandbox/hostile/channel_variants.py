@@ -1,0 +1,151 @@
+"""More ways to attack the channel. They are played with plain processes, which is quicker: see the tests."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from arena.match import Clock, Fault
+from tests.sandbox.hostile.attack import Attack, Control, FaultAt, Outcome
+from tests.sandbox.hostile.bot import MOMENT
+from tests.sandbox.hostile.channel import connections, floods, garbage, moves, silence, sizes
+from tests.sandbox.hostile.channel_attacks import (
+    FIRST,
+    NEXT,
+    ROUND_BEGINS,
+    attack,
+    breach,
+    cut_off,
+    not_ended,
+)
+from tests.sandbox.hostile.channel_controls import (
+    CONNECTIONS,
+    GREETING,
+    NO_FILES,
+    ONE_STREAM,
+    OUT_OF_BAND,
+)
+
+CLOCK: Final = Clock(start_millis=10_000, move_millis=500, bank_millis=1_000)
+"""Shorter than that of the containers: a plain process starts at once."""
+
+_SLOW: Final = Control(name="the bank", clock=Clock(start_millis=10_000, move_millis=500, bank_millis=6_000))
+_MUCH_SECONDS: Final = 6.5
+_LINES: Final = 500
+
+
+def _timed_out(
+    name: str, program: Callable[[], object], first: tuple[int, int], achieved: Callable[[Outcome], str]
+) -> Attack:
+    """Describe a bot that does not answer in time any more."""
+    round_number, turn = first
+    return Attack(
+        number=11,
+        name=name,
+        program=program,
+        verdicts="T",
+        faults=tuple(FaultAt(round_number, turn + more, Fault.TIMEOUT) for more in range(3)),
+        control=_SLOW,
+        achieved=achieved,
+    )
+
+
+def _held_up(outcome: Outcome) -> str:
+    return f"{outcome.seconds:.1f} s of the others' time" if outcome.seconds > _MUCH_SECONDS else ""
+
+
+def _counted(outcome: Outcome) -> str:
+    return "" if outcome.faults else "its answer in"
+
+
+def _greeting(name: str, program: Callable[[], object]) -> Attack:
+    return attack(18, name, program, FIRST, Fault.EXPELLED, GREETING, not_ended)
+
+
+def _without_effect(
+    number: int,
+    name: str,
+    program: Callable[[], object],
+    control: Control,
+    achieved: Callable[[Outcome], str],
+) -> Attack:
+    return attack(number, name, program, None, None, control, achieved)
+
+
+VARIANTS: Final = (
+    _timed_out("falls silent", silence.falls_silent, MOMENT, _held_up),
+    _timed_out("gives the referee no room", silence.gives_the_referee_no_room, FIRST, _held_up),
+    _timed_out("never reads", silence.never_reads, NEXT, _held_up),
+    _timed_out("answers byte by byte", silence.slow_answer, MOMENT, _counted),
+    cut_off(13, "a message too long by a byte", sizes.message_too_long_by_a_byte),
+    cut_off(13, "a note of 100 KB", sizes.note_of_100_kb),
+    cut_off(14, "8,192 moves in a message", sizes.thousands_of_moves, fault=Fault.EXPELLED),
+    _without_effect(
+        15,
+        "1,000 connections, each closed again",
+        connections.connects_and_closes,
+        CONNECTIONS,
+        lambda outcome: f"{outcome.told['opened']} lines" if outcome.told["opened"] > _LINES else "",
+    ),
+    _without_effect(
+        15,
+        "a second stream",
+        connections.second_stream,
+        ONE_STREAM,
+        lambda outcome: "" if outcome.told["refused"] else "a second stream",
+    ),
+    _without_effect(
+        15,
+        "passes open files",
+        connections.passes_files,
+        NO_FILES,
+        lambda outcome: "its files in" if outcome.told["kept"] else "",
+    ),
+    _without_effect(
+        15,
+        "a byte out of band",
+        connections.out_of_band,
+        OUT_OF_BAND,
+        lambda outcome: "" if "passed_over" in outcome.told else "its byte into the stream",
+    ),
+    cut_off(16, "streams that stay open", floods.streams),
+    cut_off(16, "a header block without end", floods.continuations),
+    cut_off(16, "a flood of settings", floods.settings),
+    cut_off(16, "a flood of pings", floods.pings),
+    cut_off(16, "a flood of window updates", floods.windows),
+    cut_off(16, "a flood of empty data", floods.empty_data),
+    cut_off(16, "a flood of priorities", floods.priorities),
+    cut_off(16, "a flood of unknown frames", floods.unknown_frames),
+    cut_off(16, "a storm of farewells", floods.goaways),
+    cut_off(17, "data without a call", garbage.data_without_a_call),
+    breach("two cards without chopsticks", moves.two_cards_without_chopsticks, ROUND_BEGINS, Fault.ILLEGAL),
+    breach("a card for no dummy", moves.card_for_a_dummy, fault=Fault.ILLEGAL),
+    breach("a card that does not exist", moves.card_that_does_not_exist),
+    breach("no card", moves.no_card),
+    breach("a thousand cards", moves.a_thousand_cards),
+    breach("a note too long by a byte", sizes.note_too_long_by_a_byte),
+    breach("a duplicate in one message", moves.duplicate_in_a_message, NEXT),
+    breach("an early move with the right one", moves.early_along_with_the_answer, NEXT),
+    breach("a move before anything was asked", moves.before_anything_was_asked, FIRST),
+    breach("a move of a turn that is over", moves.late),
+    breach("the highest numbers", moves.last_game_there_is),
+    breach("Hello twice", moves.hello_twice),
+    breach("Hello twice at once", moves.hello_twice_at_once, FIRST),
+    breach("Hello with an answer", moves.hello_with_an_answer),
+    replace(
+        breach("ten stray moves in a message", moves.ten_strays),
+        faults=tuple(FaultAt(MOMENT[0], MOMENT[1] + more, Fault.PROTOCOL) for more in range(3)),
+    ),
+    replace(
+        breach("stray moves to the end", moves.wrong_games_to_the_end),
+        faults=tuple(FaultAt(MOMENT[0], MOMENT[1] + more, Fault.PROTOCOL) for more in range(3)),
+        achieved=lambda outcome: f"{outcome.told['sent']} of them in" if outcome.told["sent"] > 3 else "",
+    ),
+    _greeting("another version of the protocol", moves.protocol_of_another_version),
+    _greeting("a name too long by a byte", moves.name_too_long),
+    _greeting("a name of 10 KB", moves.huge_name),
+    _greeting("a Hello with moves", moves.moves_in_the_hello),
+    _greeting("no Hello", moves.no_hello),
+    _greeting("an empty message for a Hello", moves.nothing_at_all),
+    cut_off(19, "much metadata", sizes.much_metadata, FIRST),
+    cut_off(20, "a bomb in deflate", sizes.deflate_bomb, FIRST),
+)
