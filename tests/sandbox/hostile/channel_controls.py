@@ -20,13 +20,7 @@ grpc_player._OPTIONS = (
 )
 """
 
-_NO_GREETING_BYTES: Final = Control(
-    name="the guard of the first bytes",
-    referee=_NO_GUARD,
-    # What it gets it has at once, so nobody need wait for it.
-    clock=Clock(start_millis=4_000, move_millis=1_000, bank_millis=2_000),
-)
-FAULTS: Final = """
+_NO_FAULTS: Final = """
 from arena.match import Fault
 from arena.referee.table import GameTable
 fault = GameTable._fault
