@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -172,7 +172,7 @@ def _examine(
         ensure_base_image(client, PYTHON, say)
         image = build_canary_image(client)
         run_dir = _private_folder(settings.sockets) / "canary"
-        canary = Canary(client.api, runtime, image=image, run_dir=run_dir, limits=Limits(), group=group)
+        canary = Canary(client.api, runtime, image=image, run_dir=run_dir, limits=_limits(), group=group)
         evidence = canary.check()
     return report_of(evidence, runtime.describe, _now())
 
@@ -207,9 +207,11 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
         shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
         group = _common_group(runtime)
         if group is not None:
+            group.remove()  # what a killed run's containers left there
             group.hold()
+        _warn_of_few_cores()
         gate = Gate()
-        ladder = Ladder(store, settings.sandbox, _chances(), gate)
+        ladder = Ladder(store, settings.sandbox, _chances(), gate, _limits())
         try:
             yield Arena(
                 store=store,
@@ -343,9 +345,25 @@ def _slots() -> SlotPool:
     return SlotPool.for_host(len(os.sched_getaffinity(0)), Limits().cpus)
 
 
+def _limits() -> Limits:
+    """Return what a bot may use on this host."""
+    return replace(Limits(), cpus=_slots().share)
+
+
+def _warn_of_few_cores() -> None:
+    slots, wanted = _slots(), Limits().cpus
+    if slots.share < wanted:
+        _log.warning(
+            "few cores: bots get less than their usual share",
+            slots=slots.size,
+            cores_each=slots.share,
+            usual=wanted,
+        )
+
+
 def _common_group(runtime: Runtime) -> CommonGroup | None:
     """Return the control group of all bots together; plain processes have none."""
-    return runtime.common_group(Limits(), _slots().size) if isinstance(runtime, DockerRuntime) else None
+    return runtime.common_group(_limits(), _slots().size) if isinstance(runtime, DockerRuntime) else None
 
 
 def _runtime(

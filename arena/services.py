@@ -41,15 +41,18 @@ class Ladder:
         runtime: How its bots are run.
         chances: Ids, seeds, dice and the time.
         gate: Whether strangers' bots play.
+        limits: What a bot may use.
     """
 
-    def __init__(self, store: Store, runtime: RuntimeName, chances: Chances, gate: Gate) -> None:
+    def __init__(
+        self, store: Store, runtime: RuntimeName, chances: Chances, gate: Gate, limits: Limits
+    ) -> None:
         self._store = store
         self.runtime = runtime
         self._chances = chances
         self.gate = gate
         self.clock = Clock()
-        self.limits = Limits()
+        self.limits = limits
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter the arena's own bots, as (name, source). A new source makes a new version."""

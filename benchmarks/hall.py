@@ -23,7 +23,9 @@ from arena.sandbox.docker_engine import connect
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.process_runtime import ProcessRuntime
 
-LIMITS: Final = Limits()
+_SLOTS: Final = SlotPool.for_host(len(os.sched_getaffinity(0)), Limits().cpus)
+
+LIMITS: Final = Limits(cpus=_SLOTS.share)
 """The arena's own, so that a bot has the share of the machine that it has in a rated game."""
 
 _CLOCK: Final = Clock(start_millis=60_000, move_millis=10_000, bank_millis=60_000)
@@ -117,7 +119,7 @@ def open_hall(name: RuntimeName) -> Iterator[Hall]:
     folder.chmod(0o711)
     runtime = DockerRuntime(connect()) if name is RuntimeName.DOCKER else ProcessRuntime()
     launcher = Launcher(runtime, install, folder)
-    slots = SlotPool.for_host(len(os.sched_getaffinity(0)), LIMITS.cpus).size
+    slots = _SLOTS.size
     try:
         yield Hall(runtime, name, slots, install, launcher, folder)
     finally:

@@ -3,6 +3,7 @@
 import queue
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -134,7 +135,10 @@ class Coordinator:
         return False
 
     def _submit(self, claim: Claim, slots: tuple[int, ...]) -> None:
-        future = self._executor.submit(self._launcher.play, encode(claim.spec), slots)
+        limits = claim.spec.limits
+        # The match may have been made where there were more cores.
+        fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, self._slots.share)))
+        future = self._executor.submit(self._launcher.play, encode(fitting), slots)
         self._running += 1
         future.add_done_callback(lambda done: self._done.put((claim, slots, done)))
 

@@ -17,7 +17,7 @@ from arena.admission import Gate
 from arena.botfiles import samples
 from arena.coordinator import ArenaTrouble, Coordinator
 from arena.launcher import Launcher, SlotPool
-from arena.match import RuntimeName
+from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.services import Chances, Ladder
 from arena.store import FinishedMatch, Store, open_store
@@ -66,25 +66,55 @@ def ladder_of(store: Store) -> Ladder:
         new_seed=lambda: dice.randbytes(16),
         dice=dice,
     )
-    ladder = Ladder(store, RuntimeName.PROCESS, chances, Gate())
+    ladder = Ladder(store, RuntimeName.PROCESS, chances, Gate(), Limits())
     quick = [samples() / name for name in ("random", "greedy", "spoiler")]
     ladder.enter_house_bots((folder.name, str(folder)) for folder in quick)
     return ladder
 
 
-def play(store: Store, run_dir: Path, notes: Notes, runtime: RuntimeName = RuntimeName.PROCESS) -> None:
-    """Play what waits for this runtime."""
+class NotingLauncher(Launcher):
+    """A launcher that keeps the shares of a core that it was to give."""
+
+    def __init__(self, run_dir: Path) -> None:
+        super().__init__(ProcessRuntime(), "test", run_dir)
+        self.shares: set[float] = set()
+
+    def play(self, spec: bytes, slots: tuple[int, ...]) -> bytes:
+        """Play a match."""
+        self.shares.add(decode(spec, MatchSpec).limits.cpus)
+        return super().play(spec, slots)
+
+
+def play(
+    store: Store,
+    run_dir: Path,
+    notes: Notes,
+    runtime: RuntimeName = RuntimeName.PROCESS,
+    slots: SlotPool | None = None,
+) -> set[float]:
+    """Play what waits for this runtime, and return the shares of a core that bots were given."""
+    launcher = NotingLauncher(run_dir)
     with ThreadPoolExecutor(4) as executor:
         Coordinator(
             store=store,
-            launcher=Launcher(ProcessRuntime(), "test", run_dir),
+            launcher=launcher,
             runtime=runtime,
             executor=executor,
-            slots=SlotPool(5),
+            slots=slots or SlotPool(5, 0.4),
             now=lambda: datetime.now(UTC),
             watcher=notes,
             gate=Gate(),
         ).run(lambda: False)
+    return launcher.shares
+
+
+@pytest.mark.parametrize(("share", "given"), [(0.2, {0.2}), (0.8, {0.4})])
+def test_no_bot_gets_more_than_its_slots_share(
+    store: Store, run_dir: Path, share: float, given: set[float]
+) -> None:
+    """A match that was made for more cores is played with what a slot of this host has, and not with more."""
+    ladder_of(store).add_set()
+    assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
 
 
 def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> None:

@@ -1,0 +1,40 @@
+"""How many bots may run at a time, and how much of the cores each gets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.launcher import SlotPool
+from arena.match import Limits
+
+
+@pytest.mark.parametrize(
+    ("cores", "size", "share"),
+    [(1, 5, 0.2), (2, 5, 0.4), (3, 7, 0.4), (4, 10, 0.4), (64, 160, 0.4)],
+)
+def test_slots_of_a_host(cores: int, size: int, share: float) -> None:
+    """A table of five fits on any host; on a single core each of its bots gets less."""
+    pool = SlotPool.for_host(cores, Limits().cpus)
+    assert (pool.size, pool.share) == (size, share)
+
+
+@given(cores=st.integers(1, 512), cpus=st.sampled_from([0.05, 0.1, 0.25, 0.3, 0.4, 0.5, 1.0, 2.0]))
+def test_shares_never_exceed_the_cores(cores: int, cpus: float) -> None:
+    """Whatever the host and the share: all seats together get no more than there is, and five of them fit."""
+    pool = SlotPool.for_host(cores, cpus)
+    assert pool.size * pool.share <= cores + 1e-6
+    assert pool.size >= 5
+    assert 0 < pool.share <= cpus
+
+
+@given(st.lists(st.integers(1, 5), max_size=20))
+def test_a_slot_is_taken_once(wanted: list[int]) -> None:
+    """Slots in use are all different, and no more than there are; given back, they can be taken again."""
+    pool = SlotPool(7, 0.4)
+    taken = [slots for count in wanted if (slots := pool.take(count)) is not None]
+    used = [slot for slots in taken for slot in slots]
+    assert len(set(used)) == len(used) <= 7
+    for slots in taken:
+        pool.give_back(slots)
+    assert pool.take(7) == tuple(range(7))
+    assert pool.take(1) is None
