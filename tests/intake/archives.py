@@ -151,7 +151,7 @@ def oci(*drafts: Draft) -> dict[str, bytes]:
 
 
 def docker_25(draft: Draft) -> dict[str, bytes]:
-    """Return what ``docker save`` writes from version 25 on: an OCI layout that has a manifest.json as well."""
+    """Return what ``docker save`` writes from version 25 on: an OCI layout with a manifest.json beside it."""
     layout = Layout()
     name = {"io.containerd.image.name": "docker.io/someone/bot:latest"}
     files = layout.finish([layout.image(draft, annotations=name)])

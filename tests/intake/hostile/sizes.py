@@ -48,7 +48,7 @@ def _many_members(count: int, repeated: int = 0) -> bytes:
     return zipped(members) + again * (repeated // 2048) + zipped(END)
 
 
-def _two_million_members(path: Path) -> None:
+def two_million_files(path: Path) -> None:
     _write_layer(path, _many_members(100_500, 2_000_000))
 
 
@@ -127,7 +127,7 @@ SIZES = (
     ),
     Attack(
         name="two million files",
-        build=_two_million_members,
+        build=two_million_files,
         control=archive(layered(tar(*[header(b"%d" % number) for number in range(2_000)]))),
         refused="more than 65536 files",
     ),
