@@ -404,6 +404,7 @@ def _install(folder: Path) -> str:
     """Return the installation's id, made when the data directory is."""
     file = folder / "install"
     if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"install.{os.getpid()}.part"
         part.write_text(secrets.token_hex(4) + "\n")
         with suppress(FileExistsError):  # another process was first

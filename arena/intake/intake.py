@@ -95,9 +95,7 @@ class Intake:
         if base is None:
             with workspace(self._folder) as folder:
                 archive = folder / "base.tar"
-                with archive.open("wb") as file:
-                    for piece in self._bases.export(engine_id):
-                        file.write(piece)
+                _write(archive, self._bases.export(engine_id))
                 try:
                     base = self._repacked(archive, room)
                 except Rejected as error:
@@ -111,6 +109,15 @@ class Intake:
 def is_archive(beginning: bytes) -> bool:
     """Whether a file is a tar or compressed, by its first bytes."""
     return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
+
+
+def _write(file: Path, pieces: Iterable[bytes]) -> None:
+    try:
+        with file.open("wb") as opened:
+            for piece in pieces:
+                opened.write(piece)
+    except OSError as error:
+        raise IntakeTrouble(f"could not write {file}: {error}") from error
 
 
 def _in_file(output: Path, image: BotImage) -> Content:

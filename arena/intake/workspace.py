@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,5 +32,6 @@ def remove_left(parent: Path, now: datetime) -> None:
     if not parent.is_dir():
         return
     for folder in parent.iterdir():
-        if now - datetime.fromtimestamp(folder.lstat().st_mtime, UTC) >= GRACE:
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # its own process has removed it meanwhile
+            if now - datetime.fromtimestamp(folder.lstat().st_mtime, UTC) >= GRACE:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -40,8 +40,8 @@ def check_source(source: bytes) -> None:
     """
     if len(source) > MAX_SOURCE_BYTES:
         raise Rejected(
-            f"the source file has {len(source)} bytes; at most {MAX_SOURCE_BYTES} are taken. "
-            "Send an image's archive instead"
+            f"the source file has more than {MAX_SOURCE_BYTES} bytes, the most that is taken: "
+            "send an image's archive instead"
         )
     if not source.strip():
         raise Rejected("the source file is empty")
