@@ -1,6 +1,6 @@
 # Everything that is done from the outside; each line of `make help` is one of these.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo image test check proto lock bench clean dev
+.PHONY: help setup demo image test check proto lock bench hostile clean dev
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -15,7 +15,8 @@ image: setup ## Make the image that docker-compose.yml runs
 	@scripts/server-image
 
 test: check ## All checks, then all tests
-	@. scripts/uv-env.sh && .venv/bin/python -m pytest -n auto
+	@. scripts/uv-env.sh && .venv/bin/python -m pytest -n auto -m "not hostile"
+	@. scripts/uv-env.sh && .venv/bin/python -m pytest -m hostile # alone, since it takes what cores there are
 
 check: dev ## Formatting, lint, types, imports, protocol and generated code
 	.venv/bin/ruff format --check --quiet .
@@ -36,6 +37,10 @@ lock: dev ## Write the lock files
 bench: setup ## Measure the arena beside a bare echo, in one run; JSON=FILE keeps the figures
 	@. scripts/uv-env.sh && if scripts/engine; then sandbox=docker; else sandbox=process; fi && \
 	ARENA_SANDBOX=$$sandbox .venv/bin/python -m benchmarks $(if $(JSON),--json $(JSON))
+
+hostile: dev ## Play hostile bots against the sandbox and print what held; RUNTIME=runsc under gVisor, TIMES=20
+	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.sandbox.hostile \
+	$(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(TIMES),--times $(TIMES))
 
 clean: ## Delete the environment and all caches, but no data
 	rm -rf .venv node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +10,9 @@ from arena.match import Clock, Fault, MatchRecord
 
 SEAT: Final = 0
 """The attacker's, in every hostile match."""
+
+FIRST_SLOT: Final = 100
+"""The slots from here on are the suite's: what runs as their users is nobody else's."""
 
 CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
 """Short, but an honest bot never comes near it."""
@@ -104,6 +108,7 @@ class Control:
         template: Changes the arguments of the engine's create call of the attacker's container, in place.
         referee: Lines of Python that run in the referee's process before its ``main()``.
         clock: The match's clock instead of the attack's.
+        within: Holds while the attack is played and judged.
         removal: What is left is looked for just before the containers are removed, and not after it.
     """
 
@@ -111,6 +116,7 @@ class Control:
     template: Callable[[dict[str, Any]], None] | None = None
     referee: str | None = None
     clock: Clock | None = None
+    within: Callable[[], AbstractContextManager[object]] = nullcontext
     removal: bool = False
 
 

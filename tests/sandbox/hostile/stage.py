@@ -1,6 +1,8 @@
 """Plays attacks against the real engine, beside honest bots and with a second match running."""
 
+import fcntl
 import io
+import os
 import shutil
 import sys
 import tarfile
@@ -26,12 +28,9 @@ from arena.sandbox import MATCH_LABEL, SEAT_LABEL
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.policy import FIRST_UID
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import CLOCK, SEAT, Attack, Control, Outcome
+from tests.sandbox.hostile.attack import CLOCK, FIRST_SLOT, SEAT, Attack, Control, Outcome
 from tests.sandbox.hostile.judge import complaints, control_complaints
 from tests.sandbox.hostile.watch import Watch
-
-FIRST_SLOT: Final = 100
-"""The slots from here on are the suite's: what runs as their users is nobody else's."""
 
 _SLOTS: Final = 8
 _CGROUP: Final = "hostile"
@@ -95,7 +94,7 @@ class HostileStage:
         """Play an attack against the arena as it is, and say what is wrong with the outcome."""
         hostile = self._match("hostile", (attack.command(), *[_HONEST] * attack.honest), attack.clock)
         second = self._match("second", (_HONEST, _HONEST), CLOCK)
-        with ThreadPoolExecutor(1) as pool:
+        with _alone(), ThreadPoolExecutor(1) as pool:
             beside = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
             outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT), beside.result)
             return outcome, complaints(attack, outcome, hostile, (second, beside.result()))
@@ -108,7 +107,7 @@ class HostileStage:
         self._client.without = control
         self._client.before_removal = lambda: seen.extend(self._watch.remains())
         try:
-            with self._referee(control):
+            with _alone(), control.within(), self._referee(control):
                 outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT))
         finally:
             self._client.without = _NO_CONTROL
@@ -116,7 +115,8 @@ class HostileStage:
             self.runtime.sweep(self.install)
         if control.removal:
             outcome = replace(outcome, left=tuple(seen))
-        return outcome, control_complaints(attack, outcome)
+        with control.within():
+            return outcome, control_complaints(attack, outcome)
 
     def close(self) -> None:
         """Remove everything."""
@@ -182,6 +182,14 @@ class HostileStage:
         program.chmod(0o700)
         with patch("arena.launcher.referee.sys", SimpleNamespace(executable=str(program))):
             yield
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Wait until nobody else plays attacks on this machine: they share users and cores."""
+    with Path(tempfile.gettempdir(), f"kaiten-hostile-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 _HONEST: Final = ("python3", "-c", f"from {bot.__name__} import honest; honest()")

@@ -1,10 +1,15 @@
 """The attacks on the system that the bots run on: numbers 1 to 9 and 21 to 27 of the reference."""
 
+import os
+from pathlib import Path
 from typing import Any, Final
 
 from arena.match import Clock, Fault, Limits
-from tests.sandbox.hostile.attack import QUICK, SEAT, Attack, Control, FaultAt, Outcome
-from tests.sandbox.hostile.system import crowding, dawdling, filling
+from arena.sandbox import slot_owner
+from tests.sandbox.hostile.allowed import beyond_allowed
+from tests.sandbox.hostile.attack import FIRST_SLOT, QUICK, SEAT, Attack, Control, FaultAt, Outcome
+from tests.sandbox.hostile.site import shown, unescaped
+from tests.sandbox.hostile.system import crowding, dawdling, escaping, filling, probing, talking
 
 _LIMITS: Final = Limits()
 _LOG_MIB: Final = 4
@@ -69,6 +74,34 @@ def _survivors(outcome: Outcome) -> str:
     if outcome.told["daemons"] < 1:
         raise ValueError("it left no daemons")
     return ", ".join(what for what in outcome.left if "hostile-daemon" in what)
+
+
+def _give_folder(arguments: dict[str, Any]) -> None:
+    """Let the attacker's socket folder be its own, and let it write there."""
+    mount = arguments["host_config"]["Mounts"][0]
+    mount["ReadOnly"] = False
+    uid, gid = map(int, arguments["user"].split(":"))
+    os.chown(mount["Source"], uid, gid)
+
+
+def _share_folder_and_user(arguments: dict[str, Any]) -> None:
+    """Mount the folder of the whole match too, and run the attacker as its neighbour."""
+    config = arguments["host_config"]
+    folder = Path(config["Mounts"][0]["Source"]).parent
+    config["Mounts"] += [{"Type": "bind", "Source": str(folder), "Target": "/run/match", "ReadOnly": True}]
+    arguments["user"] = f"{slot_owner(FIRST_SLOT + SEAT + 1, 0, 0)[0]}"
+
+
+def _connect(arguments: dict[str, Any]) -> None:
+    """Put the attacker into the engine's own network."""
+    arguments["network_disabled"] = False
+    arguments["host_config"]["NetworkMode"] = "bridge"
+    arguments["host_config"]["SecurityOpt"] = ["no-new-privileges", "seccomp=unconfined"]
+
+
+def _network(outcome: Outcome) -> str:
+    told = outcome.told
+    return ", ".join([*told["made"], *told["answered"], *(set(told["interfaces"]) - {"lo"})])
 
 
 def _timeouts(*turns: int) -> tuple[FaultAt, ...]:
@@ -158,11 +191,62 @@ ATTACKS: Final = (
         control=Control(name="clock", clock=_PATIENT),
     ),
     Attack(
+        number=21,
+        name="replaces the socket",
+        program=escaping.replace_socket,
+        verdicts="N",
+        achieved=_listed("done"),
+        control=Control(name="read-only folder of root's", template=_give_folder),
+    ),
+    Attack(
+        number=22,
+        name="dials another bot's socket",
+        program=escaping.dial_neighbours,
+        verdicts="N",
+        achieved=_listed("reached"),
+        control=Control(name="folder and user of its own", template=_share_folder_and_user),
+    ),
+    Attack(
+        number=23,
+        name="network scan",
+        program=escaping.scan_network,
+        verdicts="N",
+        achieved=_network,
+        control=Control(name="no network, unix sockets only", template=_connect),
+    ),
+    Attack(
+        number=24,
+        name="harvests /proc, /sys, environment",
+        program=probing.harvest,
+        verdicts="N",
+        achieved=lambda outcome: beyond_allowed(outcome.told),
+        control=Control(name="pid namespace", template=_with(PidMode="host")),
+    ),
+    Attack(
+        number=25,
+        name="forbidden system calls",
+        program=probing.forbidden_calls,
+        verdicts="N",
+        achieved=_listed("done"),
+        control=Control(
+            name="list of system calls",
+            template=_with(SecurityOpt=["no-new-privileges", "seccomp=unconfined"]),
+        ),
+    ),
+    Attack(
         number=26,
         name="daemons that heed no signal",
         program=crowding.leave_daemons,
         verdicts="N",
         achieved=_survivors,
         control=Control(name="removal", removal=True),
+    ),
+    Attack(
+        number=27,
+        name="HTML and bidi characters in text",
+        program=talking.markup,
+        verdicts="N",
+        achieved=shown,
+        control=Control(name="escaping on the site", within=unescaped),
     ),
 )

@@ -1,0 +1,99 @@
+"""What the site shows of a match that a hostile bot played in."""
+
+import html
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final
+from unittest.mock import patch
+
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+import web.rendering
+from arena.coordinator.finish import finish
+from arena.match import Clock, Limits, RuntimeName, encode
+from arena.rules import Rules
+from arena.store import NewSet, NewVersion, Store, open_store
+from tests.sandbox.hostile.attack import SEAT, Outcome
+from tests.sandbox.hostile.system.talking import BIDI, MARKUP
+from web import create_app
+
+_NOW: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
+_NAME: Final = f"{BIDI}{MARKUP}"
+
+
+@contextmanager
+def unescaped() -> Iterator[None]:
+    """Let the site's templates write text as it is."""
+    real = web.rendering._ENVIRONMENT  # noqa: SLF001 - there is no other way to it
+    loose = real.overlay(autoescape=False)
+    loose.filters = {**real.filters, "clean_name": str}
+    with patch("web.rendering._ENVIRONMENT", loose):
+        yield
+
+
+def shown(outcome: Outcome) -> str:
+    """Say what of the bot's text reached the site's pages as it was, or reached somebody it is not for.
+
+    Raises:
+        ValueError: The record does not hold what the bot wrote, so the pages prove nothing.
+    """
+    seat, note = outcome.record.seats[SEAT], outcome.told["note"]
+    notes = {decision.note for step in outcome.record.games[0].steps if (decision := step[SEAT]) is not None}
+    if (seat.sdk, notes, note in seat.stderr) != (outcome.told["sdk"], {note}, True):
+        raise ValueError(f"the record holds {seat.sdk!r}, {notes}, {seat.stderr[:200]!r}")
+    found = []
+    for path, answer in _answers(outcome).items():
+        if answer.headers["content-type"].startswith("text/html"):
+            found += [f"{what!r} in {path}" for what in (MARKUP, *BIDI) if what in answer.text]
+        if any(form in answer.text for form in (note, html.escape(note), json.dumps(note)[1:-1])):
+            found.append(f"its note in {path}")
+    return ", ".join(found)
+
+
+def _answers(outcome: Outcome) -> dict[str, Response]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(open_store(f"sqlite:///{folder}/a.sqlite3")) as store,
+    ):
+        game = f"/games/{_stored(store, outcome)}"
+        with TestClient(create_app(store.reads)) as client:
+            answers = {path: client.get(path) for path in ("/", "/games", game, f"{game}/replay.json")}
+    for path, answer in answers.items():
+        if not answer.is_success or "alert(" not in answer.text:
+            raise ValueError(f"{path} ({answer.status_code}) does not show the bot: {answer.text[:200]}")
+    return answers
+
+
+def _stored(store: Store, outcome: Outcome) -> str:
+    """Keep a record as the coordinator would, under names that are trouble too; return its game's name."""
+    record = outcome.record
+    versions = [
+        store.writes.add_version(
+            NewVersion(bot=f"{_NAME}{seat}", author=_NAME, house=False, source=report.image, created=_NOW)
+        )
+        for seat, report in enumerate(record.seats)
+    ]
+    store.writes.add_set(
+        NewSet(
+            id="hostile",
+            rules=Rules(players=len(record.seats)),
+            seeds=tuple(game.seed for game in record.games),
+            seatings=(tuple(versions),),
+            clock=Clock(),
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER,
+            created=_NOW,
+        )
+    )
+    claim = store.writes.claim(_NOW, RuntimeName.DOCKER)
+    if claim is None:
+        raise ValueError("the match was not queued")
+    claimed = replace(record, match=claim.spec.match, attempt=claim.spec.attempt)
+    finished = finish(claim, encode(claimed), _NOW)
+    store.writes.record(finished)
+    return finished.games[0].id

@@ -1,0 +1,57 @@
+"""Every attack gets its verdict and harms nobody; without its control the same program succeeds."""
+
+import os
+from collections.abc import Iterator
+
+import docker
+import pytest
+
+from tests.sandbox.hostile import bot
+from tests.sandbox.hostile.attack import Attack, Control
+from tests.sandbox.hostile.catalog import ATTACKS
+from tests.sandbox.hostile.stage import HostileStage
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.hostile,
+    pytest.mark.skipif(os.geteuid() != 0, reason="bots have users of their own only where the arena is root"),
+]
+
+
+@pytest.fixture(scope="module")
+def stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[HostileStage]:
+    """Give a place to play attacks."""
+    stage = HostileStage(docker_client, base_image)
+    yield stage
+    stage.close()
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number}-{attack.name}")
+def test_an_attack_gets_its_verdict_and_harms_nobody(stage: HostileStage, attack: Attack) -> None:
+    """Its seat ends as it must, all others play as if it were not there, and nothing of it is left."""
+    _, wrong = stage.attack(attack)
+    assert wrong == ()
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number}-{attack.name}")
+def test_without_its_control_an_attack_succeeds(stage: HostileStage, attack: Attack) -> None:
+    """The same program gets what it is after, so it is the control that holds it."""
+    _, wrong = stage.attack_without_control(attack)
+    assert wrong == ()
+
+
+def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
+    """An honest bot in the attacker's seat plays the expected match, but tells of no attack."""
+    nothing = Attack(
+        number=0,
+        name="nothing",
+        program=bot.honest,
+        verdicts="N",
+        achieved=lambda _: "",
+        control=Control(name="nothing"),
+        honest=2,
+    )
+    outcome, wrong = stage.attack(nothing)
+    assert outcome.verdict == "N"
+    assert len(wrong) == 1
+    assert wrong[0].startswith("it told nothing")

@@ -1,0 +1,154 @@
+"""The judge finds what an attack did to others."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.match import (
+    Clock,
+    Decision,
+    Fault,
+    GameRecord,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    RuntimeName,
+    SeatReport,
+)
+from arena.referee.faults import stand_in
+from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
+from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome, Peak
+from tests.sandbox.hostile.bot import choose, honest
+from tests.sandbox.hostile.judge import BOUNDS, complaints, control_complaints
+
+SEED = "5" * 32
+IMAGES = ("sha256:attacker", "sha256:honest")
+TOLD = '{"taken": 3}\n'
+ATTACK = Attack(
+    number=1,
+    name="takes",
+    program=honest,
+    verdicts="N",
+    achieved=lambda outcome: f"{outcome.told['taken']} things" if outcome.told["taken"] > 3 else "",
+    control=Control(name="its limit"),
+)
+
+
+def spec(name: str) -> MatchSpec:
+    """Return a match of two."""
+    return MatchSpec(
+        match=name,
+        attempt=1,
+        rules=Rules(players=2),
+        seeds=(SEED,),
+        seats=IMAGES,
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+    )
+
+
+def played(name: str, *, fault_seat: int | None = None, other_card_of: int | None = None) -> MatchRecord:
+    """Play a match of honest bots.
+
+    Args:
+        name: The match's.
+        fault_seat: Whose first decision is a fault, and the stand-in's.
+        other_card_of: Who chooses differently in the first decision.
+    """
+    state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes.fromhex(SEED)))
+    steps: list[tuple[Decision | None, ...]] = []
+    while not state.over:
+        moves: list[Move | None] = [None, None]
+        decisions: list[Decision | None] = [None, None]
+        for seat in asked(state):
+            seen = view(state, seat)
+            fault = seat == fault_seat and not steps
+            move = stand_in(seen) if fault else choose(seen)
+            if seat == other_card_of and not steps:
+                move = seen.legal_moves()[0]
+            moves[seat] = move
+            decisions[seat] = Decision(
+                cards=tuple(card.label for card in move.cards),
+                fault=Fault.TIMEOUT if fault else None,
+                standin=fault,
+            )
+        steps.append(tuple(decisions))
+        state = apply(state, moves)
+    seats = tuple(SeatReport(image=image, runtime="docker/runc", limits=(), stderr=TOLD) for image in IMAGES)
+    game = GameRecord(seed=SEED, steps=tuple(steps))
+    return MatchRecord(match=name, attempt=1, games=(game,), seats=seats)
+
+
+def outcome(record: MatchRecord) -> Outcome:
+    """Return what came of an attack that harmed nobody."""
+    return Outcome(record=record, peak=Peak(), left=(), seconds=1, runtime="runc")
+
+
+def judged(result: Outcome, second: MatchRecord | None = None, attack: Attack = ATTACK) -> tuple[str, ...]:
+    """Return what the judge says."""
+    return complaints(attack, result, spec("hostile"), (spec("second"), second or played("second")))
+
+
+def test_an_attack_without_effect_is_held() -> None:
+    """There is nothing to complain of."""
+    assert judged(outcome(played("hostile"))) == ()
+
+
+def test_a_fault_of_the_attacker_is_its_verdict() -> None:
+    """With the stand-in in its place all is as expected, but the verdict must be one that is right."""
+    result = outcome(played("hostile", fault_seat=SEAT))
+    assert judged(result, attack=replace(ATTACK, verdicts="T")) == ()
+    assert judged(result, attack=replace(ATTACK, verdicts="T", faults=result.faults)) == ()
+    (wrong,) = judged(result)
+    assert wrong.startswith("verdict T, not N")
+    (wrong,) = judged(result, attack=replace(ATTACK, verdicts="T", faults=()))
+    assert wrong.startswith("faults ")
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_another_card_is_found(seat: int) -> None:
+    """Whoever plays something else than without the attack, attacker included, is named."""
+    assert any(
+        what.startswith(f"hostile match: seat {seat} played")
+        for what in judged(outcome(played("hostile", other_card_of=seat)))
+    )
+    assert any(
+        what.startswith(f"second match: seat {seat} played")
+        for what in judged(outcome(played("hostile")), played("second", other_card_of=seat))
+    )
+
+
+def test_a_fault_of_anybody_else_is_found() -> None:
+    """Neither an honest seat beside the attacker nor one of the second match may have a fault."""
+    wrong = judged(outcome(played("hostile", fault_seat=1)), played("second", fault_seat=0))
+    assert any(what.startswith("hostile match: seat 1 has the fault timeout") for what in wrong)
+    assert any(what.startswith("second match: seat 0 has the fault timeout") for what in wrong)
+
+
+def test_what_is_left_or_beyond_its_bound_is_found() -> None:
+    """Each thing that remains, and each bound that was crossed."""
+    peak = Peak(*(bound + 1 for bound in BOUNDS))
+    wrong = judged(replace(outcome(played("hostile")), left=("container abc",), peak=peak))
+    assert wrong[0] == "left: container abc"
+    assert [what.split(":")[0] for what in wrong[1:]] == ["host", "bots", "referees", "disk"]
+
+
+def test_an_attack_that_told_nothing_is_found() -> None:
+    """Nobody knows whether it ran."""
+    record = played("hostile")
+    silent = replace(record, seats=tuple(replace(seat, stderr="it failed") for seat in record.seats))
+    (wrong,) = judged(outcome(silent))
+    assert "it failed" in wrong
+    (wrong,) = control_complaints(ATTACK, outcome(silent))
+    assert "it failed" in wrong
+
+
+def test_success_is_wrong_with_the_control_and_right_without() -> None:
+    """The same question is asked both times, with opposite answers wanted."""
+    record = played("hostile")
+    success = replace(record, seats=tuple(replace(seat, stderr='{"taken": 4}') for seat in record.seats))
+    assert judged(outcome(success)) == ("it got 4 things",)
+    assert control_complaints(ATTACK, outcome(success)) == ()
+    (wrong,) = control_complaints(ATTACK, outcome(record))
+    assert "without its limit it got nothing either" in wrong
