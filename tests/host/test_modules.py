@@ -1,0 +1,53 @@
+"""npm's packages for the base image of bots in JavaScript: pinned, checked, or refused in words."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from arena.botfiles import samples
+from arena.images import ImageTrouble
+from arena.images.modules import PINS, fetch_modules
+
+RECIPE = samples() / "base-javascript"
+
+
+def copy_pins(folder: Path) -> Path:
+    """Copy the pins into a folder and return the lock file."""
+    for pin in PINS:
+        shutil.copy(RECIPE / pin, folder)
+    return folder / "package-lock.json"
+
+
+def test_where_npm_is_missing_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names npm and how to have it; nothing is made."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ImageTrouble, match="apt-get install npm"):
+        fetch_modules(RECIPE, "x86_64", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("javascript_image")
+def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
+    """What the registry gives must be what was locked; otherwise nothing comes of it."""
+    lock = copy_pins(tmp_path)
+    pinned = json.loads(lock.read_text())
+    long = pinned["packages"]["node_modules/long"]
+    long["integrity"] = pinned["packages"]["node_modules/protobufjs"]["integrity"]
+    lock.write_text(json.dumps(pinned))
+    with pytest.raises(ImageTrouble, match="EINTEGRITY"):
+        fetch_modules(tmp_path, "x86_64", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("javascript_image")
+def test_a_list_that_the_lock_file_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """A version changed by hand, without the lock file, is found out."""
+    copy_pins(tmp_path)
+    package = tmp_path / "package.json"
+    package.write_text(package.read_text().replace('"protobufjs": "7', '"protobufjs": "6'))
+    with pytest.raises(ImageTrouble, match="lock"):
+        fetch_modules(tmp_path, "x86_64", tmp_path / "out")
