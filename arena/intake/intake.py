@@ -7,8 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from arena.intake.errors import IntakeTrouble, Rejected
 from arena.intake.image import BotImage, Layer, Platform
+from arena.intake.limits import DEFAULT_LIMITS, IntakeLimits
 from arena.intake.objects import CHUNK
 from arena.intake.repack import INTAKE_UID, repack
 from arena.intake.store import Content, ImageStore, Room
@@ -19,6 +22,9 @@ from arena.languages import Language
 _GZIP: Final = b"\x1f\x8b"
 _TAR: Final = b"ustar"
 _TAR_OFFSET: Final = 257
+
+_OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wall_seconds=120.0)
+"""Nobody means harm with the arena's own images, and the host may be busy with matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +80,11 @@ class Intake:
             return self._repacked(file, room)
         return self._wrapped(beginning, language_for(file.name), room)
 
-    def _repacked(self, archive: Path, room: Room) -> BotImage:
+    def _repacked(self, archive: Path, room: Room, limits: IntakeLimits = DEFAULT_LIMITS) -> BotImage:
         with workspace(self._folder) as folder:
             output = folder / "layers"
             uid = INTAKE_UID if os.geteuid() == 0 else None
-            image = repack(archive, output, self._platform, uid=uid)
+            image = repack(archive, output, self._platform, uid=uid, limits=limits)
             self._store.add(image, _in_file(output, image), room, self._now())
         return image
 
@@ -97,7 +103,7 @@ class Intake:
                 archive = folder / "base.tar"
                 _write(archive, self._bases.export(engine_id))
                 try:
-                    base = self._repacked(archive, room)
+                    base = self._repacked(archive, room, _OWN_LIMITS)
                 except Rejected as error:
                     raise IntakeTrouble(f"the base image {engine_id} can't be taken in: {error}") from error
             self._store.records.note_base(engine_id, base.id)
