@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
+from arena.controls import CONTROL_NAMES, Finding, HostReport
 from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
 from arena.referee.faults import FAULTS_TO_TAKE_OVER
 from arena.referee.places import places_with_faults, taken_over
@@ -24,11 +25,32 @@ BOTS = (
 
 
 def fill(store: Store) -> None:
-    """Add ``BOTS`` and twelve games: of two, three and four players, with variants and with faults."""
+    """Add ``BOTS`` and twelve games: of two, three and four players, with variants and with faults.
+
+    And a machine that lacks two controls, of which one is accepted as missing.
+    """
     a, b, c, d, _ = add_bots(store, BOTS)
     play_set(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
     play_set(store, [(a, b, c), (b, c, d), (c, d, a)], Rules(players=3), name="three")
     play_set(store, [(a, b, c, d)], Rules(players=4, pass_both_ways=True), name="faulty", faults=0.1)
+    store.writes.record_host(host_report("tmp-files", "swap"), {"tmp-files"})
+
+
+def host_report(*missing: str, host: str = "ohanami", isolates: bool = True) -> HostReport:
+    """Return a report on a machine that lacks these controls."""
+    return HostReport(
+        host=host,
+        isolates=isolates,
+        runtime="docker/runc" if isolates else "process (no isolation)",
+        engine="20.10.24" if isolates else "",
+        cgroup="v2, systemd" if isolates else "",
+        checked=START,
+        findings=tuple(
+            Finding(control=name, held=name not in missing, detail=f"seen of {name}")
+            for name in (CONTROL_NAMES if isolates else ())
+        ),
+        warnings=(),
+    )
 
 
 def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 
 from arena.store import Reads
 from web.pages import GameId, Players, read_board, read_game
+from web.status import read_status
 
 _JSON: Final = "application/json"
 _METHODS: Final = ["GET", "HEAD"]
@@ -19,6 +20,10 @@ def api(reads: Reads) -> APIRouter:
     @router.api_route("/api/v1/leaderboard", methods=_METHODS)
     def leaderboard(players: Players = None) -> Response:
         return Response(msgspec.json.encode(read_board(reads, players)), media_type=_JSON)
+
+    @router.api_route("/api/v1/status", methods=_METHODS)
+    def status() -> Response:
+        return Response(msgspec.json.encode(read_status(reads)), media_type=_JSON)
 
     @router.api_route("/games/{game}/replay.json", methods=_METHODS)
     def replay(game: GameId) -> Response:

@@ -10,6 +10,7 @@ from arena.store.reads import GamePage
 from web.board import PROVISIONAL_DEVIATION, Board, board_of, scale_of
 from web.rendering import page
 from web.replay import replay_table
+from web.status import read_status
 
 GAMES_A_PAGE: Final = 50
 _LARGEST: Final = 2**63 - 1
@@ -63,5 +64,9 @@ def pages(reads: Reads) -> APIRouter:
     def one_game(game: GameId) -> Response:
         found = read_game(reads, game)
         return page("game.html", game=found, replay=replay_table(found.replay))
+
+    @router.api_route("/status", methods=_METHODS)
+    def status() -> Response:
+        return page("status.html", facts=read_status(reads))
 
     return router

@@ -24,6 +24,7 @@ PAGES = {
     "game": "/games/faulty-0-0",
     "game-dummy": "/games/dummy-0-0",
     "game-five": "/games/five-0-0",
+    "status": "/status",
     "error": "/?players=9",
 }
 
