@@ -1,5 +1,7 @@
 """The base images under the limits that bots have in the arena."""
 
+import json
+
 import pytest
 
 from arena.match import Limits
@@ -13,6 +15,24 @@ import numpy
 a = numpy.random.default_rng(1).random((400, 400))
 assert abs((a @ numpy.linalg.inv(a)).trace() - 400) < 1e-6
 print("threads", len(os.listdir("/proc/self/task")), file=sys.stderr)
+"""
+
+USES_NODE = """
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
+import { gzip, gunzip } from "node:zlib";
+
+const bytes = randomBytes(100_000);
+await writeFile("/tmp/bytes", await promisify(gzip)(bytes));
+console.error(bytes.equals(await promisify(gunzip)(await readFile("/tmp/bytes"))));
+console.error((await promisify(execFile)("node", ["-p", "6 * 7"])).stdout.trim());
+const worker = new Worker("require('worker_threads').parentPort.postMessage(6 * 7)", { eval: true });
+worker.on("message", (said) => console.error(said));
+const empty = [0, 97, 115, 109, 1, 0, 0, 0];
+console.error((await WebAssembly.instantiate(new Uint8Array(empty))).module instanceof WebAssembly.Module);
 """
 
 
@@ -47,3 +67,11 @@ def test_a_file_of_javascript_is_a_module(
     steps = f'USER 0\nRUN echo "{program}" >/bot/{file}\nENTRYPOINT ["node", "/bot/{file}"]'
     ended, said = run_source(docker_stage, docker_stage.image(steps, javascript_image), limits=Limits())
     assert (ended.code, said) == (0, "13 EROFS\n")
+
+
+def test_node_has_the_system_calls_it_needs(docker_stage: DockerStage, javascript_image: str) -> None:
+    """Files, compression, child processes, worker threads and WebAssembly work under the allow-list."""
+    program = json.dumps(["node", "--input-type=module", "--eval", USES_NODE])
+    image = docker_stage.image(f"ENTRYPOINT {program}", javascript_image)
+    ended, said = run_source(docker_stage, image, limits=Limits())
+    assert (ended.code, sorted(said.split())) == (0, ["42", "42", "true", "true"])
