@@ -103,8 +103,11 @@ def init_for(machine: str) -> Init:
 
 
 def is_init(member: tarfile.TarInfo, data: bytes, init: Init) -> bool:
-    """Tell whether what lies in a volume is the program, with the mode and owner that it needs."""
-    return (member.mode & 0o7777, member.uid, data) == (_MODE, 0, init.program)
+    """Tell whether what lies in a volume is the program, with the mode that it needs.
+
+    Its owner is root, which is another number on the host of an engine that remaps users.
+    """
+    return (member.mode & 0o7777, data) == (_MODE, init.program)
 
 
 def _json(value: Any) -> bytes:  # noqa: ANN401 - whatever has a form in JSON

@@ -1,6 +1,7 @@
 """What the Docker runtime promises besides the common suite."""
 
 import gc
+import os
 import re
 import uuid
 from concurrent import futures
@@ -62,6 +63,23 @@ def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
 def test_it_names_what_isolates(docker_stage: DockerStage) -> None:
     """The runtime's name is the engine's own."""
     assert re.fullmatch(r"docker/\w+", docker_stage.runtime.describe)
+
+
+def test_an_unknown_runtime_is_named_with_those_that_there_are() -> None:
+    """A container runtime that the engine does not have is trouble, which says which it has."""
+    client = connect()
+    with pytest.raises(
+        RuntimeTrouble, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
+    ):
+        DockerRuntime(client, runtime="crum")
+    client.close()
+
+
+def test_the_chosen_runtime_runs_the_bot(gvisor_stage: DockerStage) -> None:
+    """What was chosen is what runs: gVisor answers with a kernel of its own, and the page says so."""
+    assert gvisor_stage.runtime.describe == "docker/runsc"
+    _, said = run(gvisor_stage, "import os, sys; sys.stderr.write(os.uname().release)")
+    assert said != os.uname().release
 
 
 def test_memory_overrun_is_seen(docker_stage: DockerStage) -> None:

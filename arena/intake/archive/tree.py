@@ -16,7 +16,7 @@ from arena.intake.limits import IntakeLimits
 _MAX_LINKS: Final = 40
 """Followed for one path, as in Linux."""
 
-_MUST_BE_FOLDERS: Final = (*MOUNTED, "tmp", "run", "run/arena")
+_MUST_BE_FOLDERS: Final = (*MOUNTED, "tmp", "run", "run/arena", "run/arena-init")
 """Mounted over, by the arena or the runtime: a link here would move the mount."""
 
 _ACCOUNTS: Final = ("etc/passwd", "etc/group")
