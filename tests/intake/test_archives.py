@@ -1,4 +1,4 @@
-"""Archives as engines and builders write them are taken, and the same image is the same whatever it came in."""
+"""Archives as engines and builders write them are taken; an image is the same whatever it came in."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -67,13 +67,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> BotImage:
     return read(write(folder / "archive", old_docker(DRAFT)), folder / "output")
 
 
-@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("ending", [".tar", ".tar.gz"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_each_shape_gives_the_same_image(
-    shape: str, compressed: bool, plain: BotImage, tmp_path: Path
-) -> None:
+def test_each_shape_gives_the_same_image(shape: str, ending: str, plain: BotImage, tmp_path: Path) -> None:
     """Engine, compression and other platforms beside it change nothing about an image."""
-    archive = write(tmp_path / "archive", SHAPES[shape](), compressed=compressed)
+    archive = write(tmp_path / "archive", SHAPES[shape](), compressed=ending.endswith("gz"))
     assert read(archive, tmp_path / "output") == plain
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "output"]
 

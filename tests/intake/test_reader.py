@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,31 +21,39 @@ from tests.intake.hostile.sizes import two_million_files
 from tests.intake.reading import READER, read
 
 PROBE = """
-import os, resource, socket, sys
-from arena.intake.archive import image, process
+import json, os, resource, socket
+from arena.intake.archive import process
 from arena.intake.messages import Refused
+STATUS = os.open("/proc/self/status", os.O_RDONLY)
+FILES = [name for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
+LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CORE, resource.RLIMIT_CPU)
 def attempt(what):
     try:
         what()
     except OSError as error:
-        return type(error).__name__ + " " + str(error.errno)
+        return f"{type(error).__name__} {error.errno}"
     return "done"
 def probe(job):
-    status = os.pread(status_fd, 10_000, 0).decode()
-    facts = {line.split(":")[0]: line.split(":")[1].split() for line in status.splitlines()}
-    return Refused(__import__("json").dumps({
+    lines = os.pread(STATUS, 10_000, 0).decode().splitlines()
+    facts = {line.split(":")[0]: line.split(":")[1].split() for line in lines}
+    return Refused(json.dumps({
         "file": attempt(lambda: open("/etc/passwd")),
         "socket": attempt(socket.socket),
         "child": attempt(os.fork),
-        "uid": facts["Uid"], "groups": facts["Groups"], "no_new_privs": facts["NoNewPrivs"],
-        "capabilities": facts["CapEff"],
-        "limits": [resource.getrlimit(kind) for kind in (resource.RLIMIT_AS, resource.RLIMIT_CORE, resource.RLIMIT_CPU)],
-        "environment": sorted(os.environ), "folder": os.getcwd(), "session": os.getsid(0) == os.getpid(),
-        "files": sorted(open_files),
+        "status": {key: facts[key] for key in ("Uid", "Groups", "NoNewPrivs", "CapEff")},
+        "limits": [resource.getrlimit(kind) for kind in LIMITS],
+        "environment": sorted(os.environ),
+        "folder": os.getcwd(),
+        "files": len(FILES),
     }))
-status_fd = os.open("/proc/self/status", os.O_RDONLY)
-open_files = [int(name) for name in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + name)]
 process.repack_image = probe
+process.main()
+"""
+DEFECT = """
+from arena.intake.archive import process
+def fail(job):
+    raise ValueError("a defect")
+process.repack_image = fail
 process.main()
 """
 
@@ -62,6 +71,16 @@ def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) ->
     monkeypatch.setattr(sys, "executable", str(starter))
 
 
+def _probe(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what the reader's process finds out about itself."""
+    _run_instead(monkeypatch, folder, PROBE)
+    monkeypatch.setattr(reader, "_TEXT_CHARACTERS", 10_000)
+    with pytest.raises(Rejected) as refusal:
+        read(archive, folder / "output")
+    found: dict[str, Any] = json.loads(str(refusal.value))
+    return found
+
+
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     """Give a good archive."""
@@ -71,39 +90,43 @@ def archive(tmp_path: Path) -> Path:
 def test_the_reader_can_do_nothing_else(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It opens no file and no socket, starts nothing, has no privileges, no variables and three files of ours."""
-    _run_instead(monkeypatch, tmp_path, PROBE)
-    with pytest.raises(Rejected) as refusal, monkeypatch.context() as patch:
-        patch.setattr(reader, "_TEXT_CHARACTERS", 10_000)
-        read(archive, tmp_path / "output")
-    found = json.loads(str(refusal.value))
+    """It opens no file and no socket, has no variables of the arena's, and limits on all it may use."""
+    found = _probe(archive, tmp_path, monkeypatch)
     assert found["file"] == found["socket"] == "OSError 24"
-    assert found["child"] == ("BlockingIOError 11" if READER else found["child"])
-    assert found["no_new_privs"] == ["1"]
     assert found["limits"] == [[256 << 20, 256 << 20], [0, 0], [7, 8]]
-    assert found["environment"] == ["LANG", "LC_CTYPE", "PATH", "PWD"] or found["environment"] == [
-        "LANG",
-        "PATH",
-        "PWD",
-    ]
-    assert (found["folder"], found["session"]) == ("/", True)
-    assert len(found["files"]) == 3 + 3 + 1  # its standard ones, ours, and the probe's own
-    if READER:
-        assert found["uid"] == [str(READER)] * 4
-        assert (found["groups"], found["capabilities"]) == ([], ["0" * 16])
+    assert set(found["environment"]) <= {"LANG", "LC_CTYPE", "PATH", "PWD", "SHLVL", "_", "OLDPWD"}
+    assert found["folder"] == "/"
+    assert found["files"] == 3 + 3 + 1  # its standard ones, ours, and the probe's own
+    assert found["status"]["NoNewPrivs"] == ["1"]
+
+
+@pytest.mark.skipif(READER is None, reason="only root can become somebody else")
+def test_the_reader_is_nobody(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the arena is root, the reader is a user of its own, without groups, capabilities and children."""
+    found = _probe(archive, tmp_path, monkeypatch)
+    assert found["status"]["Uid"] == [str(READER)] * 4
+    assert (found["status"]["Groups"], found["status"]["CapEff"]) == ([], ["0" * 16])
+    assert found["child"] == "BlockingIOError 11"
+
+
+def test_a_defect_of_the_reader(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the reader did not expect is a refusal, and its trace is there for whoever mends it."""
+    _run_instead(monkeypatch, tmp_path, DEFECT)
+    with pytest.raises(Rejected, match="broke down") as refusal:
+        read(archive, tmp_path / "output")
+    assert "ValueError: a defect" in refusal.value.__notes__[0]
 
 
 def test_the_reader_imports_little() -> None:
     """No engine, no store, no database is in the process that parses what strangers send."""
     program = "import sys, arena.intake.archive.process; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    assert not loaded & {"docker", "fsspec", "sqlalchemy", "requests", "grpc", "pydantic", "structlog"}
-    assert not [
-        name
-        for name in done.stdout.split()
-        if name.startswith("arena.") and not name.startswith("arena.intake")
-    ]
+    done = subprocess.run(  # noqa: S603 - ours
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
+    )
+    modules = done.stdout.split()
+    foreign = {"docker", "fsspec", "sqlalchemy", "requests", "grpc", "pydantic", "structlog"}
+    assert not foreign & {name.partition(".")[0] for name in modules}
+    assert {name.split(".")[1] for name in modules if name.startswith("arena.")} == {"intake"}
 
 
 def test_too_little_memory(archive: Path, tmp_path: Path) -> None:
@@ -123,7 +146,7 @@ def test_too_much_processor_time(archive: Path, tmp_path: Path) -> None:
 
 
 def test_too_much_time_on_the_clock_is_the_hosts_fault(archive: Path, tmp_path: Path) -> None:
-    """A reader that is over its time without having used it up waited for the host; it is ended all the same."""
+    """A reader that is over its time on the clock alone waited for the host; it is ended all the same."""
     with pytest.raises(IntakeTrouble, match=r"not read within 0\.001 s"):
         read(archive, tmp_path / "output", limits=_limits(wall_seconds=0.001))
     assert list(tmp_path.iterdir()) == [archive]

@@ -3,6 +3,7 @@
 import gzip
 import io
 import shutil
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,46 +11,54 @@ import docker
 import pytest
 
 from arena.intake.image import BotImage, Platform
-from tests.intake.archives import docker_archive
+from tests.intake.archives import docker_archive, members
 from tests.intake.reading import read
-from tests.intake.tars import file, folder, tar
+from tests.intake.tars import tar
 
 pytestmark = pytest.mark.docker
 
-DOCKERFILE = """
-FROM {base}
+STEPS = """
 USER 0:0
-COPY program.py /x/program.py
-COPY program.py /x/program.py
-RUN ["python", "-c", "import os; os.link('/x/program.py', '/x/again.py'); os.remove('/usr/bin/dpkg') if os.path.exists('/usr/bin/dpkg') else None; os.chmod('/x/again.py', 0o6755)"]
+WORKDIR /x
+COPY program.py /x/
+COPY program.py /x/
+COPY change.py /x/
+RUN ["python3", "change.py"]
 LABEL kaiten.match=forged
 EXPOSE 22
 STOPSIGNAL SIGTERM
 HEALTHCHECK CMD true
-WORKDIR /x
-ENTRYPOINT ["python", "again.py"]
+ENTRYPOINT ["python3", "again.py"]
 CMD ["word"]
 """
+CHANGE = b'import os; os.link("program.py", "again.py"); os.chmod("again.py", 0o6755); os.remove("change.py")'
 PROGRAM = b"import os, sys\nprint(os.getcwd(), sys.argv[1:], oct(os.stat('again.py').st_mode), os.getuid())\n"
+
+
+def _save(client: docker.DockerClient, base: str, steps: str, archive: Path) -> None:
+    """Build an image, write what `docker save` writes of it, and remove it again.
+
+    It is like no other: tests that run side by side share an engine.
+    """
+    dockerfile = f"FROM {base}\nENV ONLY={uuid.uuid4()}\n{steps}".encode()
+    context = tar(*members({"Dockerfile": dockerfile, "program.py": PROGRAM, "change.py": CHANGE}))
+    image, _ = client.images.build(
+        fileobj=io.BytesIO(context), custom_context=True, rm=True, network_mode="none"
+    )
+    with archive.open("wb") as sink:
+        for chunk in image.save():
+            sink.write(chunk)
+    client.images.remove(str(image.id), force=True)
 
 
 @pytest.fixture(scope="module")
 def saved(
     docker_client: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
+) -> Path:
     """Give what `docker save` writes of an image of several layers, two of them equal."""
-    context = tar(
-        file(b"Dockerfile", DOCKERFILE.format(base=base_image).encode()), file(b"program.py", PROGRAM)
-    )
-    image, _ = docker_client.images.build(
-        fileobj=io.BytesIO(context), custom_context=True, rm=True, network_mode="none"
-    )
     archive = tmp_path_factory.mktemp("saved") / "bot.tar"
-    with archive.open("wb") as sink:
-        for chunk in image.save():
-            sink.write(chunk)
-    yield archive
-    docker_client.images.remove(image.id, force=True)
+    _save(docker_client, base_image, STEPS, archive)
+    return archive
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +97,7 @@ def test_the_engine_gives_it_the_same_id(docker_client: docker.DockerClient, loa
         None,
     )
     assert (config["Entrypoint"], config["Cmd"], config["WorkingDir"]) == (
-        ["python", "again.py"],
+        ["python3", "again.py"],
         ["word"],
         "/x",
     )
@@ -126,14 +135,7 @@ def test_gzip_around_it_changes_nothing(
 def test_the_base_image_itself(
     docker_client: docker.DockerClient, base_image: str, platform: Platform, tmp_path: Path
 ) -> None:
-    """An image from Debian's packages, with all of its devices, links and marks, is taken but for a command."""
-    context = tar(folder(b"."), file(b"Dockerfile", f'FROM {base_image}\nCMD ["python", "-V"]\n'.encode()))
-    image, _ = docker_client.images.build(
-        fileobj=io.BytesIO(context), custom_context=True, rm=True, network_mode="none"
-    )
+    """An image from Debian's packages, with all of its devices and links, is taken."""
     archive = tmp_path / "bot.tar"
-    with archive.open("wb") as sink:
-        for chunk in image.save():
-            sink.write(chunk)
-    docker_client.images.remove(image.id, force=True)
-    assert read(archive, tmp_path / "output", platform).command.cmd == ("python", "-V")
+    _save(docker_client, base_image, 'CMD ["python3", "-V"]\n', archive)
+    assert read(archive, tmp_path / "output", platform).command.cmd == ("python3", "-V")

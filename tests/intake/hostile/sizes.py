@@ -49,6 +49,7 @@ def _many_members(count: int, repeated: int = 0) -> bytes:
 
 
 def two_million_files(path: Path) -> None:
+    """Write an archive with more members than any image has, in little space."""
     _write_layer(path, _many_members(100_500, 2_000_000))
 
 
