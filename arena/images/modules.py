@@ -26,8 +26,8 @@ def fetch_modules(folder: Path, _machine: str, target: Path) -> None:
     if npm is None:
         raise ImageTrouble(
             "npm fetches the packages of the base image of bots in JavaScript, and it is not installed. On "
-            "Debian or Ubuntu run: sudo apt-get install npm. Or make the image from a checkout on the engine's "
-            "host: .venv/bin/python -m arena.images javascript"
+            "Debian or Ubuntu run: sudo apt-get install npm. Or make the image from a checkout on the "
+            "engine's host: .venv/bin/python -m arena.images javascript"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
         for pin in PINS:
