@@ -20,7 +20,8 @@ from arena.launcher import Launcher, SlotPool
 from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.services import Chances, Ladder
-from arena.store import FinishedMatch, Store, open_store
+from arena.store import FinishedMatch, NewVersion, Store, open_store
+from tests.builders import host_report
 
 
 @dataclass
@@ -56,7 +57,7 @@ def run_dir() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def ladder_of(store: Store) -> Ladder:
+def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
     """Return a ladder with the quick sample bots, whose ids and dice are fixed."""
     numbers = count(1)
     dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
@@ -66,7 +67,7 @@ def ladder_of(store: Store) -> Ladder:
         new_seed=lambda: dice.randbytes(16),
         dice=dice,
     )
-    ladder = Ladder(store, RuntimeName.PROCESS, chances, Gate(), Limits())
+    ladder = Ladder(store, RuntimeName.PROCESS, chances, gate or Gate(), Limits())
     quick = [samples() / name for name in ("random", "greedy", "spoiler")]
     ladder.enter_house_bots((folder.name, str(folder)) for folder in quick)
     return ladder
@@ -85,12 +86,14 @@ class NotingLauncher(Launcher):
         return super().play(spec, slots)
 
 
-def play(
+def play(  # noqa: PLR0913 - what a test may want otherwise
     store: Store,
     run_dir: Path,
     notes: Notes,
     runtime: RuntimeName = RuntimeName.PROCESS,
+    *,
     slots: SlotPool | None = None,
+    gate: Gate | None = None,
 ) -> set[float]:
     """Play what waits for this runtime, and return the shares of a core that bots were given."""
     launcher = NotingLauncher(run_dir)
@@ -103,7 +106,7 @@ def play(
             slots=slots or SlotPool(5, 0.4),
             now=lambda: datetime.now(UTC),
             watcher=notes,
-            gate=Gate(),
+            gate=gate or Gate(),
         ).run(lambda: False)
     return launcher.shares
 
@@ -200,3 +203,44 @@ def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path)
     play(store, run_dir, Notes(), RuntimeName.DOCKER)
     assert store.reads.totals().matches_waiting > 0
     assert store.reads.totals().games == 0
+
+
+def held_up(store: Store) -> int:
+    """Return how many matches wait that strangers' bots sit in."""
+    every, own = (store.reads.waiting(RuntimeName.PROCESS, house_only=house) for house in (False, True))
+    return every - own
+
+
+def bots_of(matches: list[FinishedMatch], store: Store) -> set[str]:
+    """Return the names of the bots that sat in these matches."""
+    pages = [store.reads.game(game.id) for match in matches for game in match.games]
+    return {seat.bot for page in pages if page for seat in page.seats}
+
+
+def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> None:
+    """Their matches wait and are drawn no more, the house's are played; once it is open they play."""
+    gate = Gate()
+    gate.decide(host_report(), ())
+    ladder = ladder_of(store, gate)
+    guest = NewVersion(
+        bot="guest", author="ann", house=False, source=str(samples() / "random"), created=datetime.now(UTC)
+    )
+    store.writes.add_version(guest)
+    while not held_up(store):
+        ladder.add_set()
+    before = held_up(store)
+
+    gate.decide(host_report("swap"), ())
+    for _ in range(3):
+        ladder.add_set()
+    assert held_up(store) == before
+    notes = Notes()
+    play(store, run_dir, notes, gate=gate)
+    assert notes.voided == []
+    assert bots_of(notes.finished, store) == {"random", "greedy", "spoiler"}
+    assert held_up(store) == store.reads.totals().matches_waiting == before
+
+    gate.decide(host_report("swap"), {"swap"})
+    play(store, run_dir, notes, gate=gate)
+    assert "guest" in bots_of(notes.finished, store)
+    assert store.reads.totals().matches_waiting == 0

@@ -1,0 +1,95 @@
+"""``arena doctor``: what this machine can hold."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.controls import CONTROL_NAMES
+from tests.cli.command import COMMAND, environment
+
+
+@pytest.fixture
+def run_dir() -> Iterator[Path]:
+    """Give a short folder for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Run it in a folder with these settings and no others."""
+    clean = {name: value for name, value in environment().items() if not name.startswith("ARENA_")}
+    named = {f"ARENA_{name.upper()}": value for name, value in settings.items() if name.islower()}
+    others = {name: value for name, value in settings.items() if not name.islower()}
+    return subprocess.run(  # noqa: S603 - the command under test
+        [*COMMAND, "doctor", *args],
+        cwd=folder,
+        env=clean | {"COLUMNS": "200"} | named | others,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+
+
+@pytest.mark.docker
+def test_it_tells_of_every_control(
+    docker_client: docker.DockerClient, base_image: str, tmp_path: Path, run_dir: Path
+) -> None:
+    """A table for people; the exit code is that of the verdict. It makes no data directory."""
+    assert base_image
+    done = doctor(tmp_path, run_dir=str(run_dir))
+    text = done.stdout
+    assert docker_client.info()["ServerVersion"] in text
+    for name in CONTROL_NAMES:
+        assert f"\n{name} " in text
+    assert done.returncode == ("NOT HELD" in text) == ("Bots of strangers are refused" in text)
+    assert list(tmp_path.iterdir()) == []
+    assert list((run_dir / "canary").iterdir()) == []
+
+
+@pytest.mark.docker
+def test_what_is_missing_can_be_accepted(base_image: str, tmp_path: Path, run_dir: Path) -> None:
+    """As JSON: what is accepted by name is no longer refused, and the exit code says so."""
+    assert base_image
+    found = json.loads(doctor(tmp_path, "--json", run_dir=str(run_dir)).stdout)
+    assert [finding["control"] for finding in found["findings"]] == list(CONTROL_NAMES)
+    lacking = [finding["control"] for finding in found["findings"] if not finding["held"]]
+    assert found["unaccepted"] == lacking
+    done = doctor(tmp_path, "--json", run_dir=str(run_dir), accept_missing=",".join([*lacking, "swap"]))
+    assert done.returncode == 0
+    accepted = json.loads(done.stdout)
+    assert accepted["accepted"] == sorted({*lacking, "swap"})
+    assert accepted["unaccepted"] == []
+    assert accepted["cores"] == len(os.sched_getaffinity(0))
+
+
+def test_plain_processes_hold_nothing(tmp_path: Path) -> None:
+    """Exit code 1, whatever is accepted."""
+    done = doctor(tmp_path, sandbox="process", accept_missing=",".join(CONTROL_NAMES))
+    assert done.returncode == 1
+    assert "Nothing is isolated" in done.stdout
+
+
+def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """Exit code 2, with what to do, and no traceback."""
+    done = doctor(tmp_path, DOCKER_HOST=f"unix://{tmp_path}/nothing.sock")
+    assert done.returncode == 2
+    assert "No Docker engine answers" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_control_is_named_with_the_known_ones(tmp_path: Path) -> None:
+    """A name that is misspelt would accept nothing."""
+    done = doctor(tmp_path, accept_missing="swap,swop")
+    assert done.returncode == 2
+    assert "ARENA_ACCEPT_MISSING" in done.stderr
+    assert "no control called swop; the controls are" in done.stderr
+    assert all(name in done.stderr for name in CONTROL_NAMES)

@@ -1,0 +1,303 @@
+"""The canary's judgement, from evidence as hosts with control groups of version 1 and version 2 give it."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from arena.controls import CONTROL_NAMES, Finding
+from arena.match import Limits
+from arena.sandbox import Exit
+from arena.sandbox.canary import Engine, Evidence, Trial, judge, report_of
+from arena.sandbox.canary.evidence import Share, last_words
+from arena.sandbox.canary.observe import seconds_of_life, share_between
+
+MIB = 1024 * 1024
+HELD = Finding(control="all-bots-memory", held=True, detail="/kaiten/1 is limited")
+
+SEEN: dict[str, Any] = {
+    "errors": {},
+    "interfaces": ["lo"],
+    "route": "EAFNOSUPPORT",
+    "written": ["/tmp"],  # noqa: S108 - the container's
+    "dialled": [],
+    "referee": "done",
+    "foreign": "EACCES",
+    "attacks": {"make": "EROFS", "bind": "EROFS", "chmod": "EROFS", "rename": "EROFS", "unlink": "EROFS"},
+    "tmp_bytes": 16 * MIB,
+    "tmp_files": 1023,
+    "tmp_executed": "EACCES",
+    "ids": [65000] * 6,
+    "groups": [65000],
+    "capabilities": {"CapInh": 0, "CapPrm": 0, "CapEff": 0, "CapBnd": 0, "CapAmb": 0},
+    "no_new_privileges": 1,
+    "kernel": "6.1.0-38-amd64",
+    "calls": {"ptrace": "EPERM", "io_uring_setup": "ENOSYS", "AF_VSOCK": "EAFNOSUPPORT"},
+    "file_beyond": "EFBIG",
+    "open_files": 254,
+    "core_limit": 0,
+    "core_dumped": False,
+    "environment": {"HOME": "/home", "PATH": "/bin"},
+    "v1_memory": None,
+    "v1_memory_and_swap": None,
+    "v2_swap": None,
+    "quota": None,
+}
+"""What the probe says where all is held, control groups left out: so it is in gVisor too."""
+
+V1 = {"v1_memory": 256 * MIB, "v1_memory_and_swap": 256 * MIB, "quota": 0.4}
+V2 = {"v2_swap": 0, "quota": 0.4}
+
+GVISOR = {
+    "kernel": "4.4.0",
+    "route": "EHOSTUNREACH",
+    "tmp_files": 2048,
+    "calls": {"ptrace": "done", "unshare": "done", "AF_INET": "done", "io_uring_setup": "EINVAL"},
+    "written": ["/tmp", "/dev/shm"],  # noqa: S108 - the container's
+}
+
+
+def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen: object) -> Evidence:
+    """Return what is seen where all is held, with some of it changed."""
+    looked = Trial(
+        said=SEEN | (V1 if version == "1" else V2) | seen,
+        exit=Exit(0),
+        in_time=True,
+        memory=256 * MIB,
+        memory_and_swap=256 * MIB,
+        log_bytes=150_000,
+    )
+    all_trials = {
+        "look": looked,
+        "memory": Trial(said={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
+        "processes": Trial(said={"processes": 63}, exit=Exit(0), in_time=True),
+        "cpu": Trial(
+            said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=10), together=HELD
+        ),
+        "deadline": Trial(said=None, exit=Exit(124), in_time=True, seconds=1.1),
+    }
+    return Evidence(
+        engine=Engine(
+            host="vm",
+            version="24.0.7",
+            kernel="6.1.0-38-amd64",
+            cgroup_version=version,
+            cgroup_driver="systemd",
+        ),
+        limits=Limits(),
+        pids=64,
+        tmp_files=1024,
+        open_files=256,
+        owner=(65000, 65000),
+        environment={"HOME": "/home", "PATH": "/bin", "LANG": "C"},
+        deadline_seconds=1,
+        trials=all_trials | (trials or {}),
+    )
+
+
+def lacking(found: Evidence) -> dict[str, str]:
+    """Return what is not held, with what was seen."""
+    findings = judge(found)
+    assert tuple(finding.control for finding in findings) == CONTROL_NAMES
+    return {finding.control: finding.detail for finding in findings if not finding.held}
+
+
+def looked(found: Evidence, **changes: Any) -> Evidence:  # noqa: ANN401 - fields of a trial, by name
+    """Return evidence with the first trial changed."""
+    return replace(found, trials={**found.trials, "look": replace(found.trials["look"], **changes)})
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_everything_is_held(version: str) -> None:
+    """With either version of the control groups."""
+    assert lacking(evidence(version)) == {}
+
+
+BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "an interface": ("network", {"interfaces": ["lo", "eth0"]}),
+    "a route": ("network", {"route": "done"}),
+    "a folder": ("read-only-root", {"written": ["/tmp", "/bot"]}),  # noqa: S108 - the container's
+    "bytes": ("tmp-size", {"tmp_bytes": 32 * MIB}),
+    "files": ("tmp-files", {"tmp_files": 2048}),
+    "a program": ("tmp-noexec", {"tmp_executed": "done"}),
+    "a socket that is out of reach": ("socket-folder", {"referee": "ECONNREFUSED"}),
+    "a socket that can be removed": ("socket-folder", {"attacks": {**SEEN["attacks"], "unlink": "done"}}),
+    "the engine's socket": ("other-sockets", {"dialled": ["/run/docker.sock"]}),
+    "another slot's socket": ("other-sockets", {"foreign": "done"}),
+    "another user": ("user", {"ids": [0] * 6}),
+    "a group more": ("user", {"groups": [65000, 0]}),
+    "a capability": ("capabilities", {"capabilities": {**SEEN["capabilities"], "CapBnd": 1 << 21}}),
+    "no word on capabilities": ("capabilities", {"capabilities": {}}),
+    "new privileges": ("no-new-privileges", {"no_new_privileges": 0}),
+    "a call": ("system-calls", {"calls": {"ptrace": "done"}}),
+    "a call that the kernel looks into": ("system-calls", {"calls": {"io_uring_setup": "EFAULT"}}),
+    "open files": ("open-files", {"open_files": 512}),
+    "a long file": ("file-size", {"file_beyond": "done"}),
+    "a dump": ("core-dumps", {"core_dumped": True}),
+    "a limit on dumps that is none": ("core-dumps", {"core_limit": -1}),
+    "shared memory": ("shared-memory", {"written": ["/tmp", "/dev/shm"]}),  # noqa: S108 - the container's
+    "a variable": ("environment", {"environment": {"HTTPS_PROXY": "http://u:p@proxy"}}),
+    "a variable with another value": ("environment", {"environment": {"PATH": "/evil"}}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_what_the_probe_could_do_is_named(version: str, name: str) -> None:
+    """One thing that it could do: exactly that control is not held."""
+    control, seen = BROKEN[name]
+    assert lacking(evidence(version, **seen)).keys() == {control}
+
+
+ENDED: dict[str, tuple[str, str, Trial]] = {
+    "twice the memory": (
+        "memory", "memory", Trial(said={"bytes": 512 * MIB}, exit=Exit(0), in_time=True),
+    ),
+    "memory beyond the limit": (
+        "memory", "memory",
+        Trial(said={"bytes": 400 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
+    ),
+    "an early end": ("memory", "memory", Trial(said={"bytes": 8 * MIB}, exit=Exit(139), in_time=True)),
+    "silence": ("memory", "memory", Trial(said=None, exit=Exit(1), in_time=True)),
+    "processes": ("processes", "processes", Trial(said={"processes": 128}, exit=Exit(0), in_time=True)),
+    "all of the processor": (
+        "cpu", "cpu",
+        Trial(said=None, exit=Exit(None), in_time=True, share=Share(cores=1.9, throttled=0), together=HELD),
+    ),
+    "no measurement": ("cpu", "cpu", Trial(said=None, exit=Exit(None), in_time=True, together=HELD)),
+    "no deadline": ("deadline", "deadline", Trial(said=None, exit=Exit(None), in_time=False)),
+    "a deadline that came late": (
+        "deadline", "deadline", Trial(said=None, exit=Exit(124), in_time=True, seconds=9),
+    ),
+    "a probe that ended by itself": (
+        "deadline", "deadline", Trial(said=None, exit=Exit(1), in_time=True, seconds=1),
+    ),
+    "a common group without limit": (
+        "all-bots-memory", "cpu",
+        Trial(
+            said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9),
+            together=Finding(control="all-bots-memory", held=False, detail="no"),
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_how_a_container_ended_is_judged(name: str) -> None:
+    """Exactly the control that it was there for is not held."""
+    control, task, trial = ENDED[name]
+    assert lacking(evidence(trials={task: trial})).keys() == {control}
+
+
+def test_a_busy_host_is_judged_by_its_quota() -> None:
+    """A share below the limit says nothing if it was never held back; then what is set counts."""
+    idle = {"cpu": replace(evidence().trials["cpu"], share=Share(cores=0.1, throttled=0))}
+    assert lacking(evidence("1", idle)) == {}
+    assert lacking(evidence("2", idle, quota=-1)).keys() == {"cpu"}
+    assert lacking(evidence("1", idle, quota=None)).keys() == {"cpu"}
+    told = {"cpu": replace(idle["cpu"], cpus=0.4)}
+    assert lacking(evidence("1", told, quota=None)) == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "seen"),
+    [
+        ("1", {"v1_memory_and_swap": 512 * MIB}),
+        ("1", {"v1_memory_and_swap": 2**63 - 4096}),
+        ("2", {"v2_swap": -1}),
+    ],
+)
+def test_swap_is_judged_by_what_the_group_says(version: str, seen: dict[str, Any]) -> None:
+    """Anything beyond the memory itself is too much."""
+    assert lacking(evidence(version, **seen)).keys() == {"swap"}
+
+
+def test_swap_without_a_group_to_see_is_judged_by_the_engine() -> None:
+    """As under gVisor, and with version 1 where swap is not counted: the engine then says -1."""
+    blind = evidence("1", v1_memory=None, v1_memory_and_swap=None)
+    assert lacking(blind) == {}
+    assert lacking(looked(blind, memory_and_swap=-1)).keys() == {"swap"}
+    assert lacking(looked(blind, memory=0, memory_and_swap=0)).keys() == {"swap"}
+
+
+def test_a_kernel_of_its_own_answers_calls_harmlessly() -> None:
+    """Calls succeed in gVisor that never reach the host; that it ignores the number of files is named."""
+    blind = looked(evidence(), said=SEEN | GVISOR)
+    assert lacking(blind).keys() == {"tmp-files"}
+
+
+@pytest.mark.parametrize(
+    ("warning", "control"),
+    [
+        ("Your kernel does not support swap limit capabilities. Memory limited without swap.", "swap"),
+        ("Your kernel does not support pids limit capabilities. PIDs limit discarded.", "processes"),
+        ("Your kernel does not support CPU cfs quota. Quota discarded.", "cpu"),
+        ("Your kernel does not support memory limit capabilities. Limitation discarded.", "memory"),
+    ],
+)
+def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
+    """Whatever the attempt says: the engine knows what it has dropped."""
+    (detail,) = lacking(looked(evidence(), warnings=(warning,))).items()
+    assert detail[0] == control
+    assert warning in detail[1]
+
+
+def test_a_probe_that_says_nothing_holds_nothing() -> None:
+    """Not one control is taken for held because nobody looked."""
+    silent = {
+        task: Trial(said=None, exit=Exit(None), in_time=False)
+        for task in ("look", "memory", "processes", "cpu", "deadline")
+    }
+    found = lacking(evidence(trials=silent))
+    assert set(found) == set(CONTROL_NAMES)
+    assert found["network"] == "the probe did not answer"
+
+
+def test_an_attempt_that_failed_is_told_with_its_error() -> None:
+    """The others are judged as ever."""
+    found = looked(evidence(), said={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
+    said = dict(found.trials["look"].said or {})
+    del said["tmp_files"]
+    assert lacking(looked(found, said=said)) == {"tmp-files": "the probe did not answer (tmp: OSError(28))"}
+
+
+def test_the_report_says_where_and_when() -> None:
+    """Host, engine, runtime, control groups, time, findings, warnings."""
+    checked = datetime(2026, 3, 1, tzinfo=UTC)
+    report = report_of(looked(evidence("2"), warnings=("careful",)), "docker/runc", checked)
+    assert (report.host, report.engine, report.cgroup) == ("vm", "24.0.7", "v2, systemd")
+    assert (report.runtime, report.isolates, report.checked) == ("docker/runc", True, checked)
+    assert report.warnings == ("careful",)
+    assert all(finding.held for finding in report.findings)
+
+
+def test_the_last_readable_line_counts() -> None:
+    """Other output and a line that was cut off by the end of its process are passed over."""
+    lines = [
+        "noise",
+        f"canary {json.dumps({'bytes': 1})}",
+        f"canary {json.dumps({'bytes': 2})}",
+        'canary {"by',
+    ]
+    assert last_words("\n".join(lines)) == {"bytes": 2}
+    assert last_words("canary nothing\nTraceback") is None
+
+
+def test_a_share_is_what_was_used_between_two_moments() -> None:
+    """By the engine's own clock, whose moments have nine decimals or none."""
+
+    def usage(read: str, nanos: int, periods: int) -> dict[str, Any]:
+        stats = {"cpu_usage": {"total_usage": nanos}, "throttling_data": {"throttled_periods": periods}}
+        return {"read": read, "cpu_stats": stats}
+
+    before = usage("2026-03-01T10:00:00Z", 1_000_000_000, 3)
+    after = usage("2026-03-01T10:00:02.000000001Z", 1_800_000_000, 8)
+    assert share_between(before, after) == Share(cores=0.4, throttled=5)
+
+
+def test_a_life_is_measured_by_the_engine() -> None:
+    """From start to end."""
+    state = {"StartedAt": "2026-03-01T10:00:00.5Z", "FinishedAt": "2026-03-01T10:00:01.750000001Z"}
+    assert seconds_of_life(state) == 1.25
