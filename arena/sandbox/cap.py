@@ -80,7 +80,7 @@ class Place:
     def folders(self) -> tuple[str, ...]:
         """All that the group consists of: with version 1 it has one in every hierarchy."""
         if self.version == 1:
-            return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu"))
+            return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
         return (self.path,)
 
     def _folder(self, controller: str) -> str:

@@ -45,6 +45,21 @@ class CommonGroup:
         for line in self._place.lines(self._cap):
             with contextlib.suppress(OSError):
                 (self._root / line.file).write_text(line.value)
+        if self._place.version == 1:
+            self._hand_down_cores()
+
+    def _hand_down_cores(self) -> None:
+        """Give the group the cores of those above it. With version 1 it begins with none.
+
+        runc does so by itself, gVisor can't start a container that names its cores.
+        """
+        above = self._root / "cpuset"
+        for part in self._place.path.split("/"):
+            for name in ("cpuset.cpus", "cpuset.mems"):
+                with contextlib.suppress(OSError):
+                    if not (above / part / name).read_text().strip():
+                        (above / part / name).write_text((above / name).read_text())
+            above /= part
 
     def held(self, container: str | None = None) -> Finding:
         """Tell whether the limits stand there.

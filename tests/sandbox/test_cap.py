@@ -194,3 +194,48 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
     assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB for 4 times 80 and a little
     ended = hoard_together(docker_stage, slots=2)  # 288 MiB
     assert set(ended) == {0, 137}
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make the bots' common control group")
+@pytest.mark.parametrize("name", ["docker", "gvisor"])
+def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequest, name: str) -> None:
+    """Every runtime starts bots in the group that was just made, on the cores that they may use."""
+    stage: DockerStage = request.getfixturevalue(f"{name}_stage")
+    runtime = DockerRuntime(
+        connect(), runtime=stage.runtime.host.runtime, install=f"test{uuid.uuid4().hex[:12]}", cores="0"
+    )
+    group = runtime.common_group(LAUNCH_LIMITS, 5)
+    group.hold()
+    try:
+        with listening() as (folder, _):
+            sandbox = runtime.launch(spec_for(stage, stage.source("raise SystemExit(5)"), folder))
+            ended = sandbox.wait()
+            sandbox.remove()
+        assert ended.code == 5
+    finally:
+        runtime.close()
+        group.remove()
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can end what is in the bots' common control group")
+def test_what_is_left_in_the_group_is_ended(docker_stage: DockerStage) -> None:
+    """Removing the group ends what still runs in it, as a runtime may leave it, and leaves nothing."""
+    if docker_stage.client.info()["CgroupDriver"] == "systemd":
+        pytest.skip("slices are systemd's")
+    install = f"test{uuid.uuid4().hex[:12]}"
+    runtime = DockerRuntime(connect(), install=install)
+    group = runtime.common_group(LAUNCH_LIMITS, 5)
+    group.hold()
+    try:
+        with listening() as (folder, _):
+            source = docker_stage.source("import signal; signal.pause()")
+            sandbox = runtime.launch(spec_for(docker_stage, source, folder))
+            group.remove()
+            assert sandbox.wait().code == 137
+            sandbox.remove()
+    finally:
+        runtime.close()
+        group.remove()
+    assert list(Path("/sys/fs/cgroup").glob(f"**/kaiten/{install}")) == []
