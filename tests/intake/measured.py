@@ -1,8 +1,8 @@
 """Repacks one archive in a small process of its own, so that the reader's memory and time can be measured.
 
 ``python -m tests.intake.measured``: a :class:`Task` on standard input, an :class:`Outcome` on standard
-output. The reader is this process's only child, so what the system says of its children is said of the reader.
-A child's figure begins with its parent's, which is small here.
+output. The reader is this process's only child, so what the system says of its children is said of the
+reader. A child's figure begins with its parent's, which is small here.
 """
 
 import os

@@ -1,0 +1,47 @@
+"""docs/intake.md says what the intake does."""
+
+import re
+
+import msgspec
+import pytest
+
+from arena.intake.limits import DEFAULT_LIMITS
+from arena.intake.repack import INTAKE_UID
+from tests.docs.documents import DOCS, rows
+from tests.intake.hostile import ATTACKS
+
+PAGE = DOCS / "intake.md"
+UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "s": 1}
+LIMITS = msgspec.structs.asdict(DEFAULT_LIMITS)
+REFUSALS = [row[0] for row in rows(PAGE) if len(row) == 2 and row[1].endswith(".") and row[0][0] != "`"]
+
+
+def test_every_limit_is_on_the_page() -> None:
+    """The table of limits has every field with its value, and no other."""
+    found = {}
+    for row in rows(PAGE):
+        if len(row) == 3 and row[2].strip("`") in LIMITS:
+            number, _, unit = row[1].partition(" ")
+            found[row[2].strip("`")] = int(number) * UNITS[unit]
+    assert found == LIMITS
+
+
+def test_the_readers_user_is_on_the_page() -> None:
+    """Operators find the user that reads archives."""
+    assert f"user {INTAKE_UID}" in PAGE.read_text()
+
+
+@pytest.mark.parametrize("words", [words for row in REFUSALS for words in row.split(", ")])
+def test_every_refusal_on_the_page_is_one(words: str) -> None:
+    """The words of a refusal are in the sources of the intake as they stand on the page."""
+    sources = "".join(path.read_text() for path in (DOCS.parent / "arena" / "intake").rglob("*.py"))
+    joined = re.sub(r'"\s*\n\s*f?"', "", sources)
+    pattern = re.escape(words).replace("2", r"\{len\([a-z]+\)\}").replace(r"index\.json", r"\{oci\.INDEX\}")
+    assert re.search(pattern.replace(r"manifest\.json", r"\{docker\.MANIFEST\}"), joined), words
+
+
+def test_the_number_of_attacks_is_not_overstated() -> None:
+    """The page says how many hostile archives there are."""
+    stated = re.search(r"Of more than (\d+) hostile archives", PAGE.read_text())
+    assert stated is not None
+    assert len(ATTACKS) >= int(stated[1])
