@@ -48,7 +48,7 @@ def _machine(settings: Settings) -> dict[str, Any]:
     folder = settings.data_dir.absolute()
     return {
         "cores": len(os.sched_getaffinity(0)),
-        "slots": slots_of_host(),
+        "slots": slots_of_host().size,
         "disk_free_gib": round(shutil.disk_usage(_existing(folder)).free / _GIB, 1),
     }
 

@@ -1,0 +1,20 @@
+"""Puts the arena together: the one place that makes real clocks, ids, seeds, connections and processes."""
+
+from arena.bootstrap.arena import Arena, open_arena
+from arena.bootstrap.errors import CannotStart
+from arena.bootstrap.host import examine_host, slots_of_host
+from arena.bootstrap.intake import open_keeper, open_submissions
+from arena.bootstrap.logs import configure_logs
+from arena.bootstrap.results import open_results
+
+__all__ = [
+    "Arena",
+    "CannotStart",
+    "configure_logs",
+    "examine_host",
+    "open_arena",
+    "open_keeper",
+    "open_results",
+    "open_submissions",
+    "slots_of_host",
+]

@@ -1,0 +1,157 @@
+"""A running arena."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from arena.admission import Gate
+from arena.bootstrap.chances import real_chances, utc_now
+from arena.bootstrap.folders import alone, install_id, private_folder
+from arena.bootstrap.host import (
+    common_group,
+    examine,
+    limits_of_this_host,
+    runtime_of,
+    slots_of_host,
+    warn_of_few_cores,
+)
+from arena.bootstrap.intake import image_source, keeper_of
+from arena.controls import HostReport
+from arena.coordinator import Coordinator, Watcher
+from arena.imagekeeper import ImageKeeper, Pruner
+from arena.launcher import Launcher, SlotPool, Sweeper
+from arena.sandbox import Runtime
+from arena.sandbox.common_group import CommonGroup
+from arena.sandbox.docker_runtime import DockerRuntime
+from arena.services import Ladder
+from arena.settings import Settings
+from arena.store import Store, open_store
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arena:
+    """A running arena.
+
+    Attributes:
+        store: Everything that is kept.
+        runtime: Runs bots.
+        ladder: Who plays what.
+        slots: The seats of this host.
+        swept: How many sandboxes of an earlier run were left and have been removed.
+        waiting_again: How many matches an earlier run did not finish.
+    """
+
+    store: Store
+    runtime: Runtime
+    ladder: Ladder
+    slots: SlotPool
+    swept: int
+    waiting_again: int
+    _settings: Settings
+    _gate: Gate
+    _group: CommonGroup | None
+    _keeper: ImageKeeper | None
+    _install: str
+    _run_dir: Path
+
+    @contextmanager
+    def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
+        """Give what plays the store's matches; a stopped one can't be used again."""
+        # Stopping a coordinator stops its launcher for good, so each has its own.
+        launcher = Launcher(self.runtime, self._install, self._run_dir)
+        with (
+            Sweeper(self.runtime, self._install, launcher),
+            nullcontext() if self._keeper is None else Pruner(self._keeper),
+            ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor,
+        ):
+            yield Coordinator(
+                store=self.store,
+                launcher=launcher,
+                runtime=self.ladder.runtime,
+                executor=executor,
+                slots=self.slots,
+                now=utc_now,
+                watcher=watcher,
+                gate=self._gate,
+            )
+
+    def check_host(self, say: Callable[[str], None]) -> HostReport:
+        """Try what this host can hold, log and keep what it can't, and let strangers' bots play if they may.
+
+        Until then none of them does.
+
+        Args:
+            say: Is told what takes time.
+
+        Raises:
+            ImageTrouble: The canary's image can't be made.
+            RuntimeTrouble: The engine does not answer.
+            StoreError: The database can't be used.
+        """
+        report = examine(self._settings, self.runtime, self._group, say)
+        accepted = self._settings.accept_missing
+        self.store.writes.record_host(report, accepted)
+        self._gate.decide(report, accepted)
+        for finding in report.findings:
+            if not finding.held:
+                _log.warning(
+                    "control not held",
+                    control=finding.control,
+                    detail=finding.detail,
+                    accepted=finding.control in accepted,
+                )
+        return report
+
+
+@contextmanager
+def open_arena(settings: Settings) -> Iterator[Arena]:
+    """Put an arena together, alone on its data directory, and clean up after earlier runs.
+
+    Raises:
+        CannotStart: Another arena runs there, or a folder can't be made.
+        StoreError: The database can't be used.
+        RuntimeTrouble: Bots can't be run.
+    """
+    with (
+        alone(settings.data_dir),
+        closing(runtime_of(settings, install_id(settings.data_dir), image_source)) as runtime,
+        closing(open_store(settings.url)) as store,
+    ):
+        install = install_id(settings.data_dir)
+        swept = runtime.sweep(install)
+        run_dir = private_folder(settings.sockets) / install
+        shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
+        group = common_group(runtime)
+        if group is not None:
+            group.remove()  # what a killed run's containers left there
+            group.hold()
+        warn_of_few_cores()
+        gate = Gate()
+        ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_this_host())
+        try:
+            yield Arena(
+                store=store,
+                runtime=runtime,
+                ladder=ladder,
+                slots=slots_of_host(),
+                swept=swept,
+                waiting_again=store.writes.release_running(),
+                _settings=settings,
+                _gate=gate,
+                _group=group,
+                _keeper=keeper_of(settings, store, runtime) if isinstance(runtime, DockerRuntime) else None,
+                _install=install,
+                _run_dir=run_dir,
+            )
+        finally:
+            runtime.sweep(install)
+            if group is not None:
+                group.remove()
+            shutil.rmtree(run_dir, ignore_errors=True)

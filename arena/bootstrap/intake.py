@@ -1,0 +1,118 @@
+"""What takes in bots of strangers, and keeps their images."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Final
+
+from arena.bootstrap.chances import utc_now
+from arena.bootstrap.errors import CannotStart
+from arena.bootstrap.folders import incoming, install_id
+from arena.bootstrap.host import engine_client, runtime_of
+from arena.bootstrap.results import open_results
+from arena.imagekeeper import ImageKeeper
+from arena.images import ensure_base_image
+from arena.intake import IntakeTrouble, Platform
+from arena.intake.intake import Bases, Intake
+from arena.intake.objects import Objects
+from arena.intake.source import StoreSource
+from arena.intake.store import ImageStore
+from arena.sandbox.docker_engine import connect, engine_errors
+from arena.sandbox.docker_images import export_image
+from arena.sandbox.docker_runtime import DockerRuntime
+from arena.settings import Settings
+from arena.store import Store
+from arena.submissions import Submissions
+
+_GIB: Final = 1024**3
+
+
+@contextmanager
+def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator[Submissions]:
+    """Put together what takes in bots of strangers. An arena may be running in the same data directory.
+
+    Args:
+        settings: Those of the arena.
+        say: Is told what takes time.
+
+    Raises:
+        CannotStart: There is no arena, bots don't run in containers, or images can't be kept.
+        StoreError: The database can't be used.
+        RuntimeTrouble: The engine does not answer.
+    """
+    with (
+        _beside(settings) as (store, runtime),
+        closing(connect()) as client,
+        closing(engine_client()) as builder,
+    ):
+        with engine_errors("read what the engine is"):
+            version = client.version()
+        bases = Bases(
+            find=lambda language: ensure_base_image(builder, language, say),
+            export=lambda id_: export_image(client, id_),
+        )
+        platform = Platform(version["Os"], version["Arch"])
+        yield Submissions(
+            store=store,
+            intake=Intake(images_of(settings), bases, incoming(settings), platform, utc_now),
+            keeper=keeper_of(settings, store, runtime),
+            engine=runtime,
+            accepted=settings.accept_missing,
+            now=utc_now,
+        )
+
+
+@contextmanager
+def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
+    """Put together what prunes images. An arena may be running in the same data directory.
+
+    Raises:
+        CannotStart: There is no arena, bots don't run in containers, or images can't be kept.
+        StoreError: The database can't be used.
+        RuntimeTrouble: The engine does not answer.
+    """
+    with _beside(settings) as (store, runtime):
+        yield keeper_of(settings, store, runtime)
+
+
+@contextmanager
+def _beside(settings: Settings) -> Iterator[tuple[Store, DockerRuntime]]:
+    """Give the store and the engine of an arena that exists, whether it runs or not."""
+    with (
+        closing(open_results(settings)) as store,
+        closing(runtime_of(settings, install_id(settings.data_dir), image_source)) as runtime,
+    ):
+        if not isinstance(runtime, DockerRuntime):
+            raise CannotStart(
+                "submitted bots run in containers only: they are images. Use ARENA_SANDBOX=docker"
+            )
+        yield store, runtime
+
+
+def images_of(settings: Settings) -> ImageStore:
+    """Return where the images of submitted bots are kept.
+
+    Raises:
+        CannotStart: Nothing can be kept there.
+    """
+    url = settings.images_url or str(settings.data_dir.absolute() / "images")
+    try:
+        return ImageStore(Objects(url), settings.data_dir / "images.lock")
+    except IntakeTrouble as error:
+        raise CannotStart(str(error)) from error
+
+
+def image_source(settings: Settings) -> StoreSource:
+    """Return where the engine's images are loaded from."""
+    return StoreSource(images_of(settings), install_id(settings.data_dir), utc_now)
+
+
+def keeper_of(settings: Settings, store: Store, runtime: DockerRuntime) -> ImageKeeper:
+    """Return what prunes them."""
+    return ImageKeeper(
+        images=images_of(settings),
+        store=store,
+        engine=runtime,
+        quota=settings.image_quota_gib * _GIB,
+        folder=incoming(settings),
+        now=utc_now,
+    )
