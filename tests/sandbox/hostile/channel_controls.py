@@ -52,6 +52,12 @@ from arena.referee.grpc_player import GrpcPlayer
 GrpcPlayer._taken = property(lambda self: False, lambda self, taken: None)
 """
 
+_COMES_AND_GOES: Final = f"""
+{_NO_GUARD}
+{_ANY_STREAM}
+GrpcPlayer._lose = lambda self, fault, why: None
+"""
+
 _TAKES_FILES: Final = """
 import asyncio, socket
 from arena.referee import process
@@ -88,5 +94,6 @@ FAULTS: Final = Control(name="the fault of a breach", referee=_NO_FAULTS)
 GREETING: Final = Control(name="the check of the greeting", referee=_ANY_GREETING)
 CONNECTIONS: Final = Control(name="the number of connections", referee=_ANY_NUMBER)
 ONE_STREAM: Final = Control(name="one stream a seat", referee=_ANY_STREAM)
+GONE_FOR_GOOD: Final = Control(name="who leaves has left for good", referee=_COMES_AND_GOES)
 NO_FILES: Final = Control(name="reading without files", referee=_TAKES_FILES)
 OUT_OF_BAND: Final = Control(name="leaving out what is out of band", referee=_IN_BAND)

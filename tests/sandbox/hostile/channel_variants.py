@@ -19,6 +19,7 @@ from tests.sandbox.hostile.channel_attacks import (
 )
 from tests.sandbox.hostile.channel_controls import (
     CONNECTIONS,
+    GONE_FOR_GOOD,
     GREETING,
     NO_FILES,
     ONE_STREAM,
@@ -59,6 +60,11 @@ def _counted(outcome: Outcome) -> str:
 
 def _greeting(name: str, program: Callable[[], object]) -> Attack:
     return attack(18, name, program, FIRST, Fault.EXPELLED, GREETING, not_ended)
+
+
+def _left(name: str, program: Callable[[], object], at: tuple[int, int] = MOMENT) -> Attack:
+    """Describe a bot that ends its stream, or sends what ends it."""
+    return attack(17, name, program, at, Fault.CRASH, GONE_FOR_GOOD, not_ended)
 
 
 def _without_effect(
@@ -117,6 +123,14 @@ VARIANTS: Final = (
     cut_off(16, "a flood of unknown frames", floods.unknown_frames),
     cut_off(16, "a storm of farewells", floods.goaways),
     cut_off(17, "data without a call", garbage.data_without_a_call),
+    _left("bytes without a meaning for a Hello", garbage.garbage_for_a_hello, FIRST),
+    _left("bytes without a meaning", garbage.garbage_frames),
+    _left("a message that is no protobuf", garbage.garbage_messages),
+    _left("headers that refer to nothing", garbage.garbage_headers),
+    _left("ends its stream", garbage.ends_the_stream),
+    _left("ends its stream with the Hello", garbage.ends_the_stream_with_the_hello, FIRST),
+    _left("cancels its stream and begins anew", garbage.cancels_and_comes_back),
+    _left("closes half its line", garbage.closes_half_the_line),
     breach("two cards without chopsticks", moves.two_cards_without_chopsticks, ROUND_BEGINS, Fault.ILLEGAL),
     breach("a card for no dummy", moves.card_for_a_dummy, fault=Fault.ILLEGAL),
     breach("a card that does not exist", moves.card_that_does_not_exist),

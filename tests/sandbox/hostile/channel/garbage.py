@@ -42,12 +42,12 @@ def other_tongues() -> None:
     signal.pause()
 
 
-def garbage_after_the_preface() -> None:
+def garbage_for_a_hello() -> None:
     """Begin right, and go on with bytes without a meaning."""
     line = Line()
     line.greet()
-    line.send(b"\xff" * 100)
     bot = Bot(Call(line))
+    bot.call.raw(b"\xff" * 100)
     tell_whether_it_ends(bot)
 
 
@@ -101,11 +101,12 @@ def ends_the_stream_with_the_hello() -> None:
     tell_whether_it_ends(bot)
 
 
-def resets_the_stream() -> None:
-    """Play honestly, then cancel the call."""
+def cancels_and_comes_back() -> None:
+    """Play honestly, then cancel the call, close the line and begin anew."""
     bot = greeted()
     bot.play_to()
     bot.call.raw(frame(RST_STREAM, _CANCEL, stream=1))
+    bot.call.line.socket.shutdown(socket.SHUT_RDWR)
     tell_whether_it_ends(bot)
 
 

@@ -1,5 +1,6 @@
 """An honest bot on the hand-made line, for as long as it is honest. Runs in a bot's container."""
 
+import contextlib
 import struct
 from typing import Final
 
@@ -53,7 +54,9 @@ class Call:
         self._inbox = bytearray()
         self._windows = {0: _INITIAL_WINDOW, stream: _INITIAL_WINDOW}
         self._initial = _INITIAL_WINDOW
-        self.raw(headers(CALL + extra, stream=stream))
+        # Whoever was cut off in the middle of it finds out with whatever comes next.
+        with contextlib.suppress(Ended):
+            self.raw(headers(CALL + extra, stream=stream))
 
     def send(self, message: bytes, *, compressed: int = 0, length: int | None = None) -> None:
         """Send a message. ``length`` is what it says of itself, where that is not the truth.
