@@ -26,7 +26,7 @@ class _Line:
     attack: Attack
     got: set[str] = field(default_factory=set)
     seconds: float = 0
-    memory: int = 0
+    memory: float = 0
     held: int = 0
     succeeded: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ def main() -> int:
     finally:
         stage.close()
         client.close()
-    _print(lines, options.times, stage.runtime.describe)
+    _print(lines, options.times, stage.runtime.describe, gvisor=stage.gvisor)
     return any(line.wrong for line in lines)
 
 
@@ -62,8 +62,9 @@ def _play(stage: HostileStage, line: _Line, turn: int) -> None:
     line.memory = max(line.memory, outcome.peak.bots)
     line.held += not wrong
     line.wrong += wrong
-    _, failed = stage.attack_without_control(attack)
-    line.succeeded += not failed
+    removable = not (stage.gvisor and attack.control.gvisor)
+    failed = stage.attack_without_control(attack)[1] if removable else ()
+    line.succeeded += removable and not failed
     line.wrong += [f"without {attack.control.name}: {what}" for what in failed]
     state = "held" if not wrong and not failed else "NOT HELD"
     print(f"{turn + 1} {attack.number} {attack.name}: {state}", file=sys.stderr, flush=True)  # noqa: T201
@@ -71,7 +72,7 @@ def _play(stage: HostileStage, line: _Line, turn: int) -> None:
         print(f"    {what}", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _print(lines: Sequence[_Line], times: int, runtime: str) -> None:
+def _print(lines: Sequence[_Line], times: int, runtime: str, *, gvisor: bool) -> None:
     table = Table(title=f"Hostile bots under {runtime}", caption=f"played {times} times")
     for name in ("no", "attack", "expected", "got", "seconds", "MiB", "held", "control", "without it"):
         table.add_column(name)
@@ -85,7 +86,9 @@ def _print(lines: Sequence[_Line], times: int, runtime: str) -> None:
             f"{line.memory / _MIB:.0f}",
             f"{line.held} of {times}",
             line.attack.control.name,
-            f"succeeds {line.succeeded} of {times}",
+            line.attack.control.gvisor
+            if gvisor and line.attack.control.gvisor
+            else f"succeeds {line.succeeded} of {times}",
         )
     Console(width=120).print(table)
 

@@ -38,7 +38,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     "host": r"bot",
     "interfaces": r"lo",
     "sockets": r"(?!)",
-    "descriptors": r"/dev/null|pipe",
+    "descriptors": r"/dev/null|pipe|host",
     "kernel": "|".join(map(re.escape, _KERNEL.split())),
     "system": rf"({_HARDWARE})/.*|kernel/({'|'.join(_SETTINGS.split())})|fs/(?!bpf|pstore|selinux|fuse)\w+",
 }

@@ -40,19 +40,23 @@ class FaultAt(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The most that was seen from outside while a match was played; bytes.
+    """The most that was seen from outside while a match was played.
 
     Attributes:
-        host: Memory that the host had less than before.
-        bots: Memory of the largest bot, as its control group counts it.
-        referees: Memory of the largest referee.
-        disk: What the engine's folders of the match's containers held: logs and written layers.
+        host: Memory that the host had less than before; bytes.
+        bots: Memory of the largest bot, as its control group counts it; bytes.
+        referees: Memory of the largest referee; bytes.
+        disk: What the engine's folders of the match's containers held, logs and written layers; bytes.
+        tasks: Processes and threads of the bot that had most, as the host counts them.
+        cores: Processor time of the bot that took most, a second in half a second of it.
     """
 
-    host: int = 0
-    bots: int = 0
-    referees: int = 0
-    disk: int = 0
+    host: float = 0
+    bots: float = 0
+    referees: float = 0
+    disk: float = 0
+    tasks: float = 0
+    cores: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +68,7 @@ class Outcome:
         peak: The most that was used meanwhile.
         left: What was still there after the match, in words, one thing each.
         seconds: From the start of the match to its end.
-        runtime: Name of the engine's runtime, such as ``runc``.
+        runtime: What ran the containers, such as ``runc``; ``runsc`` for gVisor under any name.
     """
 
     record: MatchRecord
@@ -72,6 +76,11 @@ class Outcome:
     left: tuple[str, ...]
     seconds: float
     runtime: str
+
+    @property
+    def gvisor(self) -> bool:
+        """Whether it was gVisor."""
+        return self.runtime == "runsc"
 
     @property
     def told(self) -> Mapping[str, Any]:
@@ -109,6 +118,7 @@ class Control:
         referee: Lines of Python that run in the referee's process before its ``main()``.
         clock: The match's clock instead of the attack's.
         within: Holds while the attack is played and judged.
+        gvisor: Why a test can't take it away under gVisor; empty: it can.
         removal: What is left is looked for just before the containers are removed, and not after it.
     """
 
@@ -117,6 +127,7 @@ class Control:
     referee: str | None = None
     clock: Clock | None = None
     within: Callable[[], AbstractContextManager[object]] = nullcontext
+    gvisor: str = ""
     removal: bool = False
 
 

@@ -12,10 +12,13 @@ _MIB: Final = 1024 * 1024
 BOUNDS: Final = Peak(
     # Five bots at their limits; others use this machine's memory too.
     host=1280 * _MIB,
-    bots=256 * _MIB,
+    # The limit, and what the kernel counts ahead.
+    bots=258 * _MIB,
     referees=512 * _MIB,
     # A log of 1 MiB in two files while it turns over, and what the engine writes of each container itself.
     disk=4 * _MIB,
+    tasks=256,  # under gVisor, whose own threads count too; an attack that makes some says how many it may
+    cores=0.6,  # half a second holds six of the periods of 0.1 s for which 0.4 of a core is given out
 )
 """What one hostile match and the second match together may use."""
 
@@ -38,9 +41,10 @@ def complaints(
 def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
     """Judge an attack that was played with its control taken away. Empty: it succeeded, in bounds."""
     found = []
-    if not outcome.told:
-        found.append(_silence(outcome))
-    elif not attack.achieved(outcome):
+    got, untold = _achieved(attack, outcome)
+    if untold:
+        found.append(untold)
+    elif not got:
         found.append(f"without {attack.control.name} it got nothing either: {dict(outcome.told)}")
     if outcome.peak.host > BOUNDS.host:
         found.append(_too_much("host", outcome.peak.host, BOUNDS.host))
@@ -58,11 +62,25 @@ def _verdict(attack: Attack, outcome: Outcome) -> list[str]:
         )
     elif attack.faults is not None and outcome.faults != attack.faults:
         found.append(f"faults {[*map(tuple, outcome.faults)]}, not {[*map(tuple, attack.faults)]}")
-    if not outcome.told:
-        found.append(_silence(outcome))
-    elif got := attack.achieved(outcome):
+    got, untold = _achieved(attack, outcome)
+    if untold:
+        found.append(untold)
+    elif got:
         found.append(f"it got {got}")
     return found
+
+
+def _achieved(attack: Attack, outcome: Outcome) -> tuple[str, str]:
+    """Return what the attack got, and why nobody can tell; each may be empty."""
+    if not outcome.told:
+        said = outcome.record.seats[SEAT].stderr[-500:]
+        return "", f"it told nothing, so nobody knows that it ran; its stderr ends with {said!r}"
+    try:
+        return attack.achieved(outcome), ""
+    except KeyError as error:
+        return "", f"it did not tell {error}, but {dict(outcome.told)}"
+    except ValueError as error:
+        return "", str(error)
 
 
 def _unequal(name: str, spec: MatchSpec, record: MatchRecord) -> list[str]:
@@ -94,10 +112,7 @@ def _beyond(peak: Peak) -> list[str]:
     ]
 
 
-def _too_much(what: str, used: int, bound: int) -> str:
+def _too_much(what: str, used: float, bound: float) -> str:
+    if bound < _MIB:
+        return f"{what}: {used:.2f}, and {bound:g} are the bound"
     return f"{what}: {used / _MIB:.1f} MiB, and {bound / _MIB:.0f} are the bound"
-
-
-def _silence(outcome: Outcome) -> str:
-    said = outcome.record.seats[SEAT].stderr[-500:]
-    return f"it told nothing, so nobody knows that it ran; its stderr ends with {said!r}"

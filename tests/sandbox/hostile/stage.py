@@ -90,6 +90,11 @@ class HostileStage:
         )
         self._watch = Watch(client.api, self.install, uids, self._run_dir)
 
+    @property
+    def gvisor(self) -> bool:
+        """Whether it is gVisor that runs the containers."""
+        return self.runtime.host.gvisor
+
     def attack(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack against the arena as it is, and say what is wrong with the outcome."""
         hostile = self._match("hostile", (attack.command(), *[_HONEST] * attack.honest), attack.clock)
@@ -139,7 +144,7 @@ class HostileStage:
             peak=self._watch.peak,
             left=self._watch.left(),
             seconds=seconds,
-            runtime=self.runtime.describe.removeprefix("docker/"),
+            runtime="runsc" if self.gvisor else self.runtime.describe.removeprefix("docker/"),
         )
 
     def _play(self, spec: MatchSpec, first_slot: int) -> MatchRecord:

@@ -131,7 +131,7 @@ def test_what_is_left_or_beyond_its_bound_is_found() -> None:
     peak = Peak(*(bound + 1 for bound in BOUNDS))
     wrong = judged(replace(outcome(played("hostile")), left=("container abc",), peak=peak))
     assert wrong[0] == "left: container abc"
-    assert [what.split(":")[0] for what in wrong[1:]] == ["host", "bots", "referees", "disk"]
+    assert [what.split(":")[0] for what in wrong[1:]] == [*Peak._fields]
 
 
 def test_an_attack_that_told_nothing_is_found() -> None:

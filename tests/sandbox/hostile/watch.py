@@ -13,17 +13,11 @@ from docker.errors import APIError
 
 from arena.sandbox import INSTALL_LABEL
 from tests.sandbox.hostile.attack import Peak
+from tests.sandbox.hostile.groups import Group, Meter
 
 _PAUSE_SECONDS: Final = 0.1
 _SETTLE_SECONDS: Final = 5.0
 """What the engine's own helpers of a removed container get to end."""
-
-_GROUPS: Final = (
-    ("/sys/fs/cgroup/memory/{parent}/{id}", "memory.max_usage_in_bytes"),
-    ("/sys/fs/cgroup/{parent}/{id}", "memory.peak"),
-    ("/sys/fs/cgroup/{parent}/docker-{id}.scope", "memory.peak"),
-)
-"""A container's control group, and where it tells the most memory: cgroup v1, v2, and v2 with systemd."""
 
 
 class Watch:
@@ -43,6 +37,7 @@ class Watch:
         self._run_dir = run_dir
         self._root = Path(client.info()["DockerRootDir"])
         self._seen: dict[str, dict[str, Any]] = {}
+        self._meters: dict[str, Meter] = {}
         self._peak = Peak()
         self._shared: set[str] = set()
 
@@ -54,7 +49,7 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look again and again while the context lasts."""
-        self._seen, self._peak, self._shared = {}, Peak(), self._volumes()
+        self._seen, self._meters, self._peak, self._shared = {}, {}, Peak(), self._volumes()
         before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
@@ -89,9 +84,15 @@ class Watch:
             if container not in self._seen:
                 with suppress(APIError):  # it has gone meanwhile
                     self._seen[container] = self._client.inspect_container(container)
+        groups = [Group(details) for details in self._seen.values()]
         now = Peak(
             host=max(0, before - _available()),
-            bots=max((self._memory(details) for details in self._seen.values()), default=0),
+            bots=max((group.memory() for group in groups), default=0),
+            tasks=max((group.tasks() for group in groups), default=0),
+            cores=max(
+                (self._meters.setdefault(group.container, Meter()).read(group.seconds()) for group in groups),
+                default=0.0,
+            ),
             referees=max((_memory_of(process) for process in self._processes()), default=0),
             disk=sum(_size(folder) for details in self._seen.values() for folder in self._folders(details)),
         )
@@ -103,16 +104,6 @@ class Watch:
 
     def _volumes(self) -> set[str]:
         return {volume["Name"] for volume in self._client.volumes()["Volumes"] or ()}
-
-    def _groups(self, details: dict[str, Any]) -> tuple[Path, ...]:
-        parent = details["HostConfig"]["CgroupParent"].strip("/")
-        return tuple(Path(group.format(parent=parent, id=details["Id"])) for group, _ in _GROUPS)
-
-    def _memory(self, details: dict[str, Any]) -> int:
-        for group, (_, name) in zip(self._groups(details), _GROUPS, strict=True):
-            with suppress(OSError):
-                return int((group / name).read_text())
-        return 0
 
     def _folders(self, details: dict[str, Any]) -> tuple[Path, ...]:
         layer = (details["GraphDriver"]["Data"] or {}).get("UpperDir")
@@ -133,7 +124,7 @@ class Watch:
         found += [f"file {path}" for path in self._run_dir.rglob("*")]
         for details in self._seen.values():
             found += [f"folder {folder}" for folder in self._folders(details) if folder.exists()]
-            found += [f"control group {path}" for path in self._groups(details) if path.exists()]
+            found += [f"control group {path}" for path in Group(details).folders()]
         mounted = {m.get("Name") for details in self._seen.values() for m in details["Mounts"]}
         found += [f"volume {name}" for name in self._volumes() & mounted - self._shared]
         return (*found, *self._helpers())

@@ -75,6 +75,7 @@ def _thread_bomb() -> None:
     with suppress(RuntimeError):
         for thread in threads:
             thread.start()
+    time.sleep(_BURNING_SECONDS)
     tell(threads=_count("/proc/self/task"))
     end.set()
     for thread in threads:

@@ -3,15 +3,12 @@
 import os
 import signal
 import time
-from pathlib import Path
 from typing import Final
 
 from arena.rules import Move, View
 from tests.sandbox.hostile.bot import MOMENT, choose, play, tell
 
-_SPINNERS: Final = 4
-_WINDOWS: Final = 4
-_WINDOW_SECONDS: Final = 0.5
+_SPINNERS: Final = 3
 _SPIN_SECONDS: Final = 8.0
 _STOP_SECONDS: Final = 6.5
 _OVER_SECONDS: Final = 1.7
@@ -27,33 +24,12 @@ def spin() -> None:
 
 def _spin() -> None:
     end = time.monotonic() + _SPIN_SECONDS
-    spinners = [_spinner(end) for _ in range(_SPINNERS)]
-    shares = []
-    then, used = time.monotonic(), 0.0
-    for _ in range(_WINDOWS):
-        time.sleep(_WINDOW_SECONDS)
-        now, sum_now = time.monotonic(), sum(map(_used, spinners))
-        shares.append((sum_now - used) / (now - then))
-        then, used = now, sum_now
-    # The most of several moments: on a busy machine not every one can show what was to be had.
-    tell(cores=round(max(shares), 2))
-    for spinner in spinners:
-        os.waitpid(spinner, 0)
-
-
-def _spinner(end: float) -> int:
-    child = os.fork()
-    if child == 0:
-        while time.monotonic() < end:
-            pass
+    tell(began=True)
+    spinner = any(os.fork() == 0 for _ in range(_SPINNERS))  # ends with the first yes, in a child
+    while time.monotonic() < end:
+        pass
+    if spinner:
         os._exit(0)
-    return child
-
-
-def _used(process: int) -> float:
-    """Return the seconds of processor time of a process."""
-    ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def sleep_over() -> None:

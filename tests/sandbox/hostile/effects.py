@@ -1,0 +1,113 @@
+"""What the attacks on the system got that they must not get, each in words; empty: nothing."""
+
+from collections.abc import Callable
+from typing import Final
+
+from arena.match import Limits
+from tests.sandbox.hostile.attack import SEAT, Outcome
+from tests.sandbox.hostile.judge import BOUNDS
+
+_LIMITS: Final = Limits()
+_LOG_MIB: Final = 4
+_GVISOR_TASKS: Final = 256
+_BOMBS: Final = ("processes", "threads")
+_EMULATED: Final = {
+    "ptrace: be traced",
+    "unshare: users",
+    "unshare: users and mounts",
+    "clone: users",
+    "io_uring_setup",
+    "syslog: the kernel's messages",
+    "AF_NETLINK",
+}
+"""What gVisor's own kernel grants: it concerns nothing outside of it."""
+
+
+def tasks(outcome: Outcome) -> str:
+    """Count processes and threads beyond the limit."""
+    # gVisor's own threads are the host's tasks, and the bot's are not; the template allows for that.
+    most = _GVISOR_TASKS if outcome.gvisor else _LIMITS.pids
+    count = max(outcome.peak.tasks, *(0 if outcome.gvisor else outcome.told.get(what, 0) for what in _BOMBS))
+    return f"{count:g} tasks" if count > most else ""
+
+
+def heap(outcome: Outcome) -> str:
+    """Tell of memory beyond the limit, or of an end for memory that the report leaves unexplained."""
+    if outcome.verdict == "C" and not outcome.record.seats[SEAT].out_of_memory:
+        return "an end that its report does not explain"
+    taken: int = outcome.told["mebibytes"]
+    return f"{taken} MiB" if taken > _LIMITS.memory_mib else ""
+
+
+def tmp(outcome: Outcome) -> str:
+    """Tell of bytes or files beyond the limits of /tmp."""
+    written, files = outcome.told["mebibytes"], outcome.told["files"]
+    if written > _LIMITS.tmp_mib:
+        return f"{written} MiB in /tmp"
+    # gVisor does not count files.
+    return f"{files} files in /tmp" if files > 1024 and not outcome.gvisor else ""
+
+
+def listed(name: str) -> Callable[[Outcome], str]:
+    """Return what names the things in a list that the bot told."""
+    return lambda outcome: ", ".join(map(str, outcome.told[name]))
+
+
+def written(outcome: Outcome) -> str:
+    """Name what was written to beside /tmp."""
+    # This one is gVisor's own, and nothing outside of it heeds it.
+    emulated = {"/proc/self/oom_score_adj"} if outcome.gvisor else set()
+    return ", ".join(path for path in outcome.told["written"] if path not in emulated)
+
+
+def calls(outcome: Outcome) -> str:
+    """Name the calls that the kernel granted."""
+    return ", ".join(name for name in outcome.told["done"] if not (outcome.gvisor and name in _EMULATED))
+
+
+def disk(outcome: Outcome) -> str:
+    """Tell of disk beyond the limit of the log, or of a report that keeps too much of it.
+
+    Raises:
+        ValueError: Too little was printed to show anything.
+    """
+    printed = outcome.told["mebibytes"]
+    if printed < 2 * _LOG_MIB:
+        raise ValueError(f"it printed no more than {printed} MiB")
+    if len(outcome.record.seats[SEAT].stderr) > 64 * 1024:
+        return "more of its stderr kept than 64 KiB"
+    used = outcome.peak.disk / 1024 / 1024
+    return f"{used:.1f} MiB of disk" if used > _LOG_MIB else ""
+
+
+def unpunished(what: str) -> Callable[[Outcome], str]:
+    """Return what says that the bot did it without a fault."""
+    return lambda outcome: "" if outcome.faults else f"{what} without a fault"
+
+
+def survivors(outcome: Outcome) -> str:
+    """Name the daemons that are still there.
+
+    Raises:
+        ValueError: There never were any.
+    """
+    if outcome.told["daemons"] < 1:
+        raise ValueError("it left no daemons")
+    return ", ".join(
+        what
+        for what in outcome.left
+        if "hostile-daemon" in what or (outcome.gvisor and what.startswith("process"))
+    )
+
+
+def network(outcome: Outcome) -> str:
+    """Name sockets of strange families, interfaces, and who answered."""
+    told = outcome.told
+    # gVisor has a network of its own, which leads nowhere.
+    made = [] if outcome.gvisor else told["made"]
+    return ", ".join([*made, *told["answered"], *(set(told["interfaces"]) - {"lo"})])
+
+
+def cores(outcome: Outcome) -> str:
+    """Tell of processor time beyond the share."""
+    return f"{outcome.peak.cores:.2f} cores" if outcome.peak.cores > BOUNDS.cores else ""

@@ -1,0 +1,73 @@
+"""What the host knows of a container by its control groups."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+_ROOT: Final = Path("/sys/fs/cgroup")
+_WINDOW_SECONDS: Final = 0.5
+
+
+class Group:
+    """The control groups of one container, of cgroup v1, v2, or v2 with systemd.
+
+    Args:
+        details: What the engine says of the container.
+    """
+
+    def __init__(self, details: dict[str, Any]) -> None:
+        self.container: str = details["Id"]
+        self._parent = details["HostConfig"]["CgroupParent"].strip("/")
+
+    def folders(self) -> list[Path]:
+        """Return those that are there."""
+        inside = (f"{self._parent}/{self.container}", f"{self._parent}/docker-{self.container}.scope")
+        return [
+            folder
+            for name in inside
+            for folder in (_ROOT / name, *_ROOT.glob(f"*/{name}"))
+            if folder.exists()
+        ]
+
+    def memory(self) -> int:
+        """Return the most memory that it has had; bytes."""
+        return self._first("memory.max_usage_in_bytes", "memory.peak")
+
+    def tasks(self) -> int:
+        """Return how many processes and threads it has."""
+        return self._first("pids.current")
+
+    def seconds(self) -> float:
+        """Return the processor time that it has taken."""
+        for text in self._texts("cpu.stat"):
+            words = text.split()
+            if "usage_usec" in words:
+                return int(words[words.index("usage_usec") + 1]) / 1e6
+        return self._first("cpuacct.usage") / 1e9
+
+    def _first(self, *names: str) -> int:
+        return next((int(text) for name in names for text in self._texts(name)), 0)
+
+    def _texts(self, name: str) -> Iterator[str]:
+        for folder in self.folders():
+            try:
+                yield (folder / name).read_text()
+            except OSError:
+                continue
+
+
+class Meter:
+    """Tells from a growing sum how much of it came a second, of late."""
+
+    def __init__(self) -> None:
+        self._readings: list[tuple[float, float]] = []
+
+    def read(self, value: float) -> float:
+        """Take the sum so far and return the rate over the last window; 0 while there is none."""
+        now = time.monotonic()
+        self._readings.append((now, value))
+        while len(self._readings) > 2 and now - self._readings[1][0] >= _WINDOW_SECONDS:
+            del self._readings[0]
+        then, before = self._readings[0]
+        return (value - before) / (now - then) if now - then >= _WINDOW_SECONDS else 0.0
