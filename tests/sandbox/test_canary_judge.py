@@ -295,6 +295,9 @@ def test_a_share_is_what_was_used_between_two_moments() -> None:
     before = usage("2026-03-01T10:00:00Z", 1_000_000_000, 3)
     after = usage("2026-03-01T10:00:02.000000001Z", 1_800_000_000, 8)
     assert share_between(before, after) == Share(cores=0.4, throttled=5)
+    for ended in (before, {"read": "0001-01-01T00:00:00Z", "cpu_stats": {"cpu_usage": {"total_usage": 0}}}):
+        with pytest.raises(ValueError, match="has ended"):
+            share_between(before, ended)
 
 
 def test_a_life_is_measured_by_the_engine() -> None:

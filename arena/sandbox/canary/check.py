@@ -181,7 +181,7 @@ class Canary:
         before = self._observer.usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
-            with suppress(KeyError):  # it has ended
+            with suppress(ValueError):  # it has ended
                 share = share_between(before, self._observer.usage(name))
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough

@@ -67,8 +67,15 @@ def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
     """Return the share of the processor between two usages.
 
     Raises:
-        KeyError: The engine does not say; so it is for a container that has ended.
+        ValueError: The container has ended, so the engine does not say.
     """
+    try:
+        return _share_between(before, after)
+    except (KeyError, ZeroDivisionError) as error:
+        raise ValueError("there is no use of a container that has ended") from error
+
+
+def _share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
     seconds = (_moment(after["read"]) - _moment(before["read"])).total_seconds()
     used = after["cpu_stats"]["cpu_usage"]["total_usage"] - before["cpu_stats"]["cpu_usage"]["total_usage"]
     periods = "throttled_periods"
