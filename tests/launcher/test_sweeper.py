@@ -18,21 +18,19 @@ SLEEPS = "import signal; signal.pause()"
 def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
     """A sandbox that no match looks after is removed; those of a match that is played are not touched."""
     stage = docker_hall.stage
-    with (
-        listening(slot=4) as (folder, _),
-        Sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05),
-    ):
-        stray = spec_for(stage, stage.source(SLEEPS), folder, slot=4)
-        sandbox = stage.runtime.launch(stray)
-        record = docker_hall.play(programs.GOOD, programs.GOOD)
-        ended = threading.Thread(target=sandbox.wait, daemon=True)
-        ended.start()
-        ended.join(30)
-        assert not ended.is_alive()
-        deadline = time.monotonic() + 30
-        while stage.leftovers() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert stage.leftovers() == []
+    with listening(slot=4) as (folder, _):
+        # Started before there is a sweeper, which would not wait until it has been.
+        sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
+        with Sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05):
+            record = docker_hall.play(programs.GOOD, programs.GOOD)
+            ended = threading.Thread(target=sandbox.wait, daemon=True)
+            ended.start()
+            ended.join(30)
+            assert not ended.is_alive()
+            deadline = time.monotonic() + 30
+            while stage.leftovers() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert stage.leftovers() == []
     assert [seat.trouble for seat in record.seats] == [None, None]
     assert all(
         decision is None or decision.fault is None for step in record.games[0].steps for decision in step
