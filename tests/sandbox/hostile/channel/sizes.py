@@ -105,7 +105,10 @@ def thousands_of_moves() -> None:
     bot.play_to()
     moves = [pb.Move()] * (MESSAGE_BYTES // 2)
     bot.answer(*moves)
-    tell_whether_it_ends(bot, moves=len(moves))
+    with contextlib.suppress(Ended):
+        bot.asked()
+    # A notice is the answer of a referee that went through all of them.
+    tell(moves=len(moves), heard=bool(bot.notices))
 
 
 def huge_metadata() -> None:
