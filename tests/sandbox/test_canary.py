@@ -23,8 +23,9 @@ from arena.sandbox.canary.check import INSTALL, Owner
 from arena.sandbox.docker_engine import connect
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.runtime import INSTALL_LABEL
+from tests.sandbox.stage import DockerStage
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("canary")]
+pytestmark = pytest.mark.docker
 
 MIB = 1024 * 1024
 SLOTS = 5
@@ -62,7 +63,11 @@ def run_dir() -> Iterator[Path]:
 
 
 def missing(
-    image: str, run_dir: Path, change: Change = lambda _: None, owner: Owner = slot_owner
+    image: str,
+    run_dir: Path,
+    change: Change = lambda _: None,
+    owner: Owner = slot_owner,
+    runtime: str | None = None,
 ) -> dict[str, str]:
     """Return the controls that were not held, with what was seen, where containers lack something."""
     weak = WeakClient(version="auto")
@@ -71,15 +76,15 @@ def missing(
     with (
         closing(weak),
         closing(connect()) as client,
-        closing(DockerRuntime(weak, install=install)) as runtime,
+        closing(DockerRuntime(weak, runtime=runtime, install=install)) as bots,
     ):
-        group = runtime.common_group(Limits(), SLOTS)
+        group = bots.common_group(Limits(), SLOTS)
         group.hold()
-        canary = Canary(
-            client, runtime, image=image, run_dir=run_dir, limits=Limits(), group=group, owner=owner
-        )
-        findings = judge(canary.check())
-        group.remove()
+        canary = Canary(client, bots, image=image, run_dir=run_dir, limits=Limits(), group=group, owner=owner)
+        try:
+            findings = judge(canary.check())
+        finally:
+            group.remove()
     assert [finding.control for finding in findings] == list(CONTROL_NAMES)
     return {finding.control: finding.detail for finding in findings if not finding.held}
 
@@ -237,3 +242,19 @@ def test_an_engine_without_the_image_is_trouble_of_the_arena(run_dir: Path) -> N
     """It stops the check: nobody would know anything."""
     with pytest.raises(RuntimeTrouble):
         missing("sha256:" + "0" * 64, run_dir)
+
+
+def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_dir: Path) -> None:
+    """Its kernel ignores the number of files in /tmp; all else holds, though calls succeed in it."""
+    assert gvisor_stage.gvisor
+    assert missing(image, run_dir, runtime="runsc").keys() == {"tmp-files"}
+
+
+@pytest.mark.parametrize("control", ["memory", "cpu", "deadline", "tmp-size", "environment"])
+def test_under_gvisor_too_a_missing_control_is_named(
+    gvisor_stage: DockerStage, control: str, image: str, run_dir: Path
+) -> None:
+    """What is judged by effect there can fail."""
+    assert gvisor_stage.gvisor
+    found = missing(image, run_dir, WEAKENED[control], runtime="runsc")
+    assert found.keys() == {"tmp-files", control}

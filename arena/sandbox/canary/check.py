@@ -37,6 +37,9 @@ _DEADLINE_SECONDS: Final = 1
 _PATIENCE_SECONDS: Final = 20.0
 """For a probe on a busy host. One that needs more has not answered."""
 
+_DEADLINE_PATIENCE_SECONDS: Final = 6.0
+"""For the one that can't end before its deadline; what is late by seconds was not ended by it."""
+
 _NANO: Final = 1e9
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
@@ -139,12 +142,15 @@ class Canary:
             except LaunchRefused as error:
                 raise RuntimeTrouble(f"the canary's image can't be started: {error}") from error
             try:
-                return self._spin(sandbox, spec.name) if task == "cpu" else self._await(sandbox, spec.name)
+                if task == "cpu":
+                    return self._spin(sandbox, spec.name)
+                patience = _DEADLINE_PATIENCE_SECONDS if task == "deadline" else _PATIENCE_SECONDS
+                return self._await(sandbox, spec.name, patience)
             finally:
                 sandbox.remove()
 
-    def _await(self, sandbox: DockerSandbox, name: str) -> Trial:
-        """Let a probe come to its end."""
+    def _await(self, sandbox: DockerSandbox, name: str, patience: float) -> Trial:
+        """Let a probe come to its end, but not for more than so many seconds."""
         late = threading.Event()
 
         def end() -> None:
@@ -152,7 +158,7 @@ class Canary:
             with suppress(RuntimeTrouble):  # whoever waits hears of it too
                 sandbox.remove()
 
-        timer = threading.Timer(_PATIENCE_SECONDS, end)
+        timer = threading.Timer(patience, end)
         timer.start()
         try:
             ended = sandbox.wait()
