@@ -71,22 +71,21 @@ def mounts(container: Container) -> dict[str, bool]:
     return {mount["Destination"]: mount["RW"] for mount in container.attrs["Mounts"]}
 
 
-def rated_games(web: Container) -> Callable[[], int]:
-    """Return what counts the games of all bots on the site's leaderboard; none while it does not answer."""
+def reader(web: Container) -> Callable[[str], Any]:
+    """Return what reads a path of the site's API; None while it does not answer."""
     [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
     assert published["HostIp"] == "127.0.0.1"
 
-    def count() -> int:
+    def read(path: str) -> Any:  # noqa: ANN401 - whatever the site says
         try:
             with urllib.request.urlopen(
-                f"http://127.0.0.1:{published['HostPort']}/api/v1/leaderboard", timeout=5
+                f"http://127.0.0.1:{published['HostPort']}/api/v1/{path}", timeout=5
             ) as answer:
-                board: dict[str, Any] = json.load(answer)
+                return json.load(answer)
         except OSError:
-            return 0
-        return sum(row["games"] for row in board["rows"])
+            return None
 
-    return count
+    return read
 
 
 def test_the_file_is_valid(project: Project) -> None:
@@ -99,12 +98,17 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     build_server_image(project.client)
     project.run("up", "-d")
     arena, web = project.service("arena"), project.service("web")
-    assert mounts(arena) == {"/data": True, SOCKET: True, "/run/kaiten": True}
+    assert mounts(arena) == {"/data": True, SOCKET: True, "/run/kaiten": True, "/sys/fs/cgroup": True}
     assert mounts(web) == {"/data": False}
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
-    games = rated_games(web)
-    await_that(lambda: games() > 0, "a rated game")
+    read = reader(web)
+    await_that(
+        lambda: sum(row["games"] for row in (read("leaderboard") or {"rows": []})["rows"]) > 0, "a rated game"
+    )
+    [host] = read("status")["hosts"]
+    assert [control["name"] for control in host["missing"]] == []
+    assert host["strangers"]
     await_that(lambda: project.service("web").health == "healthy", "the site's health")
     install = project.run("exec", "-T", "arena", "cat", "/data/install").strip()
 
