@@ -23,6 +23,10 @@ BOUNDS: Final = Peak(
 """What one hostile match and the second match together may use."""
 
 
+LOOSE_HOST: Final = 2048 * _MIB
+"""Memory of the host that an attack may take whose control was taken away: programs bound themselves."""
+
+
 def complaints(
     attack: Attack, outcome: Outcome, hostile: MatchSpec, second: tuple[MatchSpec, MatchRecord]
 ) -> tuple[str, ...]:
@@ -46,8 +50,8 @@ def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
         found.append(untold)
     elif not got:
         found.append(f"without {attack.control.name} it got nothing either: {dict(outcome.told)}")
-    if outcome.peak.host > BOUNDS.host:
-        found.append(_too_much("host", outcome.peak.host, BOUNDS.host))
+    if outcome.peak.host > LOOSE_HOST:
+        found.append(_too_much("host", outcome.peak.host, LOOSE_HOST))
     if not attack.control.removal:
         found += [f"left: {what}" for what in outcome.left]
     return tuple(found)

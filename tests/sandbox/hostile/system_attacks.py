@@ -31,7 +31,11 @@ ATTACKS: Final = (
         program=crowding.thread_bomb,
         verdicts="NC",
         achieved=effects.tasks,
-        control=Control(name="pids limit", template=loosening.without("PidsLimit")),
+        control=Control(
+            name="pids limit",
+            template=loosening.without("PidsLimit"),
+            gvisor="its threads are not the host's",
+        ),
     ),
     Attack(
         number=3,

@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.sandbox.hostile.bot import play, tell
 
-_MOST: Final = 280
+_MOST: Final = 250
 """Where nothing stops a bomb, it stops here."""
 
 _BURNING_SECONDS: Final = 0.5
