@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -16,6 +17,8 @@ _PATIENCE_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.05
 
 _ROOT: Final = Path("/sys/fs/cgroup")
+
+_CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class CommonGroup:
@@ -85,13 +88,7 @@ class CommonGroup:
         """
         if self._place.driver == "systemd":
             return
-        # With version 1 the engine has made it in the other hierarchies too.
-        tops = list(
-            self._root.glob(f"*/{self._place.path}" if self._place.version == 1 else self._place.path)
-        )
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while any([not _cleared(top) for top in tops]) and time.monotonic() < deadline:  # noqa: C419 - all of them
-            time.sleep(_POLL_SECONDS)
+        _clear(_tops(self._place, self._root))
 
     def _wrong(self, line: Line) -> str | None:
         try:
@@ -101,6 +98,31 @@ class CommonGroup:
         return (
             None if holds(line, found) else f"{self._root / line.file} says {found} instead of {line.value}"
         )
+
+
+def containers_below(place: Place, root: Path = _ROOT) -> frozenset[str]:
+    """Return the ids of all containers that have a group of their own below the common one."""
+    names = (folder.name for top in _tops(place, root) for folder in top.iterdir() if folder.is_dir())
+    return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
+
+
+def end_container(place: Place, container: str, root: Path = _ROOT) -> None:
+    """End whatever runs in the group of a container that the engine no longer knows, and remove the group.
+
+    gVisor's own processes can outlive what the engine knows of.
+    """
+    _clear([folder for top in _tops(place, root) for folder in top.glob(f"*{container}*")])
+
+
+def _tops(place: Place, root: Path) -> list[Path]:
+    """Return the common group's folders. With version 1 the engine has made it in every hierarchy."""
+    return list(root.glob(f"*/{place.path}" if place.version == 1 else place.path))
+
+
+def _clear(tops: list[Path]) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while any([not _cleared(top) for top in tops]) and time.monotonic() < deadline:  # noqa: C419 - all of them
+        time.sleep(_POLL_SECONDS)
 
 
 def _cleared(top: Path) -> bool:

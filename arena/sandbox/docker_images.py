@@ -136,7 +136,7 @@ def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
         RuntimeTrouble: It is not there, or the engine does not answer.
     """
     with engine_errors(f"export image {id_}"):
-        yield from client.get_image(id_)  # type: ignore[no-untyped-call] # so in its stubs
+        yield from client.get_image(id_)
 
 
 def _is(image: Mapping[str, Any], kept: KeptImage) -> bool:

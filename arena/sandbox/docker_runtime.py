@@ -12,7 +12,7 @@ from docker.errors import APIError
 
 from arena.match import Limits
 from arena.sandbox.cap import Place, cap_for
-from arena.sandbox.common_group import CommonGroup
+from arena.sandbox.common_group import CommonGroup, containers_below, end_container
 from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
@@ -64,6 +64,7 @@ class DockerRuntime:
             gid=os.getegid(),
             cores=cores,
         )
+        self._alone = bool(install)  # in the control group, which another engine's bots may share otherwise
         self._place = Place(
             parent=self._host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -128,15 +129,25 @@ class DockerRuntime:
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
         """Remove every container of an installation that nobody looks after, running ones too.
 
+        What still runs in the control group of a container that the engine has forgotten goes as well.
+
         Raises:
             RuntimeTrouble: Some may be left.
         """
+        # Before the engine is asked: it knows a container before that has a group.
+        grouped = containers_below(self._place) if self._alone else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
         left = [container for container in found if not spare(container["Names"][0].removeprefix("/"))]
         for container in left:
             remove_container(self._client, container["Id"], container["Id"])
-        return len(left)
+        forgotten = grouped - {container["Id"] for container in found}
+        if forgotten:
+            with engine_errors("list all containers"):
+                forgotten -= {container["Id"] for container in self._client.containers(all=True)}
+        for container_id in forgotten:
+            end_container(self._place, container_id)
+        return len(left) + len(forgotten)
 
     def prune_images(self) -> int:
         """Remove what was loaded and is no longer kept; return how many images that were.

@@ -3,6 +3,9 @@
 import gc
 import os
 import re
+import signal
+import subprocess
+import sys
 import uuid
 from concurrent import futures
 from dataclasses import replace
@@ -193,6 +196,39 @@ def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:
         assert api.inspect_container(other)["State"]["Status"] == "created"
     finally:
         api.remove_container(other)
+
+
+def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> None:
+    """A process in the group of a container that is no more is ended; one of a container that is there is not."""
+    install = uuid.uuid4().hex[:8]
+    runtime = DockerRuntime(connect(), install=install)
+    parent = runtime.host.cgroup_parent.strip("/")
+    forgotten = uuid.uuid4().hex * 2
+    with listening() as (folder, _):
+        sandbox = runtime.launch(
+            spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
+        )
+        tops = [
+            top
+            for pattern in (parent, f"*/{parent}")
+            for top in Path("/sys/fs/cgroup").glob(pattern)
+            if top.is_dir()
+        ]
+        left = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+        try:
+            for top in tops:
+                (top / forgotten).mkdir()
+            (tops[0] / forgotten / "cgroup.procs").write_text(str(left.pid))
+            assert runtime.sweep(install, lambda _: True) == 1
+            assert left.wait(10) == -signal.SIGKILL
+            assert not any((top / forgotten).exists() for top in tops)
+            assert len(docker_stage.leftovers()) == 1
+        finally:
+            left.kill()
+            left.wait()
+            sandbox.remove()
+            runtime.common_group(LAUNCH_LIMITS, 1).remove()
+            runtime.close()
 
 
 def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
