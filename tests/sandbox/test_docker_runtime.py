@@ -199,7 +199,7 @@ def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:
 
 
 def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> None:
-    """A process in the group of a container that is no more is ended; one of a container that is there is not."""
+    """A process in the group of a container that is no more is ended; one of a living container is not."""
     install = uuid.uuid4().hex[:8]
     runtime = DockerRuntime(connect(), install=install)
     parent = runtime.host.cgroup_parent.strip("/")
