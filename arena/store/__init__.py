@@ -1,4 +1,4 @@
-"""Everything that is kept: bots, matches, games, ratings. SQLite or PostgreSQL.
+"""Everything that is kept: bots, matches, games, ratings, people. SQLite or PostgreSQL.
 
     store = open_store("sqlite:///data/arena.sqlite3")
     store.writes.add_version(NewVersion(bot="greedy", ...))
@@ -14,16 +14,34 @@ from arena.store.errors import (
     DatabaseForeign,
     DatabaseNewer,
     DatabaseUnavailable,
+    InvitationRefused,
+    NameTaken,
     StoreError,
+    TooManyTokens,
 )
 from arena.store.matches import Claim, ClaimedSeat, FinishedGame, FinishedMatch, NewSet
 from arena.store.models import MatchState
+from arena.store.people import People
+from arena.store.persons import (
+    ApiToken,
+    AuditEntry,
+    KnownAccount,
+    NewAccount,
+    NewAuditEntry,
+    NewSession,
+    NewToken,
+    OpenSession,
+    Role,
+    StoredPassword,
+)
 from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
 from arena.store.rebuild import Rebuilt
 from arena.store.store import Reads, Store, Writes, open_store
 from arena.store.versions import NewVersion
 
 __all__ = [
+    "ApiToken",
+    "AuditEntry",
     "BotTaken",
     "Claim",
     "ClaimedSeat",
@@ -37,15 +55,27 @@ __all__ = [
     "GameSeat",
     "GameSummary",
     "HostStatus",
+    "InvitationRefused",
+    "KnownAccount",
     "MatchState",
+    "NameTaken",
+    "NewAccount",
+    "NewAuditEntry",
+    "NewSession",
     "NewSet",
+    "NewToken",
     "NewVersion",
+    "OpenSession",
+    "People",
     "RatingChange",
     "Reads",
     "Rebuilt",
+    "Role",
     "Standing",
     "Store",
     "StoreError",
+    "StoredPassword",
+    "TooManyTokens",
     "Totals",
     "Writes",
     "open_store",

@@ -12,6 +12,7 @@ from arena.matchmaking import PLAYER_COUNTS, Candidate
 from arena.rating import OVERALL, Entry, conservative
 from arena.store import ladder
 from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat, MatchSet, Rating
+from arena.store.people_models import Account
 from arena.store.queue import of_the_house
 from arena.store.reads import Standing
 
@@ -58,6 +59,8 @@ def _standing(rank: int, row: Row[Any], entry: Entry) -> Standing:
 def candidates(connection: Connection, *, house_only: bool = False) -> tuple[Candidate, ...]:
     """Return the newest version of every bot with what match-making wants to know, by id.
 
+    Bots of deleted accounts play no more.
+
     Args:
         connection: To the store.
         house_only: Whether strangers' bots must not play. Then neither they nor what waits with them counts.
@@ -76,7 +79,8 @@ def candidates(connection: Connection, *, house_only: bool = False) -> tuple[Can
         )
         .join(Bot, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.newest))
         .join(Rating, Rating.version_id == BotVersion.id)
-        .where(Bot.house if house_only else true())
+        .outerjoin(Account, Account.id == Bot.account_id)
+        .where(Account.deleted.is_(None), Bot.house if house_only else true())
         .order_by(BotVersion.id, Rating.players)
     )
     by_version: dict[int, dict[int, Any]] = {}

@@ -5,7 +5,10 @@ StoreError
 ├── DatabaseDamaged    the file fails its integrity check, or is no database at all
 ├── DatabaseForeign    a database of something else
 ├── DatabaseNewer      made by a newer version of this program
-└── DatabaseUnavailable  it can't be reached, or stays locked
+├── DatabaseUnavailable  it can't be reached, or stays locked
+├── InvitationRefused  an invitation that lets nobody in
+├── NameTaken          an account of that name belongs to somebody else
+└── TooManyTokens      an account has as many as it may have
 """
 
 
@@ -31,3 +34,15 @@ class DatabaseNewer(StoreError):
 
 class DatabaseUnavailable(StoreError):
     """The database can't be reached, or stays locked. What was to be written is all there or not at all."""
+
+
+class InvitationRefused(StoreError):
+    """An invitation is not known, has been used, or is too old."""
+
+
+class NameTaken(StoreError):
+    """An account of that name belongs to somebody else."""
+
+
+class TooManyTokens(StoreError):
+    """An account has as many tokens as it may have."""

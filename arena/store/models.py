@@ -5,9 +5,10 @@
               ├─< game_seat >──────────  game ── rating_event ─< rating_change
               └─< rating                             ladder (one row: the last numbers)
 
-``host_report`` stands alone. ``rating_event`` is the ladder's append-only log; ``rating_change`` says what
-each event did, and ``rating`` is where the fold of the log stands. Whoever
-numbers a game or an event holds the lock on the row of ``ladder``.
+``host_report`` stands alone; people have tables of their own (:mod:`arena.store.people_models`).
+``rating_event`` is the ladder's append-only log; ``rating_change`` says what each event did, and ``rating``
+is where the fold of the log stands. Whoever numbers a game or an event holds the lock on the row of
+``ladder``.
 """
 
 from enum import StrEnum
@@ -82,7 +83,10 @@ class Ladder(Base):
 
 
 class Bot(Base):
-    """A bot; ``newest`` is the number of its newest version, the one that plays."""
+    """A bot; ``newest`` is the number of its newest version, the one that plays.
+
+    ``author`` is shown. ``account_id`` owns it: none where it is the house's, or was added by an operator.
+    """
 
     __tablename__ = "bot"
 
@@ -91,6 +95,7 @@ class Bot(Base):
     author: Mapped[Name]
     house: Mapped[bool]
     newest: Mapped[Small]
+    account_id: Mapped[Number | None] = mapped_column(ForeignKey("account.id"), index=True)
 
 
 class BotVersion(Base):

@@ -8,7 +8,8 @@ from arena.match import encode
 from arena.rating import GamePlayed
 from arena.store import ladder
 from arena.store.matches import FinishedGame, FinishedMatch
-from arena.store.models import Game, GameSeat, Match, MatchSeat, MatchState
+from arena.store.models import Bot, BotVersion, Game, GameSeat, Match, MatchSeat, MatchState
+from arena.store.replays import with_authors
 
 
 def record(connection: Connection, finished: FinishedMatch) -> bool:
@@ -77,6 +78,7 @@ def _write_games(
     connection: Connection, finished: FinishedMatch, versions: tuple[int, ...], last: int
 ) -> None:
     """Write games and their seats, numbered from the one after ``last``."""
+    authors = _authors(connection, versions)
     numbered = list(enumerate(finished.games, start=last + 1))
     connection.execute(
         insert(Game),
@@ -88,7 +90,7 @@ def _write_games(
                 "position": position,
                 "players": len(versions),
                 "ended": finished.ended,
-                "replay": game.replay,
+                "replay": with_authors(game.replay, authors),
                 "record": encode(game.record),
             }
             for position, (number, game) in enumerate(numbered)
@@ -111,6 +113,17 @@ def _write_games(
             for seat, version in enumerate(versions)
         ],
     )
+
+
+def _authors(connection: Connection, versions: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the authors' names as they are now: an account may have been deleted since the claim."""
+    rows = connection.execute(
+        select(BotVersion.id, Bot.author)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(BotVersion.id.in_(versions))
+    )
+    names = {row.id: row.author for row in rows}
+    return tuple(names[version] for version in versions)
 
 
 def _played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:

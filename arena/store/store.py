@@ -1,4 +1,4 @@
-"""The store as the rest of the program sees it: two small classes, one transaction a call.
+"""The store as the rest of the program sees it: small classes, one transaction a call.
 
 Every method may raise DatabaseUnavailable; what was to be written then is all there or not at all.
 Threads may share a store.
@@ -17,6 +17,7 @@ from arena.store.database import Database
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
 from arena.store.models import MatchState
+from arena.store.people import People
 from arena.store.reads import GamePage, GameSummary, HostStatus, Standing, Totals
 
 
@@ -146,10 +147,12 @@ class Store:
     Attributes:
         reads: What can be asked.
         writes: What can be changed.
+        people: Accounts and their ways in.
     """
 
     reads: Reads
     writes: Writes
+    people: People
     _database: Database
 
     def close(self) -> None:
@@ -172,4 +175,4 @@ def open_store(url: str) -> Store:
     except BaseException:
         database.close()
         raise
-    return Store(Reads(database), Writes(database), database)
+    return Store(Reads(database), Writes(database), People(database), database)

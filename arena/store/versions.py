@@ -21,6 +21,7 @@ class NewVersion:
         house: Whether it is one of the arena's own.
         source: Id of the image, or the bot's folder.
         created: UTC.
+        account: Of whoever owns the bot; None where it is nobody's.
     """
 
     bot: str
@@ -28,6 +29,7 @@ class NewVersion:
     house: bool
     source: str
     created: datetime
+    account: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +41,26 @@ class KnownBot:
         author: Its author's name.
         house: Whether it is one of the arena's own.
         newest: The number of its newest version.
+        account: Of its owner; None where it is nobody's.
     """
 
     name: str
     author: str
     house: bool
     newest: int
+    account: int | None
 
 
 def find_bot(connection: Connection, name: str) -> KnownBot | None:
     """Return the bot of this name, or None where there is none."""
     row = connection.execute(
-        select(Bot.name, Bot.author, Bot.house, Bot.newest).where(Bot.name == name)
+        select(Bot.name, Bot.author, Bot.house, Bot.newest, Bot.account_id).where(Bot.name == name)
     ).one_or_none()
     if row is None:
         return None
-    return KnownBot(name=row.name, author=row.author, house=row.house, newest=row.newest)
+    return KnownBot(
+        name=row.name, author=row.author, house=row.house, newest=row.newest, account=row.account_id
+    )
 
 
 def sources_in_use(connection: Connection) -> frozenset[str]:
@@ -84,9 +90,15 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     numbers = ladder.lock(connection)  # also: two versions of one bot can't be made at once
     bot = connection.execute(select(Bot.__table__).where(Bot.name == new.bot)).one_or_none()
     if bot is None:
-        values = {"name": new.bot, "author": new.author, "house": new.house, "newest": 0}
+        values = {
+            "name": new.bot,
+            "author": new.author,
+            "house": new.house,
+            "newest": 0,
+            "account_id": new.account,
+        }
         bot = connection.execute(insert(Bot).values(values).returning(*Bot.__table__.columns)).one()
-    elif (bot.author, bot.house) != (new.author, new.house):
+    elif (bot.author, bot.house, bot.account_id) != (new.author, new.house, new.account):
         raise BotTaken(f"the name {new.bot} belongs to a bot of {bot.author}: choose another")
     previous = connection.execute(
         select(BotVersion.id, BotVersion.source)
