@@ -1,6 +1,7 @@
 """What an operator may set, from the environment."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,14 @@ from arena.match import RuntimeName
 
 class WrongSettings(ValueError):
     """A setting can't be used. The text names the variable and what is wrong with it."""
+
+
+class RegistrationMode(StrEnum):
+    """Who may register."""
+
+    OPEN = "open"
+    INVITATION = "invitation"
+    CLOSED = "closed"
 
 
 class Settings(BaseSettings):
@@ -42,10 +51,17 @@ class Settings(BaseSettings):
         default=None, description="Where bots' images are kept, for fsspec; the data directory without it."
     )
     image_quota_gib: int = Field(default=20, ge=1, description="What these images may take, in GiB.")
+    registration: RegistrationMode = Field(
+        default=RegistrationMode.OPEN, description="Who may register: open, invitation or closed."
+    )
+    trusted_proxies: Annotated[frozenset[str], NoDecode] = Field(
+        default=frozenset(),
+        description="Reverse proxies whose X-Forwarded headers are believed, with commas between.",
+    )
     host: str = Field(default="127.0.0.1", description="Where the site listens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Where the site listens.")
 
-    @field_validator("accept_missing", mode="before")
+    @field_validator("accept_missing", "trusted_proxies", mode="before")
     @classmethod
     def _words(cls, value: str | frozenset[str]) -> frozenset[str]:
         if isinstance(value, str):

@@ -1,0 +1,271 @@
+"""Registration, sessions, tokens, deletion and what operators do, over a real store."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.accounts import PasswordRefused, RegistrationRefused, Scope, TokenRefused, WrongCredentials
+from arena.accounts.sessions import IDLE, LIFE
+from arena.accounts.tokens import LONGEST_DAYS, MOST, PREFIX
+from arena.names import WrongName
+from arena.settings import RegistrationMode
+from arena.store import InvitationRefused, NameTaken, Role, TooManyTokens
+from tests.accounts.world import PASSWORD, World
+
+NEW = "an entirely different phrase"
+
+
+def test_whoever_registers_can_log_in(world: World) -> None:
+    """Under the name in any case, with the very password."""
+    ann = world.accounts.registration.register("Ann", PASSWORD, "")
+    assert (ann.name, ann.role, ann.created) == ("Ann", Role.USER, world.now)
+    assert world.accounts.sessions.check("ann", PASSWORD) == ann
+    for wrong in (PASSWORD.upper(), PASSWORD + " ", ""):
+        with pytest.raises(WrongCredentials):
+            world.accounts.sessions.check("ann", wrong)
+
+
+@pytest.mark.parametrize("name", ["house", "Admin", "former-12", "FORMER-x", "a", "a b", "<b>", "", "x" * 41])
+def test_some_names_are_nobodys(world: World, name: str) -> None:
+    """Those that speak for the arena, pseudonyms, and what can't be shown anywhere."""
+    with pytest.raises(WrongName):
+        world.accounts.registration.register(name, PASSWORD, "")
+    assert world.accounts.operators.users() == ()
+
+
+def test_a_bad_password_makes_no_account(world: World) -> None:
+    """Nothing is left of the attempt."""
+    with pytest.raises(PasswordRefused):
+        world.accounts.registration.register("ann", "annannann", "")
+    assert world.accounts.operators.users() == ()
+
+
+def test_closed_registration_lets_operators_alone_make_accounts(tmp_path: Path) -> None:
+    """With or without an invitation."""
+    with closing(World.at(tmp_path, RegistrationMode.CLOSED)) as world:
+        code = world.accounts.operators.invite("terminal:root", 7)
+        for invitation in ("", code):
+            with pytest.raises(RegistrationRefused, match="closed"):
+                world.accounts.registration.register("ann", PASSWORD, invitation)
+        assert world.add("ann").name == "ann"
+
+
+def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) -> None:
+    """A failed registration does not use it up."""
+    with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
+        register = world.accounts.registration.register
+        first, second = (world.accounts.operators.invite("terminal:root", 7) for _ in range(2))
+        with pytest.raises(RegistrationRefused, match="takes an invitation"):
+            register("ann", PASSWORD, "")
+        with pytest.raises(InvitationRefused):
+            register("ann", PASSWORD, "made up")
+        assert register("ann", PASSWORD, first).name == "ann"
+        with pytest.raises(InvitationRefused):
+            register("ben", PASSWORD, first)
+        with pytest.raises(NameTaken):
+            register("ANN", PASSWORD, second)
+        assert register("ben", PASSWORD, second).name == "ben"
+        third = world.accounts.operators.invite("terminal:root", 7)
+        world.later(days=7)
+        with pytest.raises(InvitationRefused):
+            register("cat", PASSWORD, third)
+
+
+def test_a_session_lives_by_its_secret(world: World) -> None:
+    """Until it is ended; a login in the same browser ends the one before."""
+    ann = world.add("ann")
+    first = world.accounts.sessions.open(ann, "Firefox", instead_of=None)
+    second = world.accounts.sessions.open(ann, "Firefox", instead_of=first)
+    assert first != second
+    assert world.accounts.sessions.find(first) is None
+    found = world.accounts.sessions.find(second)
+    assert found is not None
+    assert (found.account, found.browser) == (ann, "Firefox")
+    world.accounts.sessions.end(second)
+    assert world.accounts.sessions.find(second) is None
+
+
+def test_a_session_that_is_not_used_ends(world: World) -> None:
+    """After a week; one that is used goes on."""
+    ann = world.add("ann")
+    idle, used = (world.accounts.sessions.open(ann, "", instead_of=None) for _ in range(2))
+    world.now += IDLE / 2
+    assert world.accounts.sessions.find(used) is not None
+    world.now += IDLE / 2
+    assert world.accounts.sessions.find(idle) is None
+    assert world.accounts.sessions.find(used) is not None
+    assert len(world.accounts.sessions.of(ann)) == 1
+
+
+def test_no_session_lives_for_ever(world: World) -> None:
+    """After thirty days it ends, used or not, and the next login sweeps it away."""
+    ann = world.add("ann")
+    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    end = world.now + LIFE
+    while world.now < end:
+        assert world.accounts.sessions.find(secret) is not None
+        world.later(days=3)
+    assert world.accounts.sessions.find(secret) is None
+    world.accounts.sessions.open(ann, "", instead_of=None)
+    assert len(world.store.people.sessions(ann.id)) == 1
+
+
+def test_people_end_their_own_sessions_alone(world: World) -> None:
+    """The id of somebody else's is as good as none."""
+    ann, ben = world.add("ann"), world.add("ben")
+    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    (session,) = world.accounts.sessions.of(ann)
+    assert not world.accounts.sessions.end_of(ben, session.id)
+    assert world.accounts.sessions.find(secret) is not None
+    assert world.accounts.sessions.end_of(ann, session.id)
+    assert world.accounts.sessions.find(secret) is None
+
+
+def test_secrets_are_nowhere_in_the_database(world: World, tmp_path: Path) -> None:
+    """Neither passwords, nor those of sessions, tokens and invitations."""
+    ann = world.add("ann")
+    secrets = [
+        PASSWORD,
+        world.accounts.sessions.open(ann, "", instead_of=None),
+        world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)[0],
+        world.accounts.operators.invite("terminal:root", 7),
+    ]
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"terminal:root" in kept
+    for secret in secrets:
+        assert secret.removeprefix(PREFIX).encode() not in kept
+
+
+def test_a_token_does_what_its_scopes_say_until_it_expires(world: World) -> None:
+    """Its use is noted; revoked or too old it lets nobody in."""
+    ann = world.add("ann")
+    secret, made = world.accounts.tokens.create(
+        ann, name=" my\tlaptop\N{RIGHT-TO-LEFT OVERRIDE} ", scopes={Scope.SUBMIT, Scope.READ}, days=30
+    )
+    assert secret.startswith(PREFIX)
+    assert secret.startswith(made.prefix)
+    assert (made.name, made.scopes, len(made.prefix)) == ("mylaptop", ("read", "submit"), 11)
+    found = world.accounts.tokens.find(secret)
+    assert found is not None
+    assert (found.account, found.scopes) == (ann, frozenset({Scope.READ, Scope.SUBMIT}))
+    assert world.accounts.tokens.of(ann)[0].last_used == world.now
+    world.later(days=30)
+    assert world.accounts.tokens.find(secret) is None
+    assert world.accounts.tokens.of(ann) == ()
+
+
+def test_a_revoked_token_lets_nobody_in(world: World) -> None:
+    """And nobody revokes somebody else's."""
+    ann, ben = world.add("ann"), world.add("ben")
+    secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
+    assert not world.accounts.tokens.revoke(ben, made.id)
+    assert world.accounts.tokens.find(secret) is not None
+    assert world.accounts.tokens.revoke(ann, made.id)
+    assert world.accounts.tokens.find(secret) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "days", "why"),
+    [
+        ("", {Scope.READ}, 1, "a name"),
+        ("\N{RIGHT-TO-LEFT OVERRIDE}", {Scope.READ}, 1, "a name"),
+        ("t", set[Scope](), 1, "at least one thing"),
+        ("t", {Scope.OPERATE}, 1, "not give away operate"),
+        ("t", {Scope.READ}, 0, "1 to 366 days"),
+        ("t", {Scope.READ}, LONGEST_DAYS + 1, "1 to 366 days"),
+    ],
+)
+def test_some_tokens_are_refused(world: World, name: str, scopes: set[Scope], days: int, why: str) -> None:
+    """Without a name, for nothing, for too much, for too long."""
+    ann = world.add("ann")
+    with pytest.raises(TokenRefused, match=why):
+        world.accounts.tokens.create(ann, name=name, scopes=scopes, days=days)
+    assert world.accounts.tokens.of(ann) == ()
+
+
+def test_there_is_a_most_of_tokens(world: World) -> None:
+    """Those that have expired don't count."""
+    ann = world.add("ann")
+    for _ in range(MOST):
+        world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
+    with pytest.raises(TooManyTokens):
+        world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
+    world.later(days=1)
+    world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
+
+
+def test_a_token_gives_away_no_more_than_it_has(world: World) -> None:
+    """Neither more scopes nor more time."""
+    ann = world.add("ann")
+    secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ, Scope.TOKENS}, days=2)
+    bearer = world.accounts.tokens.find(secret)
+    with pytest.raises(TokenRefused, match="submit"):
+        world.accounts.tokens.create(ann, name="u", scopes={Scope.SUBMIT}, days=1, by=bearer)
+    _, longer = world.accounts.tokens.create(ann, name="u", scopes={Scope.READ}, days=9, by=bearer)
+    assert longer.expires == made.expires
+
+
+def test_the_power_to_operate_goes_with_the_role(world: World) -> None:
+    """An operator's token operates only as long as the account does."""
+    ann = world.add("ann", Role.OPERATOR)
+    secret, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.OPERATE}, days=1)
+    found = world.accounts.tokens.find(secret)
+    assert found is not None
+    assert found.scopes == {Scope.OPERATE}
+
+
+def test_a_new_password_ends_the_other_sessions(world: World) -> None:
+    """The old one must be known; the session in which it happens goes on."""
+    ann = world.add("ann")
+    here, there = (world.accounts.sessions.open(ann, "", instead_of=None) for _ in range(2))
+    session = world.accounts.sessions.find(here)
+    assert session is not None
+    with pytest.raises(WrongCredentials):
+        world.accounts.own.change_password(session, "wrong", NEW)
+    with pytest.raises(PasswordRefused):
+        world.accounts.own.change_password(session, PASSWORD, "short")
+    assert world.accounts.sessions.find(there) is not None
+    world.accounts.own.change_password(session, PASSWORD, NEW)
+    assert world.accounts.sessions.find(there) is None
+    assert world.accounts.sessions.find(here) is not None
+    assert world.accounts.sessions.check("ann", NEW) == ann
+
+
+def test_a_deleted_account_is_gone(world: World) -> None:
+    """It takes the password; nobody can log in under either name; a pseudonym is never given twice."""
+    ann, ben = world.add("ann"), world.add("ben")
+    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    with pytest.raises(WrongCredentials):
+        world.accounts.own.delete(ann, "wrong")
+    world.pseudonyms = ["former-3f2a", "former-3f2a", "former-77aa"]
+    assert world.accounts.own.delete(ann, PASSWORD) == "former-3f2a"
+    assert world.accounts.own.delete(ben, PASSWORD) == "former-77aa"
+    assert world.accounts.sessions.find(secret) is None
+    for name in ("ann", "former-3f2a"):
+        with pytest.raises(WrongCredentials):
+            world.accounts.sessions.check(name, PASSWORD)
+
+
+def test_what_operators_do_is_written_down(world: World) -> None:
+    """Who, what, to whom, when; a failed attempt leaves no trace and no change."""
+    operators = world.accounts.operators
+    world.add("ann", Role.OPERATOR)
+    with pytest.raises(NameTaken):
+        world.add("ann")
+    ann = operators.users()[0]
+    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    token, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
+    operators.reset_password("ann", "ann", NEW)
+    operators.invite("ann", 7)
+    operators.record("ann", "add-bot", "bot:greedy", "by somebody")
+    assert world.accounts.sessions.find(secret) is None
+    assert world.accounts.tokens.find(token) is None
+    assert world.accounts.sessions.check("ann", NEW) == ann
+    log = [(entry.number, entry.who, entry.what, entry.subject, entry.detail) for entry in operators.audit(9)]
+    assert log == [
+        (1, "terminal:test", "create-user", "account:ann", "as operator"),
+        (2, "ann", "reset-password", "account:ann", ""),
+        (3, "ann", "invite", "", "for 7 days"),
+        (4, "ann", "add-bot", "bot:greedy", "by somebody"),
+    ]
