@@ -31,7 +31,8 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", 2),
     ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
-    # Without this one, metadata above the size is refused only now and then.
+    # Without this one, metadata above the size is refused only now and then; and a client that never
+    # acknowledges the settings gets past both. What holds every client is the guard's limit of HEADERS.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 is "no compression": a small message can't become a large one.
     ("grpc.compression_enabled_algorithms_bitset", 1),

@@ -56,8 +56,14 @@ _SIGNALS_AND_TIME: Final = """
 _WAITING_AND_SOCKETS: Final = """
     accept accept4 bind connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2
     epoll_wait epoll_wait_old eventfd eventfd2 getpeername getrandom getsockname getsockopt listen poll
-    ppoll pselect6 recvfrom recvmmsg recvmsg select sendmmsg sendmsg sendto setsockopt shutdown
+    ppoll pselect6 select setsockopt shutdown
 """
+
+_MSG_OOB: Final = 1
+
+_FLAGS_ARGUMENT: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
+"""Where these calls have their flags. Out-of-band data on unix sockets is code that nobody needs, and
+from which sandboxes were left (CVE-2025-38236)."""
 
 _IOCTLS: Final = {
     # Others are refused: a pseudo-terminal's line disciplines are a door to old kernel code.
@@ -100,6 +106,10 @@ def profile() -> dict[str, Any]:
             # What a kernel without IPv6 answers: gRPC and resolvers probe for it and go on.
             _rule("socket socketpair", "SCMP_ACT_ERRNO", errnoRet=EAFNOSUPPORT, args=others),
             _rule("clone", args=_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS)),
+            *(
+                _rule(names, args=_argument(index, "MASKED_EQ", _MSG_OOB))
+                for names, index in _FLAGS_ARGUMENT.items()
+            ),
             # The flags of clone3 lie behind a pointer, where a filter can't look.
             _rule(_DONE_WITHOUT, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
             _rule("personality", args=_argument(0, "EQ", _QUERY_PERSONALITY)),

@@ -175,6 +175,31 @@ tell([
     assert set(status.values()) == {0}
 
 
+def test_out_of_band_data_is_refused(docker_stage: DockerStage) -> None:
+    """Neither sent nor received; the same calls without the flag work."""
+    program = """
+import errno, socket
+one, other = socket.socketpair()
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+tell([
+    attempt(lambda: one.send(b"x", socket.MSG_OOB)),
+    attempt(lambda: one.sendmsg([b"x"], [], socket.MSG_OOB)),
+    attempt(lambda: one.send(b"x")),
+    attempt(lambda: one.sendmsg([b"x"])),
+    attempt(lambda: other.recv(1, socket.MSG_OOB)),
+    attempt(lambda: other.recvmsg(1, 0, socket.MSG_OOB)),
+    attempt(lambda: other.recv(1)),
+    attempt(lambda: other.recvmsg(1)),
+])
+"""
+    assert report(docker_stage, program) == ["EPERM", "EPERM", "done", "done"] * 2
+
+
 def test_forbidden_calls_are_refused(container_stage: DockerStage) -> None:
     """The calls by which sandboxes were left before are refused, or answered as by a kernel without them."""
     program = """
