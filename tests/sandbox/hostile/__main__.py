@@ -15,6 +15,7 @@ from arena.languages import PYTHON
 from tests.sandbox.hostile.attack import Attack
 from tests.sandbox.hostile.catalog import ATTACKS
 from tests.sandbox.hostile.stage import HostileStage
+from tests.sandbox.hostile.uploads import UPLOADS, Upload, take
 
 _MIB: Final = 1024 * 1024
 
@@ -23,74 +24,92 @@ _MIB: Final = 1024 * 1024
 class _Line:
     """What came of an attack in all its plays."""
 
-    attack: Attack
+    attack: Attack | Upload
     got: set[str] = field(default_factory=set)
     seconds: float = 0
     memory: float = 0
     held: int = 0
     succeeded: int = 0
-    wrong: list[str] = field(default_factory=list)
+    wrong: bool = False
+
+    def add(
+        self, got: str, seconds: float, memory: float, wrong: Sequence[str], loose: Sequence[str]
+    ) -> None:
+        """Take in a play, and say what was wrong."""
+        self.got.add(got)
+        self.seconds = max(self.seconds, seconds)
+        self.memory = max(self.memory, memory)
+        self.held += not wrong
+        self.succeeded += not loose
+        self.wrong |= bool(wrong or loose)
+        _say(f"{self.attack.number} {self.attack.name}: {'NOT HELD' if wrong or loose else 'held'}")
+        for what in wrong:
+            _say(f"    {what}")
+        for what in loose:
+            _say(f"    control taken away: {what}")
 
 
 def main() -> int:
     """Play, print, and return the exit code."""
     parser = argparse.ArgumentParser(prog="make hostile", description=__doc__)
-    parser.add_argument("--runtime", default="", help="the engine's name of what runs containers")
+    parser.add_argument("--runtime", help="the engine's name of what runs containers")
     parser.add_argument("--times", type=int, default=1, help="how often each is played")
     parser.add_argument("numbers", type=int, nargs="*", help="of attacks; all without")
     options = parser.parse_args()
-    chosen = [attack for attack in ATTACKS if not options.numbers or attack.number in options.numbers]
-    lines = [_Line(attack) for attack in chosen]
+    attacks: tuple[Attack | Upload, ...] = (*ATTACKS, *UPLOADS)
+    lines = [_Line(attack) for attack in attacks if not options.numbers or attack.number in options.numbers]
     client = docker.from_env()
-    stage = HostileStage(client, ensure_base_image(client, PYTHON), options.runtime or None)
+    stage = HostileStage(client, ensure_base_image(client, PYTHON), options.runtime)
     try:
         for turn in range(options.times):
+            _say(f"-- {turn + 1} of {options.times}")
             for line in lines:
-                _play(stage, line, turn)
+                _play(stage, line)
     finally:
         stage.close()
         client.close()
-    _print(lines, options.times, stage.runtime.describe, gvisor=stage.gvisor)
+    _print(lines, options.times, stage)
     return any(line.wrong for line in lines)
 
 
-def _play(stage: HostileStage, line: _Line, turn: int) -> None:
+def _play(stage: HostileStage, line: _Line) -> None:
     attack = line.attack
+    if isinstance(attack, Upload):
+        taken = take(attack)
+        got = "/".join(sorted(taken.verdicts))
+        line.add(got, taken.seconds, taken.memory, taken.wrong, taken.loose)
+        return
     outcome, wrong = stage.attack(attack)
-    line.got.add(outcome.verdict)
-    line.seconds = max(line.seconds, outcome.seconds)
-    line.memory = max(line.memory, outcome.peak.bots)
-    line.held += not wrong
-    line.wrong += wrong
-    removable = not (stage.gvisor and attack.control.gvisor)
-    failed = stage.attack_without_control(attack)[1] if removable else ()
-    line.succeeded += removable and not failed
-    line.wrong += [f"without {attack.control.name}: {what}" for what in failed]
-    state = "held" if not wrong and not failed else "NOT HELD"
-    print(f"{turn + 1} {attack.number} {attack.name}: {state}", file=sys.stderr, flush=True)  # noqa: T201
-    for what in (*wrong, *failed):
-        print(f"    {what}", file=sys.stderr, flush=True)  # noqa: T201
+    stays = stage.gvisor and attack.control.gvisor
+    loose = () if stays else stage.attack_without_control(attack)[1]
+    line.add(outcome.verdict, outcome.seconds, outcome.peak.bots, wrong, loose)
 
 
-def _print(lines: Sequence[_Line], times: int, runtime: str, *, gvisor: bool) -> None:
-    table = Table(title=f"Hostile bots under {runtime}", caption=f"played {times} times")
+def _print(lines: Sequence[_Line], times: int, stage: HostileStage) -> None:
+    table = Table(title=f"Hostile bots under {stage.runtime.describe}")
     for name in ("no", "attack", "expected", "got", "seconds", "MiB", "held", "control", "without it"):
         table.add_column(name)
     for line in lines:
+        attack = line.attack
+        expected, control, stays = "R/harmless", "repacking, its limits", ""
+        if isinstance(attack, Attack):
+            expected, control, stays = "/".join(attack.verdicts), attack.control.name, attack.control.gvisor
         table.add_row(
-            str(line.attack.number),
-            line.attack.name,
-            "/".join(line.attack.verdicts),
+            str(attack.number),
+            attack.name,
+            expected,
             "/".join(sorted(line.got)),
             f"{line.seconds:.1f}",
             f"{line.memory / _MIB:.0f}",
             f"{line.held} of {times}",
-            line.attack.control.name,
-            line.attack.control.gvisor
-            if gvisor and line.attack.control.gvisor
-            else f"succeeds {line.succeeded} of {times}",
+            control,
+            stays if stage.gvisor and stays else f"succeeds {line.succeeded} of {times}",
         )
     Console(width=120).print(table)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
 
 
 if __name__ == "__main__":

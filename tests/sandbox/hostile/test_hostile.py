@@ -6,10 +6,12 @@ from collections.abc import Iterator
 import docker
 import pytest
 
+from tests.intake.hostile import ATTACKS as ARCHIVES
 from tests.sandbox.hostile import bot
 from tests.sandbox.hostile.attack import Attack, Control
 from tests.sandbox.hostile.catalog import ATTACKS
 from tests.sandbox.hostile.stage import HostileStage
+from tests.sandbox.hostile.uploads import UPLOADS
 
 pytestmark = [
     pytest.mark.docker,
@@ -38,6 +40,14 @@ def test_without_its_control_an_attack_succeeds(stage: HostileStage, attack: Att
     """The same program gets what it is after, so it is the control that holds it."""
     _, wrong = stage.attack_without_control(attack)
     assert wrong == ()
+
+
+def test_the_reference_is_complete() -> None:
+    """Each of the thirty numbers is played or, where it is an upload, taken; its archives are there."""
+    played, taken = {attack.number for attack in ATTACKS}, {upload.number for upload in UPLOADS}
+    assert played | taken == set(range(1, 31))
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    assert {name for upload in UPLOADS for name in upload.archives} <= {archive.name for archive in ARCHIVES}
 
 
 def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:

@@ -1,0 +1,136 @@
+"""The attacks that are uploads: numbers 28 to 30 of the reference's list.
+
+Each stands for some of the hostile archives in ``tests/intake/hostile``, where all of them are tested.
+"""
+
+import re
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from arena.intake.limits import DEFAULT_LIMITS
+from tests.intake.archives import AMD64
+from tests.intake.hostile import ATTACKS, Attack
+from tests.intake.measured import Outcome, measure
+
+REFUSED: Final = "R"
+HARMLESS: Final = "harmless"
+
+_MOST_SECONDS: Final = 10
+_MOST_KIB: Final = 256 * 1024
+_PATIENT: Final = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """Hostile archives of one kind.
+
+    Attributes:
+        number: Of the reference's list.
+        name: A few words.
+        archives: Names of archives.
+    """
+
+    number: int
+    name: str
+    archives: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of an upload.
+
+    Attributes:
+        verdicts: ``REFUSED`` or ``HARMLESS``, of each archive.
+        seconds: In all.
+        memory: The most that reading took; bytes.
+        wrong: What is not as it must be with the hostile archives.
+        loose: What is not as it must be without their hostile parts, or with the limits raised.
+    """
+
+    verdicts: frozenset[str]
+    seconds: float
+    memory: int
+    wrong: tuple[str, ...]
+    loose: tuple[str, ...]
+
+
+UPLOADS: Final = (
+    Upload(
+        number=28,
+        name="archive with traversal, symlink, device",
+        archives=("a path that climbs out", "a file through a link", "a disk", "a member that climbs out"),
+    ),
+    Upload(
+        number=29,
+        name="decompression bomb, 500 layers, giant group file",
+        archives=(
+            "a layer that is a gzip bomb",
+            "an archive that is a gzip bomb",
+            "five hundred layers",
+            "giant accounts",
+        ),
+    ),
+    Upload(
+        number=30,
+        name="config with root, volumes, health check, labels, tag",
+        archives=(
+            "root as the user",
+            "volumes over the system",
+            "a health check that runs",
+            "the arena's own labels",
+            "someone else's name",
+        ),
+    ),
+)
+
+
+def take(upload: Upload) -> Taken:
+    """Take every archive of a kind, and the same ones without what is hostile in them."""
+    begun = time.monotonic()
+    verdicts, memory = set(), 0
+    wrong: list[str] = []
+    loose: list[str] = []
+    for attack in (attack for attack in ATTACKS if attack.name in upload.archives):
+        with tempfile.TemporaryDirectory(prefix="kaiten-u-") as folder:
+            archive, output = Path(folder, "archive"), Path(folder, "output")
+            attack.build(archive)
+            outcome = measure(archive, output, AMD64, _PATIENT)
+            verdicts.add(REFUSED if outcome.refusal else HARMLESS)
+            memory = max(memory, outcome.memory_kib * 1024)
+            wrong += [f"{attack.name}: {what}" for what in _wrong(attack, outcome, output)]
+            if attack.control is not None:
+                attack.control(archive)
+            limits = msgspec.structs.replace(_PATIENT, cpu_seconds=60, **attack.raised)
+            freed = measure(archive, Path(folder, "freed"), AMD64, limits)
+            if freed.image is None:
+                loose.append(f"{attack.name}: {freed.refusal or freed.trouble}")
+    return Taken(
+        verdicts=frozenset(verdicts),
+        seconds=time.monotonic() - begun,
+        memory=memory,
+        wrong=tuple(wrong),
+        loose=tuple(loose),
+    )
+
+
+def _wrong(attack: Attack, outcome: Outcome, output: Path) -> list[str]:
+    found = []
+    if outcome.trouble:
+        found.append(outcome.trouble)
+    elif attack.refused is not None and not re.search(attack.refused, outcome.refusal or ""):
+        found.append(f"not refused in the right words: {outcome.refusal}")
+    elif attack.harmless is not None and outcome.image is None:
+        found.append(f"refused: {outcome.refusal}")
+    elif attack.harmless is not None and outcome.image is not None:
+        try:
+            attack.harmless(outcome.image, output)
+        except AssertionError as error:
+            found.append(f"not harmless: {error}")
+    if outcome.cpu_seconds > _MOST_SECONDS or outcome.memory_kib > _MOST_KIB:
+        found.append(f"{outcome.cpu_seconds:.1f} s, {outcome.memory_kib} KiB")
+    return found
