@@ -8,6 +8,7 @@ Reads give frozen read models (:mod:`arena.store.reads`), writes are one
 transaction each. Ids and times come from the caller.
 """
 
+from arena.store.desk import Desk
 from arena.store.errors import (
     BotTaken,
     DatabaseDamaged,
@@ -16,10 +17,18 @@ from arena.store.errors import (
     DatabaseUnavailable,
     InvitationRefused,
     NameTaken,
+    QuotaReached,
     StoreError,
     TooManyTokens,
 )
-from arena.store.matches import Claim, ClaimedSeat, FinishedGame, FinishedMatch, NewSet
+from arena.store.matches import (
+    Claim,
+    ClaimedSeat,
+    FinishedGame,
+    FinishedMatch,
+    NewQualification,
+    NewSet,
+)
 from arena.store.models import MatchState
 from arena.store.people import People
 from arena.store.persons import (
@@ -37,6 +46,7 @@ from arena.store.persons import (
 from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
 from arena.store.rebuild import Rebuilt
 from arena.store.store import Reads, Store, Writes, open_store
+from arena.store.submitted import KnownSubmission, NewSubmission, QualificationGame, Quota
 from arena.store.versions import NewVersion
 
 __all__ = [
@@ -49,6 +59,7 @@ __all__ = [
     "DatabaseForeign",
     "DatabaseNewer",
     "DatabaseUnavailable",
+    "Desk",
     "FinishedGame",
     "FinishedMatch",
     "GamePage",
@@ -57,16 +68,22 @@ __all__ = [
     "HostStatus",
     "InvitationRefused",
     "KnownAccount",
+    "KnownSubmission",
     "MatchState",
     "NameTaken",
     "NewAccount",
     "NewAuditEntry",
+    "NewQualification",
     "NewSession",
     "NewSet",
+    "NewSubmission",
     "NewToken",
     "NewVersion",
     "OpenSession",
     "People",
+    "QualificationGame",
+    "Quota",
+    "QuotaReached",
     "RatingChange",
     "Reads",
     "Rebuilt",

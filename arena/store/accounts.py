@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from arena.store import audit
+from arena.store import audit, submissions
 from arena.store.errors import NameTaken
 from arena.store.models import Bot, BotVersion, Game, GameSeat
 from arena.store.people_models import Account
@@ -99,6 +99,7 @@ def delete(connection: Connection, account: int, pseudonym: str, at: datetime) -
     connection.execute(update(Bot).where(its).values(author=pseudonym))
     for author in {bot.author for bot in bots}:
         _rename_in_replays(connection, [bot.id for bot in bots if bot.author == author], author, pseudonym)
+    submissions.rename(connection, account, name, pseudonym, at)
     audit.rename(connection, name, pseudonym)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, func, select, text, true
 from arena.matchmaking import PLAYER_COUNTS, Candidate
 from arena.rating import OVERALL, Entry, conservative
 from arena.store import ladder
-from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat, MatchSet, Rating
+from arena.store.models import OPEN, Bot, BotVersion, Match, MatchKind, MatchSeat, MatchSet, Rating
 from arena.store.people_models import Account
 from arena.store.queue import of_the_house
 from arena.store.reads import Standing
@@ -104,12 +104,13 @@ def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int]
 
 
 def _queued(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:
-    """Return the games of matches that wait or run, by version and number of players."""
+    """Return the games of rated matches that wait or run, by version and number of players."""
     rows = connection.execute(
         select(MatchSeat.version_id, MatchSet.players, func.sum(MatchSet.deals).label("games"))
         .join(Match, Match.id == MatchSeat.match_id)
         .join(MatchSet, MatchSet.number == Match.set_number)
         .where(text(OPEN), of_the_house() if house_only else true())
+        .where(Match.kind == MatchKind.RATED)
         .group_by(MatchSeat.version_id, MatchSet.players)
     )
     return {(row.version_id, row.players): int(row.games) for row in rows}

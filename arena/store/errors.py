@@ -8,6 +8,7 @@ StoreError
 ├── DatabaseUnavailable  it can't be reached, or stays locked
 ├── InvitationRefused  an invitation that lets nobody in
 ├── NameTaken          an account of that name belongs to somebody else
+├── QuotaReached       somebody has sent as much as may be sent
 └── TooManyTokens      an account has as many as it may have
 """
 
@@ -42,6 +43,10 @@ class InvitationRefused(StoreError):
 
 class NameTaken(StoreError):
     """An account of that name belongs to somebody else."""
+
+
+class QuotaReached(StoreError):
+    """Somebody has sent, or has, as much as may be."""
 
 
 class TooManyTokens(StoreError):

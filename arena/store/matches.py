@@ -20,6 +20,7 @@ class NewSet:
         limits: Sandbox limits of every seat.
         runtime: How the bots are run.
         created: UTC.
+        soon: Whether these matches are played before others that wait, so that somebody new is rated soon.
 
     Raises:
         ValueError: No deal or no match, a deal twice, or a seating that doesn't
@@ -34,6 +35,7 @@ class NewSet:
     limits: Limits
     runtime: RuntimeName
     created: datetime
+    soon: bool = False
 
     def __post_init__(self) -> None:
         if not self.seeds or not self.seatings:
@@ -49,17 +51,49 @@ class NewSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewQualification:
+    """A match of one deal that a submission plays against the house. It is not rated.
+
+    Attributes:
+        id: Of the match's set, at most 40 characters.
+        submission: Its id.
+        seed: Of the deal, 32 hexadecimal digits.
+        seats: In seat order: ids of versions, and None where the submission sits.
+        clock: Time limits.
+        limits: Sandbox limits of every seat.
+        runtime: How the bots are run.
+        created: UTC.
+
+    Raises:
+        ValueError: The submission doesn't sit there exactly once.
+    """
+
+    id: str
+    submission: str
+    seed: str
+    seats: tuple[int | None, ...]
+    clock: Clock
+    limits: Limits
+    runtime: RuntimeName
+    created: datetime
+
+    def __post_init__(self) -> None:
+        if self.seats.count(None) != 1:
+            raise ValueError(f"set {self.id}: the submission sits there {self.seats.count(None)} times")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedSeat:
     """Who sits there.
 
     Attributes:
-        version: Id.
+        version: Id; None for a submission that is none yet.
         bot: Name.
-        number: Of the version, from 1.
+        number: Of the version, from 1; for a submission the one that would be next.
         author: Name.
     """
 
-    version: int
+    version: int | None
     bot: str
     number: int
     author: str

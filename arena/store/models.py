@@ -50,6 +50,14 @@ class MatchState(StrEnum):
     """Voided too often; not played again by itself."""
 
 
+class MatchKind(StrEnum):
+    """What a match is for."""
+
+    RATED = "rated"
+    QUALIFICATION = "qualification"
+    """A submission plays it before it may be rated. Its games are kept and never counted."""
+
+
 class EventKind(StrEnum):
     """What the log of a ladder holds."""
 
@@ -99,7 +107,10 @@ class Bot(Base):
 
 
 class BotVersion(Base):
-    """A version of a bot; ``source`` is the id of its image, or its folder."""
+    """A version of a bot; ``source`` is the id of its image, or its folder.
+
+    ``size`` and ``sha256`` are of the file that it came of; a bot of the house came of none.
+    """
 
     __tablename__ = "bot_version"
     __table_args__ = (UniqueConstraint("bot_id", "number"),)
@@ -109,6 +120,9 @@ class BotVersion(Base):
     number: Mapped[Small]
     source: Mapped[LongText]
     created: Mapped[Moment]
+    note: Mapped[Reason] = mapped_column(default="")
+    size: Mapped[Number | None]
+    sha256: Mapped[Name | None]
 
 
 class HostReport(Base):
@@ -139,16 +153,21 @@ class MatchSet(Base):
 
 
 class Match(Base):
-    """One seating. ``attempt`` counts claims and fences late results off, ``voids`` faults of the arena."""
+    """One seating. ``attempt`` counts claims and fences late results off, ``voids`` faults of the arena.
+
+    Of those that wait, the ones with the lowest ``precedence`` come first.
+    """
 
     __tablename__ = "match"
     __table_args__ = (
         UniqueConstraint("set_number", "position"),
         CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
+        CheckConstraint("kind IN ('rated', 'qualification')", name="kind"),
         # Only what is open: the queue costs the same after ten matches and after ten million.
         Index(
             "ix_match_open",
             "state",
+            "precedence",
             "set_number",
             "position",
             sqlite_where=text(OPEN),
@@ -167,6 +186,8 @@ class Match(Base):
     position: Mapped[Small]
     spec: Mapped[Blob]
     runtime: Mapped[Name]
+    kind: Mapped[Name]
+    precedence: Mapped[Small]
     state: Mapped[Name]
     attempt: Mapped[Small]
     voids: Mapped[Small]
@@ -176,16 +197,21 @@ class Match(Base):
 
 
 class MatchSeat(Base):
-    """Who sits where; the report and what the bot printed come at the end.
+    """Who sits where: a version, or a submission that is none yet. Report and stderr come at the end.
 
     ``report`` is the JSON of a SeatReport without its ``stderr``, which is private to the owner.
     """
 
     __tablename__ = "match_seat"
+    __table_args__ = (
+        CheckConstraint("(version_id IS NULL) <> (submission_number IS NULL)", name="who"),
+        Index("ix_match_seat_submission_number", "submission_number"),
+    )
 
     match_id: Mapped[NameKey] = mapped_column(ForeignKey("match.id"))
     seat: Mapped[SmallKey]
-    version_id: Mapped[Number] = mapped_column(ForeignKey("bot_version.id"))
+    version_id: Mapped[Number | None] = mapped_column(ForeignKey("bot_version.id"))
+    submission_number: Mapped[Number | None] = mapped_column(ForeignKey("submission.number"))
     report: Mapped[Blob | None]
     stderr: Mapped[Blob | None]
 

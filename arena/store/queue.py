@@ -11,15 +11,32 @@ last one changes nothing, so a worker that comes back late does no harm.
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, insert, select, text, update
+from sqlalchemy.orm import aliased
 
 from arena.match import MatchSpec, RuntimeName, decode, encode
-from arena.store.matches import Claim, ClaimedSeat, NewSet
-from arena.store.models import OPEN, QUARANTINED, Bot, BotVersion, Match, MatchSeat, MatchSet, MatchState
+from arena.rules import Rules
+from arena.store.matches import Claim, ClaimedSeat, NewQualification, NewSet
+from arena.store.models import (
+    OPEN,
+    QUARANTINED,
+    Bot,
+    BotVersion,
+    Match,
+    MatchKind,
+    MatchSeat,
+    MatchSet,
+    MatchState,
+)
+from arena.store.submission_models import Submission
 
 _VOIDS = 3
 """Faults of the arena in one match before somebody has to look at it."""
+
+_FIRST, _SOON, _IN_TURN = 0, 1, 2
+"""Who waits for a qualification waits at a screen; then come those who are new to the ladder."""
 
 
 def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
@@ -28,53 +45,113 @@ def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
     Raises:
         ValueError: A version that isn't there.
     """
-    rows = connection.execute(
-        select(BotVersion.id, BotVersion.source).where(BotVersion.id.in_({*sum(new.seatings, ())}))
-    )
-    sources = {row.id: row.source for row in rows}
-    for versions in new.seatings:
-        if not sources.keys() >= set(versions):
-            raise ValueError(f"set {new.id}: there are no versions {set(versions) - sources.keys()}")
-    values = {
-        "id": new.id,
-        "players": new.rules.players,
-        "pass_both_ways": new.rules.pass_both_ways,
-        "soy_sauce": new.rules.soy_sauce,
-        "dummy": new.rules.dummy,
-        "deals": len(new.seeds),
-        "seeds": list(new.seeds),
-        "created": new.created,
-    }
-    number = connection.execute(insert(MatchSet).values(values).returning(MatchSet.number)).scalar_one()
-    specs = [
-        _spec(new, position, [sources[version] for version in versions])
-        for position, versions in enumerate(new.seatings)
-    ]
-    connection.execute(
-        insert(Match),
-        [
-            {
-                "id": spec.match,
-                "set_number": number,
-                "position": position,
-                "spec": encode(spec),
-                "runtime": new.runtime,
-                "state": MatchState.WAITING,
-                "attempt": 0,
-                "voids": 0,
-            }
-            for position, spec in enumerate(specs)
-        ],
-    )
-    connection.execute(
-        insert(MatchSeat),
-        [
+    sources = _sources(connection, new.id, {*sum(new.seatings, ())})
+    number = _add_match_set(connection, new.id, new.rules, new.seeds, new.created)
+    for position, versions in enumerate(new.seatings):
+        spec = MatchSpec(
+            match=f"{new.id}-{position}",
+            attempt=0,  # none yet: a claim puts its own
+            rules=new.rules,
+            seeds=new.seeds,
+            seats=tuple(sources[version] for version in versions),
+            clock=new.clock,
+            limits=new.limits,
+            runtime=new.runtime,
+        )
+        precedence = _SOON if new.soon else _IN_TURN
+        _add_match(connection, number, spec, position=position, kind=MatchKind.RATED, precedence=precedence)
+        seats = [
             {"match_id": spec.match, "seat": seat, "version_id": version}
-            for spec, versions in zip(specs, new.seatings, strict=True)
             for seat, version in enumerate(versions)
-        ],
+        ]
+        connection.execute(insert(MatchSeat), seats)
+    return tuple(f"{new.id}-{position}" for position in range(len(new.seatings)))
+
+
+def add_qualification(connection: Connection, new: NewQualification) -> str:
+    """Write the row of a submission's match and return its id.
+
+    Raises:
+        ValueError: A version that isn't there, or a submission without an image.
+    """
+    sources = _sources(connection, new.id, {version for version in new.seats if version is not None})
+    submission = connection.execute(
+        select(Submission.number, Submission.source).where(Submission.id == new.submission)
+    ).one_or_none()
+    if submission is None or submission.source is None:
+        raise ValueError(f"set {new.id}: the submission {new.submission} has no image")
+    rules = Rules(players=len(new.seats))
+    spec = MatchSpec(
+        match=f"{new.id}-0",
+        attempt=0,
+        rules=rules,
+        seeds=(new.seed,),
+        seats=tuple(submission.source if version is None else sources[version] for version in new.seats),
+        clock=new.clock,
+        limits=new.limits,
+        runtime=new.runtime,
     )
-    return tuple(spec.match for spec in specs)
+    number = _add_match_set(connection, new.id, rules, spec.seeds, new.created)
+    _add_match(connection, number, spec, position=0, kind=MatchKind.QUALIFICATION, precedence=_FIRST)
+    seats = [
+        {
+            "match_id": spec.match,
+            "seat": seat,
+            "version_id": version,
+            "submission_number": submission.number if version is None else None,
+        }
+        for seat, version in enumerate(new.seats)
+    ]
+    connection.execute(insert(MatchSeat), seats)
+    return spec.match
+
+
+def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, str]:
+    rows = connection.execute(select(BotVersion.id, BotVersion.source).where(BotVersion.id.in_(versions)))
+    sources = {row.id: row.source for row in rows}
+    if missing := versions - sources.keys():
+        raise ValueError(f"set {id_}: there are no versions {missing}")
+    return sources
+
+
+def _add_match_set(
+    connection: Connection, id_: str, rules: Rules, seeds: tuple[str, ...], created: datetime
+) -> int:
+    values = {
+        "id": id_,
+        "players": rules.players,
+        "pass_both_ways": rules.pass_both_ways,
+        "soy_sauce": rules.soy_sauce,
+        "dummy": rules.dummy,
+        "deals": len(seeds),
+        "seeds": list(seeds),
+        "created": created,
+    }
+    return connection.execute(insert(MatchSet).values(values).returning(MatchSet.number)).scalar_one()
+
+
+def _add_match(  # noqa: PLR0913 - what a waiting match is made of
+    connection: Connection,
+    number: int,
+    spec: MatchSpec,
+    *,
+    position: int,
+    kind: MatchKind,
+    precedence: int,
+) -> None:
+    values = {
+        "id": spec.match,
+        "set_number": number,
+        "position": position,
+        "spec": encode(spec),
+        "runtime": spec.runtime,
+        "kind": kind,
+        "precedence": precedence,
+        "state": MatchState.WAITING,
+        "attempt": 0,
+        "voids": 0,
+    }
+    connection.execute(insert(Match).values(values))
 
 
 def waiting(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int:
@@ -91,7 +168,9 @@ def quarantined(connection: Connection) -> int:
 def claim(
     connection: Connection, at: datetime, runtime: RuntimeName, *, house_only: bool = False
 ) -> Claim | None:
-    """Take the match for this runtime that has waited longest, or return None where none waits.
+    """Take the match for this runtime that is due, or return None where none waits.
+
+    Qualifications come first, then sets that somebody new waits for, then the rest, each in their order.
 
     Args:
         connection: To the store, for writing.
@@ -110,20 +189,33 @@ def claim(
         .values(state=MatchState.RUNNING, attempt=Match.attempt + 1, started=at)
         .returning(Match.spec, Match.attempt)
     ).one()
-    seats = connection.execute(
-        select(MatchSeat.version_id, Bot.name, BotVersion.number, Bot.author)
-        .join(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(MatchSeat.match_id == oldest)
-        .order_by(MatchSeat.seat)
-    )
     return Claim(
         spec=replace(decode(row.spec, MatchSpec), attempt=row.attempt),
-        seats=tuple(
-            ClaimedSeat(version=seat.version_id, bot=seat.name, number=seat.number, author=seat.author)
-            for seat in seats
-        ),
+        seats=tuple(_claimed_seat(row) for row in connection.execute(_seated(oldest))),
     )
+
+
+def _seated(match: str) -> Select[int | None, str, int, str]:
+    """Select who sits in a match, in seat order. A submission's bot may be there already, or not yet."""
+    submitted = aliased(Bot)
+    return (
+        select(
+            MatchSeat.version_id,
+            func.coalesce(Bot.name, Submission.bot).label("bot"),
+            func.coalesce(BotVersion.number, submitted.newest + 1, 1).label("number"),
+            func.coalesce(Bot.author, Submission.author).label("author"),
+        )
+        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
+        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
+        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
+        .outerjoin(submitted, submitted.name == Submission.bot)
+        .where(MatchSeat.match_id == match)
+        .order_by(MatchSeat.seat)
+    )
+
+
+def _claimed_seat(row: Row[*tuple[Any, ...]]) -> ClaimedSeat:
+    return ClaimedSeat(version=row.version_id, bot=row.bot, number=row.number, author=row.author)
 
 
 def release_running(connection: Connection) -> int:
@@ -163,9 +255,10 @@ def of_the_house() -> ColumnElement[bool]:
     """Tell of a match whether all that sit in it are the arena's own bots."""
     stranger = (
         select(MatchSeat.seat)
-        .join(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(MatchSeat.match_id == Match.id, Bot.house.is_(False))
+        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
+        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
+        .where(MatchSeat.match_id == Match.id)
+        .where(Bot.house.is_(False) | MatchSeat.submission_number.is_not(None))
     )
     return ~exists(stranger.correlate(Match))
 
@@ -176,18 +269,9 @@ def _playable(runtime: RuntimeName, *, house_only: bool) -> Select[str]:
 
 
 def _open(state: MatchState) -> Select[str]:
-    """Select the matches of an open state, oldest first, through the index of open matches."""
-    return select(Match.id).where(text(OPEN), Match.state == state).order_by(Match.set_number, Match.position)
-
-
-def _spec(new: NewSet, position: int, sources: list[str]) -> MatchSpec:
-    return MatchSpec(
-        match=f"{new.id}-{position}",
-        attempt=0,  # none yet: a claim puts its own
-        rules=new.rules,
-        seeds=new.seeds,
-        seats=tuple(sources),
-        clock=new.clock,
-        limits=new.limits,
-        runtime=new.runtime,
+    """Select the matches of an open state as they are due, through the index of open matches."""
+    return (
+        select(Match.id)
+        .where(text(OPEN), Match.state == state)
+        .order_by(Match.precedence, Match.set_number, Match.position)
     )

@@ -1,19 +1,28 @@
 """The result of a match: games, reports and ratings in one transaction."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from arena.match import encode
 from arena.rating import GamePlayed
 from arena.store import ladder
 from arena.store.matches import FinishedGame, FinishedMatch
-from arena.store.models import Bot, BotVersion, Game, GameSeat, Match, MatchSeat, MatchState
+from arena.store.models import Bot, BotVersion, Game, GameSeat, Match, MatchKind, MatchSeat, MatchState
 from arena.store.replays import with_authors
+from arena.store.submission_models import Submission, UnratedGame
+
+
+class _Seat(NamedTuple):
+    """Who sat there: a version, which only a match that is not rated may lack, and its author."""
+
+    version: int
+    author: str
 
 
 def record(connection: Connection, finished: FinishedMatch) -> bool:
-    """Write what came of a claim and rate its games, in their order.
+    """Write what came of a claim and rate its games, in their order, if the match is a rated one.
 
     Returns:
         False where the attempt isn't the current one, or is recorded already: nothing is written.
@@ -21,31 +30,48 @@ def record(connection: Connection, finished: FinishedMatch) -> bool:
     Raises:
         ValueError: The seats aren't those of the match.
     """
-    closed = connection.execute(
+    kind = connection.execute(
         update(Match)
         .where(Match.id == finished.match)
         .where(Match.attempt == finished.attempt)
         .where(Match.state == MatchState.RUNNING)
         .values(state=MatchState.DONE, ended=finished.ended)
-    )
-    if closed.rowcount == 0:
+        .returning(Match.kind)
+    ).scalar_one_or_none()
+    if kind is None:
         return False
-    versions = tuple(
-        connection.execute(
-            select(MatchSeat.version_id).where(MatchSeat.match_id == finished.match).order_by(MatchSeat.seat)
-        ).scalars()
-    )
-    _check_seats(finished, len(versions))
+    seats = _seats(connection, finished.match)
+    _check_seats(finished, len(seats))
     _write_reports(connection, finished)
-    if finished.games:
-        numbers = ladder.lock(connection)
-        _write_games(connection, finished, versions, numbers.games)
-        log = [
-            ladder.Logged(numbers.events + index, _played(game, versions, finished), numbers.games + index)
-            for index, game in enumerate(finished.games, start=1)
-        ]
-        ladder.append(connection, log, numbers.games + len(log))
+    if finished.games and kind == MatchKind.RATED:
+        _rate(connection, finished, seats)
+    elif finished.games:
+        _write_unrated(connection, finished, seats)
     return True
+
+
+def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -> None:
+    numbers = ladder.lock(connection)
+    _write_games(connection, finished, seats, numbers.games)
+    versions = tuple(seat.version for seat in seats)
+    log = [
+        ladder.Logged(numbers.events + index, _played(game, versions, finished), numbers.games + index)
+        for index, game in enumerate(finished.games, start=1)
+    ]
+    ladder.append(connection, log, numbers.games + len(log))
+
+
+def _seats(connection: Connection, match: str) -> list[_Seat]:
+    """Return who sat there, with the authors' names as they are now: one may have gone since the claim."""
+    rows = connection.execute(
+        select(MatchSeat.version_id, func.coalesce(Bot.author, Submission.author).label("author"))
+        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
+        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
+        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
+        .where(MatchSeat.match_id == match)
+        .order_by(MatchSeat.seat)
+    )
+    return [_Seat(row.version_id, row.author) for row in rows]
 
 
 def _check_seats(finished: FinishedMatch, players: int) -> None:
@@ -74,11 +100,9 @@ def _write_reports(connection: Connection, finished: FinishedMatch) -> None:
     )
 
 
-def _write_games(
-    connection: Connection, finished: FinishedMatch, versions: tuple[int, ...], last: int
-) -> None:
+def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_Seat], last: int) -> None:
     """Write games and their seats, numbered from the one after ``last``."""
-    authors = _authors(connection, versions)
+    authors = [seat.author for seat in seats]
     numbered = list(enumerate(finished.games, start=last + 1))
     connection.execute(
         insert(Game),
@@ -88,7 +112,7 @@ def _write_games(
                 "id": game.id,
                 "match_id": finished.match,
                 "position": position,
-                "players": len(versions),
+                "players": len(seats),
                 "ended": finished.ended,
                 "replay": with_authors(game.replay, authors),
                 "record": encode(game.record),
@@ -102,7 +126,7 @@ def _write_games(
             {
                 "game_number": number,
                 "seat": seat,
-                "version_id": version,
+                "version_id": who.version,
                 "points": game.points[seat],
                 "puddings": game.puddings[seat],
                 "place": game.places[seat],
@@ -110,20 +134,28 @@ def _write_games(
                 "taken_over": game.taken_over[seat],
             }
             for number, game in numbered
-            for seat, version in enumerate(versions)
+            for seat, who in enumerate(seats)
         ],
     )
 
 
-def _authors(connection: Connection, versions: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the authors' names as they are now: an account may have been deleted since the claim."""
-    rows = connection.execute(
-        select(BotVersion.id, Bot.author)
-        .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(BotVersion.id.in_(versions))
+def _write_unrated(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -> None:
+    """Write games that no rating, number or list knows of."""
+    authors = [seat.author for seat in seats]
+    connection.execute(
+        insert(UnratedGame),
+        [
+            {
+                "id": game.id,
+                "match_id": finished.match,
+                "position": position,
+                "ended": finished.ended,
+                "replay": with_authors(game.replay, authors),
+                "record": encode(game.record),
+            }
+            for position, game in enumerate(finished.games)
+        ],
     )
-    names = {row.id: row.author for row in rows}
-    return tuple(names[version] for version in versions)
 
 
 def _played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:

@@ -14,6 +14,7 @@ from arena.matchmaking import Candidate
 from arena.rating import OVERALL
 from arena.store import boards, games, hosts, queue, rebuild, results, versions
 from arena.store.database import Database
+from arena.store.desk import Desk
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
 from arena.store.models import MatchState
@@ -73,7 +74,7 @@ class Reads:
             return versions.find_bot(connection, name)
 
     def sources_in_use(self) -> frozenset[str]:
-        """Return the sources of every bot's newest version, and of all that sit in open matches."""
+        """Return the sources of all that play: newest versions, open matches, submissions on their way."""
         with self._database.read() as connection:
             return versions.sources_in_use(connection)
 
@@ -103,7 +104,7 @@ class Writes:
             return queue.add_set(connection, new)
 
     def claim(self, at: datetime, runtime: RuntimeName, *, house_only: bool = False) -> Claim | None:
-        """Take the match for this runtime that has waited longest, or return None where none waits.
+        """Take the match for this runtime that is due, or return None where none waits.
 
         With ``house_only`` matches with strangers' bots go on waiting.
         """
@@ -148,11 +149,13 @@ class Store:
         reads: What can be asked.
         writes: What can be changed.
         people: Accounts and their ways in.
+        desk: Submissions on their way, and what became of them.
     """
 
     reads: Reads
     writes: Writes
     people: People
+    desk: Desk
     _database: Database
 
     def close(self) -> None:
@@ -175,4 +178,4 @@ def open_store(url: str) -> Store:
     except BaseException:
         database.close()
         raise
-    return Store(Reads(database), Writes(database), People(database), database)
+    return Store(Reads(database), Writes(database), People(database), Desk(database), database)

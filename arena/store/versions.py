@@ -9,6 +9,7 @@ from arena.rating import VersionStarted
 from arena.store import ladder
 from arena.store.errors import BotTaken
 from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat
+from arena.store.submission_models import ON_ITS_WAY, Submission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,9 @@ class NewVersion:
         source: Id of the image, or the bot's folder.
         created: UTC.
         account: Of whoever owns the bot; None where it is nobody's.
+        note: Its author's own words.
+        size: Bytes of the file that it came of, if any.
+        sha256: Of that file, hexadecimal.
     """
 
     bot: str
@@ -30,6 +34,9 @@ class NewVersion:
     source: str
     created: datetime
     account: int | None = None
+    note: str = ""
+    size: int | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +71,7 @@ def find_bot(connection: Connection, name: str) -> KnownBot | None:
 
 
 def sources_in_use(connection: Connection) -> frozenset[str]:
-    """Return the sources of every bot's newest version, and of all that sit in open matches."""
+    """Return the sources of all that play: newest versions, open matches, submissions on their way."""
     newest = (
         select(BotVersion.source)
         .join(Bot, Bot.id == BotVersion.bot_id)
@@ -76,7 +83,8 @@ def sources_in_use(connection: Connection) -> frozenset[str]:
         .join(Match, Match.id == MatchSeat.match_id)
         .where(text(OPEN))
     )
-    return frozenset(connection.execute(union(newest, seated)).scalars())
+    submitted = select(Submission.source).where(text(ON_ITS_WAY), Submission.source.is_not(None))
+    return frozenset(connection.execute(union(newest, seated, submitted)).scalars())
 
 
 def add_version(connection: Connection, new: NewVersion) -> int:
@@ -108,7 +116,15 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     if previous is not None and previous.source == new.source:
         return int(previous.id)
     number = bot.newest + 1
-    values = {"bot_id": bot.id, "number": number, "source": new.source, "created": new.created}
+    values = {
+        "bot_id": bot.id,
+        "number": number,
+        "source": new.source,
+        "created": new.created,
+        "note": new.note,
+        "size": new.size,
+        "sha256": new.sha256,
+    }
     version = connection.execute(insert(BotVersion).values(values).returning(BotVersion.id)).scalar_one()
     connection.execute(update(Bot).where(Bot.id == bot.id).values(newest=number))
     event = VersionStarted(version=version, previous=None if previous is None else previous.id)
