@@ -1,7 +1,6 @@
-"""The site: leaderboard, games and replays, read from the store.
+"""The site: leaderboard, games and replays, read from the store; people's accounts, kept in it.
 
-``python -m web`` serves it. It reads results and nothing else: no Docker, no
-bots, no matches run here.
+``python -m web`` serves it: no Docker, no bots, no matches run here.
 """
 
 from web.app import create_app

@@ -11,6 +11,7 @@ from typing import Final
 
 import uvicorn
 
+from arena.accounts import open_accounts
 from arena.settings import Settings, WrongSettings, read_settings
 from arena.store import StoreError, open_store
 from web.app import create_app
@@ -25,7 +26,8 @@ class CannotServe(Exception):
 def main() -> int:
     """Serve until SIGINT or SIGTERM; return the exit code."""
     try:
-        arguments = _parser(read_settings()).parse_args()
+        settings = read_settings()
+        arguments = _parser(settings).parse_args()
         listener = _listen(arguments.host, arguments.port)
         store = open_store(_database(Settings(data_dir=arguments.data_dir)))
     except (CannotServe, StoreError, WrongSettings) as error:
@@ -34,10 +36,12 @@ def main() -> int:
     with listener, closing(store):
         server = uvicorn.Server(
             uvicorn.Config(
-                create_app(store.reads),
+                create_app(store.reads, open_accounts(store.people, settings.registration)),
                 log_level="warning",
                 access_log=False,
                 server_header=False,
+                proxy_headers=bool(settings.trusted_proxies),
+                forwarded_allow_ips=sorted(settings.trusted_proxies),
                 timeout_graceful_shutdown=_GRACE_SECONDS,
             )
         )

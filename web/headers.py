@@ -1,4 +1,4 @@
-"""What every answer tells the browser to refuse."""
+"""What every answer tells the browser to refuse and to forget."""
 
 from typing import Final
 
@@ -8,29 +8,41 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
-    # Everything may have changed since: ask again, a 304 is cheap.
-    "Cache-Control": "no-cache",
 }
+
+FRESH: Final = "no-cache"
+"""Everything may have changed since: ask again, a 304 is cheap."""
+
+PRIVATE: Final = "no-store"
+"""What is made for one person stays in no cache."""
+
+_HTTPS_ALONE: Final = "max-age=31536000"
+"""A year of HTTPS alone for this host, once it has been reached so."""
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds ``SECURITY_HEADERS`` to every answer."""
+    """ASGI middleware that adds ``SECURITY_HEADERS`` to every answer, and says who may keep it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; add the headers when its answer starts."""
+        noted = scope.setdefault("state", {})  # where a request's caller is noted
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(SECURITY_HEADERS)
+                headers.setdefault("Cache-Control", PRIVATE if noted.get("caller") else FRESH)
+                if scope["scheme"] == "https":
+                    headers["Strict-Transport-Security"] = _HTTPS_ALONE
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

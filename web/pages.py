@@ -2,12 +2,13 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, HTTPException, Path, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from arena.store import Reads
 from arena.store.reads import GamePage
 from web.board import PROVISIONAL_DEVIATION, Board, board_of, scale_of
+from web.caller import Callers
 from web.rendering import page
 from web.replay import replay_table
 from web.status import read_status
@@ -38,14 +39,15 @@ def read_game(reads: Reads, game: str) -> GamePage:
     return found
 
 
-def pages(reads: Reads) -> APIRouter:
-    """Return the routes of all pages."""
-    router = APIRouter(default_response_class=HTMLResponse)
+def pages(reads: Reads, callers: Callers) -> APIRouter:
+    """Return the routes of all pages that everybody may see."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 
     @router.api_route("/", methods=_METHODS)
-    def leaderboard(players: Players = None) -> Response:
+    def leaderboard(request: Request, players: Players = None) -> Response:
         board = read_board(reads, players)
         return page(
+            request,
             "leaderboard.html",
             board=board,
             scale=scale_of(board),
@@ -54,19 +56,19 @@ def pages(reads: Reads) -> APIRouter:
         )
 
     @router.api_route("/games", methods=_METHODS)
-    def games(before: Before = None) -> Response:
+    def games(request: Request, before: Before = None) -> Response:
         found = reads.games(before, GAMES_A_PAGE + 1)
         shown = found[:GAMES_A_PAGE]
         older = shown[-1].number if len(found) > len(shown) else None
-        return page("games.html", games=shown, older=older, before=before)
+        return page(request, "games.html", games=shown, older=older, before=before)
 
     @router.api_route("/games/{game}", methods=_METHODS)
-    def one_game(game: GameId) -> Response:
+    def one_game(request: Request, game: GameId) -> Response:
         found = read_game(reads, game)
-        return page("game.html", game=found, replay=replay_table(found.replay))
+        return page(request, "game.html", game=found, replay=replay_table(found.replay))
 
     @router.api_route("/status", methods=_METHODS)
-    def status() -> Response:
-        return page("status.html", facts=read_status(reads))
+    def status(request: Request) -> Response:
+        return page(request, "status.html", facts=read_status(reads))
 
     return router

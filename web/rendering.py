@@ -2,10 +2,12 @@
 
 from typing import Final
 
+from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from web import text
+from web.caller import caller_of
 
 _ENVIRONMENT: Final = Environment(
     loader=PackageLoader("web"),
@@ -15,6 +17,7 @@ _ENVIRONMENT: Final = Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters.update(
+    browser_name=text.browser_name,
     clean_name=text.clean_name,
     clock=text.clock,
     day=text.day,
@@ -26,6 +29,7 @@ _ENVIRONMENT.filters.update(
 )
 
 
-def page(template: str, *, status: int = 200, **context: object) -> HTMLResponse:
-    """Render a template as an answer."""
-    return HTMLResponse(_ENVIRONMENT.get_template(template).render(context), status_code=status)
+def page(request: Request, template: str, *, status: int = 200, **context: object) -> HTMLResponse:
+    """Render a template as an answer. It knows who asks as ``caller``, as far as that was found out."""
+    made = _ENVIRONMENT.get_template(template).render(context, caller=caller_of(request))
+    return HTMLResponse(made, status_code=status)

@@ -26,6 +26,32 @@ def clean_name(name: str) -> str:
     return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
+def browser_name(agent: str) -> str:
+    """Return what to call a browser that calls itself so: its make and its system, where they are known."""
+    make = next((name for sign, name in _BROWSERS if sign in agent), None)
+    system = next((name for sign, name in _SYSTEMS if sign in agent), None)
+    if make is None:
+        return clean_name(agent) if agent.strip() else "unknown"
+    return make if system is None else f"{make} on {system}"
+
+
+_BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),  # it calls itself Safari too
+    ("Safari/", "Safari"),
+)
+_SYSTEMS: Final = (
+    ("Android", "Android"),  # it calls itself Linux too
+    ("iPhone", "iOS"),
+    ("iPad", "iPadOS"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
 def fixed(value: float | None, digits: int = 2) -> str:
     """Write a number with that many decimals and a real minus sign; None as a dash."""
     if value is None:

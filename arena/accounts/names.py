@@ -38,7 +38,7 @@ def check_account_name(name: str) -> None:
     Raises:
         WrongName: It says what is allowed.
     """
-    check_name(name, "account")
+    check_name(name, "user")
     key = name.lower()
     if key in _RESERVED or key.startswith(FORMER):
         raise WrongName(f"the name {name} is kept for the arena itself: choose another")

@@ -8,8 +8,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.store import Store, open_store
+from tests.accounts.world import World
 from tests.builders import fill
-from web import create_app
+from tests.web.app import site_of
 
 
 @pytest.fixture
@@ -27,7 +28,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield store
 
 
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Give accounts over an empty store, open for registration."""
+    with closing(World.at(tmp_path)) as world:
+        yield world
+
+
 @pytest.fixture(scope="module")
 def client(store: Store) -> TestClient:
     """Give a client of the site with games."""
-    return TestClient(create_app(store.reads))
+    return TestClient(site_of(store))

@@ -10,8 +10,8 @@ from arena.replay import parse, verify
 from arena.rules import Rules
 from arena.store import Store, open_store
 from tests.builders import add_bots, play_set
+from tests.web.app import site_of
 from tests.web.html import Page
-from web import create_app
 from web.headers import SECURITY_HEADERS
 from web.pages import GAMES_A_PAGE
 from web.text import clean_name, fixed, signed
@@ -21,7 +21,7 @@ PAGES = ("/", "/?players=3", "/games", "/games/three-0-0", "/games/dummy-0-1", "
 
 def test_an_empty_arena_says_so(empty_store: Store) -> None:
     """A visitor who comes before the first bot reads what will be here."""
-    client = TestClient(create_app(empty_store.reads))
+    client = TestClient(site_of(empty_store))
     assert "No rated bots yet" in client.get("/").text
     assert "No rated bots at 3 players yet" in client.get("/?players=3").text
     assert "No games yet" in client.get("/games").text
@@ -148,7 +148,7 @@ def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
     versions = add_bots(store, [("a", "house"), ("b", "house")])
     for number in range(GAMES_A_PAGE // 2 + 4):
         play_set(store, [versions], Rules(players=2), name=f"s{number}")
-    client = TestClient(create_app(store.reads))
+    client = TestClient(site_of(store))
     first = Page(client.get("/games").text)
     seen = [int(row[0]) for row in first.tables[0][1:]]
     play_set(store, [versions], Rules(players=2), name="later")
@@ -197,12 +197,16 @@ def test_a_program_gets_its_errors_as_data(client: TestClient, path: str, status
     """JSON with what happened."""
     answer = client.get(path)
     assert answer.status_code == status
-    assert set(answer.json()) == {"error", "detail"}
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert set(problem) == {"type", "title", "status", "detail", "hint"}
+    assert problem["status"] == status
+    assert all(problem.values())
 
 
 def test_pages_can_only_be_read(client: TestClient) -> None:
     """Any other method is refused."""
-    answer = client.post("/")
+    answer = client.post("/", headers={"Sec-Fetch-Site": "same-origin"})
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
     assert client.head("/").status_code == 200
@@ -217,7 +221,7 @@ def test_a_failure_of_the_site_tells_nothing_of_its_inside(
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr(store.reads, "leaderboard", fail)
-    answer = TestClient(create_app(store.reads), raise_server_exceptions=False).get("/")
+    answer = TestClient(site_of(store), raise_server_exceptions=False).get("/")
     assert answer.status_code == 500
     assert "The arena failed to make this page" in answer.text
     assert "secret detail" not in answer.text
@@ -229,7 +233,7 @@ def test_a_database_that_is_gone_is_told_apart_from_a_failure(tmp_path: Path) ->
     """503 with a word that it may come back; the health check says the same."""
     database = tmp_path / "arena.sqlite3"
     store = open_store(f"sqlite:///{database}")
-    client = TestClient(create_app(store.reads))
+    client = TestClient(site_of(store))
     assert client.get("/healthz").text == "ok\n"
     store.close()
     database.unlink()

@@ -6,8 +6,8 @@ from fastapi.testclient import TestClient
 from arena.controls import CONTROL_NAMES, CONTROLS
 from arena.store import Store
 from tests.builders import add_bots, host_report
+from tests.web.app import site_of
 from tests.web.html import Page
-from web import create_app
 
 STOPS = {control.name: control.stops for control in CONTROLS}
 
@@ -15,7 +15,7 @@ STOPS = {control.name: control.stops for control in CONTROLS}
 @pytest.fixture
 def client(empty_store: Store) -> TestClient:
     """Give a client of a site without games."""
-    return TestClient(create_app(empty_store.reads))
+    return TestClient(site_of(empty_store))
 
 
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:

@@ -20,7 +20,7 @@ from arena.rules import Rules
 from arena.store import NewSet, NewVersion, Store, open_store
 from tests.sandbox.hostile.attack import SEAT, Outcome
 from tests.sandbox.hostile.system.talking import BIDI, MARKUP
-from web import create_app
+from tests.web.app import site_of
 
 _NOW: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
 _NAME: Final = f"{BIDI}{MARKUP}"
@@ -61,7 +61,7 @@ def _answers(outcome: Outcome) -> dict[str, Response]:
         closing(open_store(f"sqlite:///{folder}/a.sqlite3")) as store,
     ):
         game = f"/games/{_stored(store, outcome)}"
-        with TestClient(create_app(store.reads)) as client:
+        with TestClient(site_of(store)) as client:
             answers = {path: client.get(path) for path in ("/", "/games", game, f"{game}/replay.json")}
     for path, answer in answers.items():
         if not answer.is_success or "alert(" not in answer.text:

@@ -1,0 +1,47 @@
+"""Browsers and programs that visit the site, over a world with a clock of its own."""
+
+from collections.abc import Collection
+
+from fastapi.testclient import TestClient
+
+from arena.accounts import Scope
+from arena.store import KnownAccount
+from tests.accounts.world import PASSWORD, World
+from web import create_app
+
+HTTPS = "https://arena.example"
+HTTP = "http://arena.example"
+
+
+def browser(world: World, *, url: str = HTTPS) -> TestClient:
+    """Return a browser that is not logged in; it says where its requests come from, as browsers do."""
+    return TestClient(
+        create_app(world.store.reads, world.accounts),
+        base_url=url,
+        headers={"Origin": url, "Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla Firefox/150.0 Linux"},
+        follow_redirects=False,
+    )
+
+
+def logged_in(world: World, name: str, *, url: str = HTTPS) -> TestClient:
+    """Return a browser in which somebody who has ``PASSWORD`` has logged in."""
+    visitor = browser(world, url=url)
+    answer = visitor.post("/login", data={"name": name, "password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    return visitor
+
+
+def program(world: World, secret: str | None) -> TestClient:
+    """Return a program that sends a token, and nothing that browsers send."""
+    headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+    return TestClient(
+        create_app(world.store.reads, world.accounts),
+        base_url=HTTPS,
+        headers=headers,
+        follow_redirects=False,
+    )
+
+
+def token(world: World, account: KnownAccount, scopes: Collection[Scope], *, days: int = 30) -> str:
+    """Return the secret of a new token."""
+    return world.accounts.tokens.create(account, name="t", scopes=scopes, days=days)[0]

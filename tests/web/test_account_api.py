@@ -1,0 +1,111 @@
+"""Accounts for programs: who am I, tokens, and errors as problems."""
+
+from datetime import timedelta
+
+import pytest
+
+from arena.accounts import Scope
+from tests.accounts.world import PASSWORD, World
+from tests.web.people import logged_in, program, token
+
+WANTED = {"name": "ci", "scopes": ["read"], "days": 7}
+
+
+def test_a_token_says_whose_it_is(world: World) -> None:
+    """Name, role, scopes, and what is known of the token itself."""
+    ann = world.add("ann")
+    said = program(world, token(world, ann, {Scope.READ})).get("/api/v1/account").json()
+    assert (said["name"], said["role"], said["scopes"]) == ("ann", "user", ["read"])
+    assert said["token"]["scopes"] == ["read"]
+    assert said["token"]["expires"] == "2026-12-03T12:00:00Z"
+    browsing = logged_in(world, "ann").get("/api/v1/account").json()
+    assert (browsing["token"], browsing["scopes"]) == (None, ["read", "submit", "tokens"])
+
+
+def test_tokens_are_made_listed_and_revoked(world: World) -> None:
+    """The secret is in the first answer alone."""
+    ann = world.add("ann")
+    maker = program(world, token(world, ann, {Scope.READ, Scope.TOKENS}, days=9))
+    made = maker.post("/api/v1/account/tokens", json=WANTED)
+    assert made.status_code == 201
+    secret = made.json()["secret"]
+    listed = maker.get("/api/v1/account/tokens").json()["tokens"]
+    assert [one["name"] for one in listed] == ["ci", "t"]
+    assert secret not in str(listed)
+    assert program(world, secret).get("/api/v1/account").status_code == 200
+    assert maker.delete(f"/api/v1/account/tokens/{made.json()['id']}").status_code == 204
+    assert program(world, secret).get("/api/v1/account").status_code == 401
+
+
+def test_a_token_may_give_itself_up_and_no_other(world: World) -> None:
+    """That is how a program logs out."""
+    ann = world.add("ann")
+    secrets = [token(world, ann, {Scope.READ}) for _ in range(2)]
+    ids = [program(world, secret).get("/api/v1/account").json()["token"]["id"] for secret in secrets]
+    assert program(world, secrets[0]).delete(f"/api/v1/account/tokens/{ids[1]}").status_code == 403
+    assert program(world, secrets[0]).delete(f"/api/v1/account/tokens/{ids[0]}").status_code == 204
+    assert program(world, secrets[0]).get("/api/v1/account").status_code == 401
+    assert program(world, secrets[1]).get("/api/v1/account").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {},
+        [],
+        WANTED | {"scopes": []},
+        WANTED | {"scopes": ["everything"]},
+        WANTED | {"scopes": ["operate"]},
+        WANTED | {"days": 0},
+        WANTED | {"days": 400},
+        WANTED | {"name": "\N{RIGHT-TO-LEFT OVERRIDE}"},
+        WANTED | {"name": "x" * 61},
+        WANTED | {"more": 1},
+    ],
+)
+def test_a_token_that_can_not_be_made_is_a_problem(world: World, wanted: object) -> None:
+    """422, with what is wrong and what to do."""
+    ann = world.add("ann")
+    answer = program(world, token(world, ann, {Scope.TOKENS})).post("/api/v1/account/tokens", json=wanted)
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert (problem["type"], problem["status"]) == ("about:blank", 422)
+    assert problem["title"]
+    assert problem["detail"]
+    assert problem["hint"]
+
+
+@pytest.mark.parametrize(
+    "header", ["Bearer kaiten_made-up", "Bearer", "Basic YTpi", "", "Bearer " + "x" * 9000]
+)
+def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: str) -> None:
+    """A request that names a token is that token's alone: it is not checked for other sites."""
+    world.add("ann")
+    visitor = logged_in(world, "ann")
+    answer = visitor.get("/api/v1/account", headers={"Authorization": header})
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert "token" in answer.json()["hint"]
+    cross = {"Authorization": header, "Sec-Fetch-Site": "cross-site"}
+    answer = visitor.post("/account/delete", data={"password": PASSWORD}, headers=cross)
+    assert answer.headers["location"] == "/login"
+    assert visitor.get("/account").status_code == 200
+
+
+def test_a_token_opens_no_page(world: World) -> None:
+    """Pages of the account are for browsers that have logged in."""
+    ann = world.add("ann")
+    secret = token(world, ann, set(Scope) - {Scope.OPERATE})
+    assert program(world, secret).get("/account").status_code == 303
+
+
+def test_an_expired_token_and_a_missing_scope_are_told_apart(world: World) -> None:
+    """401 and 403, each with a hint."""
+    ann = world.add("ann")
+    visitor = program(world, token(world, ann, {Scope.SUBMIT}))
+    answer = visitor.get("/api/v1/account/tokens")
+    assert answer.status_code == 403
+    assert "scope read" in answer.json()["detail"]
+    world.now += timedelta(days=30)
+    assert visitor.get("/api/v1/account").status_code == 401

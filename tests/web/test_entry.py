@@ -1,0 +1,267 @@
+"""Registering, logging in and out: forms, cookies, other sites, too many attempts."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.settings import RegistrationMode
+from arena.store import Role
+from tests.accounts.world import PASSWORD, World
+from tests.web.html import Page
+from tests.web.people import HTTP, HTTPS, browser, logged_in
+from web.cookies import PLAIN_NAME, SECURE_NAME
+
+FORM = {"name": "ann", "password": PASSWORD}
+
+
+def test_somebody_registers_and_is_logged_in(world: World) -> None:
+    """The account's page follows, with the name in its head; logging out ends it, in the store too."""
+    visitor = browser(world)
+    assert "Log in" in visitor.get("/").text
+    answer = visitor.post("/register", data=FORM)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    secret = visitor.cookies[SECURE_NAME]
+    assert "<bdi>ann</bdi>" in visitor.get("/account").text
+    assert "<bdi>ann</bdi>" in visitor.get("/games").text
+    assert "<bdi>ann</bdi>" in visitor.get("/nothing-here").text
+    answer = visitor.post("/logout")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert SECURE_NAME not in visitor.cookies
+    assert world.accounts.sessions.find(secret) is None
+    assert visitor.get("/account").headers["location"] == "/login"
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"name": "ann", "password": "short"}, "at least 8 characters"),
+        ({"name": "<b>", "password": PASSWORD}, "can&#39;t be the name of a user"),
+        ({"name": "Ben", "password": PASSWORD}, "The name Ben is taken"),
+        ({"name": "house", "password": PASSWORD}, "kept for the arena"),
+        ({}, "can&#39;t be the name"),
+    ],
+)
+def test_a_form_that_is_refused_says_why(world: World, fields: dict[str, str], why: str) -> None:
+    """Beside the fields, without the password, and nobody is made."""
+    world.add("ben")
+    answer = browser(world).post("/register", data=fields)
+    assert answer.status_code == 422
+    assert why in answer.text
+    assert PASSWORD not in answer.text
+    assert "set-cookie" not in answer.headers
+    assert len(world.accounts.operators.users()) == 1
+
+
+def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
+    """Status and page, but for the name that was typed."""
+    world.add("ann")
+    pages = []
+    for name in ("ann", "nobody-here"):
+        answer = browser(world).post("/login", data={"name": name, "password": "wrong"})
+        assert answer.status_code == 403
+        assert "set-cookie" not in answer.headers
+        pages.append(answer.text.replace(name, "…"))
+    assert pages[0] == pages[1]
+    assert "Name or password is wrong." in pages[0]
+
+
+@pytest.mark.parametrize("url", [HTTP, HTTPS])
+def test_the_cookie_is_as_safe_as_the_connection(world: World, url: str) -> None:
+    """Over HTTPS it is Secure and bound to the host; over plain HTTP it has another name."""
+    answer = browser(world, url=url).post("/register", data=FORM)
+    (cookie,) = answer.headers.get_list("set-cookie")
+    name, *flags = [part.strip() for part in cookie.split(";")]
+    assert name.startswith(f"{SECURE_NAME}=" if url == HTTPS else f"{PLAIN_NAME}=")
+    assert {"HttpOnly", "Path=/", "SameSite=lax", "Max-Age=2592000"} <= set(flags)
+    assert ("Secure" in flags) == (url == HTTPS)
+    assert not any(flag.lower().startswith("domain") for flag in flags)
+    assert ("strict-transport-security" in answer.headers) == (url == HTTPS)
+
+
+def test_over_https_a_planted_cookie_counts_for_nothing(world: World) -> None:
+    """One that plain HTTP could have set is not looked at."""
+    secret = logged_in_secret(world, HTTP)
+    visitor = browser(world)
+    visitor.cookies.set(PLAIN_NAME, secret)
+    assert visitor.get("/account").status_code == 303
+
+
+def logged_in_secret(world: World, url: str) -> str:
+    """Return the secret of a session over this connection."""
+    world.add("ann")
+    name = SECURE_NAME if url == HTTPS else PLAIN_NAME
+    return str(logged_in(world, "ann", url=url).cookies[name])
+
+
+@pytest.mark.parametrize("path", ["/login", "/register", "/account"])
+def test_plain_http_says_what_is_weaker(world: World, path: str) -> None:
+    """On the pages on which it matters; over HTTPS there is nothing to say."""
+    world.add("ann")
+    for url, said in ((HTTP, True), (HTTPS, False)):
+        text = logged_in(world, "ann", url=url).get(path).text
+        assert ("This connection is not encrypted." in text) == said
+
+
+def test_on_the_very_machine_nobody_listens(world: World) -> None:
+    """A browser on the arena's own machine is not warned of the network."""
+    visitor = TestClient(browser(world).app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 5000))
+    assert "not encrypted" not in visitor.get("/login").text
+
+
+def test_a_session_that_somebody_planted_is_not_taken_over(world: World) -> None:
+    """Logging in makes a secret that was never there before, and ends the one that the browser had."""
+    world.add("ann")
+    world.add("eve")
+    eves = logged_in(world, "eve").cookies[SECURE_NAME]
+    for planted in (eves, "made-up"):
+        visitor = browser(world)
+        visitor.cookies.set(SECURE_NAME, planted, domain="arena.example")
+        answer = visitor.post("/login", data=FORM)
+        fresh = re.match(rf"{SECURE_NAME}=([^;]+)", answer.headers["set-cookie"])
+        assert fresh is not None
+        assert fresh[1] not in {planted, eves}
+        assert world.accounts.sessions.find(planted) is None
+        found = world.accounts.sessions.find(fresh[1])
+        assert found is not None
+        assert found.account.name == "ann"
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({"Sec-Fetch-Site": "same-origin"}, True),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": HTTPS}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+        ({"Sec-Fetch-Site": "none"}, False),
+        ({"Origin": HTTPS}, True),
+        ({"Origin": "https://evil.example"}, False),
+        ({"Origin": "https://arena.example:8443"}, False),
+        ({"Origin": "https://arena.example.evil.example"}, False),
+        ({"Origin": "null"}, False),
+        ({"Origin": ""}, False),
+        ({}, False),
+    ],
+)
+def test_only_this_sites_own_pages_change_anything(
+    world: World,
+    headers: dict[str, str],
+    allowed: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    """By what the browser says of the request's source; one that says nothing changes nothing."""
+    world.add("ann")
+    visitor = logged_in(world, "ann")
+    visitor.headers.pop("Origin")
+    visitor.headers.pop("Sec-Fetch-Site")
+    answer = visitor.post("/logout", headers=headers)
+    assert answer.status_code == (303 if allowed else 403)
+    assert visitor.get("/account").status_code == (303 if allowed else 200)
+    if not allowed:
+        assert "not sent by a page of this site" in answer.text
+
+
+def test_attempts_at_a_name_come_to_an_end(world: World) -> None:
+    """From one address, ten in a quarter of an hour: then not even the right password counts. Others may."""
+    world.add("ann")
+    world.add("ben")
+    visitor = browser(world)
+    for _ in range(10):
+        assert visitor.post("/login", data={"name": "ann", "password": "wrong"}).status_code == 403
+    answer = visitor.post("/login", data={"name": "ANN", "password": PASSWORD})
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 15 * 60
+    assert "too many attempts to log in" in answer.text
+    assert "set-cookie" not in answer.headers
+    assert visitor.post("/login", data={"name": "ben", "password": PASSWORD}).status_code == 303
+    elsewhere = TestClient(visitor.app, base_url=HTTPS, client=("192.0.2.7", 1), follow_redirects=False)
+    assert elsewhere.post("/login", data=FORM, headers={"Origin": HTTPS}).status_code == 303
+
+
+def test_attempts_of_an_address_come_to_an_end(world: World) -> None:
+    """Whatever the names; of IPv6 the whole network counts as one."""
+    app = browser(world).app
+    statuses = []
+    for number in range(101):
+        visitor = TestClient(
+            app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"2001:db8::{number:x}", 1)
+        )
+        answer = visitor.post("/login", data={"name": f"name-{number}", "password": "wrong"})
+        statuses.append(answer.status_code)
+    assert statuses == [403] * 100 + [429]
+
+
+def test_attempts_at_a_name_from_everywhere_come_to_an_end(world: World) -> None:
+    """Fifty an hour, however many addresses take part."""
+    app = browser(world).app
+    statuses = []
+    for number in range(51):
+        visitor = TestClient(app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"192.0.2.{number}", 1))
+        statuses.append(visitor.post("/login", data={"name": "ann", "password": "wrong"}).status_code)
+    assert statuses == [403] * 50 + [429]
+
+
+def test_registrations_of_an_address_come_to_an_end(world: World) -> None:
+    """Fifty an hour: a classroom fits, a flood does not."""
+    visitor = browser(world)
+    statuses = [visitor.post("/register", data={"name": "x"}).status_code for _ in range(51)]
+    assert statuses == [422] * 50 + [429]
+
+
+def test_too_much_is_not_read(world: World) -> None:
+    """A form is small; what is larger is refused before it is taken in."""
+    answer = browser(world).post("/login", data={"name": "ann", "password": "x" * 100_000})
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/login", "/register", "/account"])
+def test_a_page_of_accounts_is_well_made(world: World, path: str) -> None:
+    """Every field has a label and says what it is for; nothing inline; nothing is kept in a cache."""
+    world.add("ann", Role.OPERATOR)
+    visitor = logged_in(world, "ann")
+    answer = visitor.get(path)
+    page = Page(answer.text)
+    labels = {attributes["for"] for tag, attributes in page.tags if tag == "label"}
+    fields = [
+        attributes
+        for tag, attributes in page.tags
+        if tag in {"input", "select"} and attributes.get("type") != "hidden"
+    ]
+    assert fields
+    assert {field["id"] for field in fields} == labels
+    assert len(page.ids) == len(set(page.ids))
+    for tag, attributes in page.tags:
+        assert tag not in {"style", "script"}
+        assert not any(name == "style" or name.startswith("on") for name in attributes)
+        if tag == "form":
+            assert attributes["method"] == "post"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_what_somebody_sees_stays_in_no_cache(world: World) -> None:
+    """Every page of a browser that is logged in; those of anybody else may be kept and asked for again."""
+    world.add("ann")
+    visitor = logged_in(world, "ann")
+    for path in ("/", "/games", "/status", "/nothing-here", "/api/v1/account"):
+        assert visitor.get(path).headers["cache-control"] == "no-store", path
+        assert browser(world).get(path).headers["cache-control"] == "no-cache", path
+
+
+def test_closed_and_invited_registration_say_so(tmp_path: Path) -> None:
+    """The pages tell who may come in; an invitation lets one in."""
+    with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
+        code = world.accounts.operators.invite("terminal:root", 7)
+        visitor = browser(world)
+        assert "with an invitation" in visitor.get("/login").text
+        assert f'value="{code}"' in visitor.get("/register", params={"invitation": code}).text
+        assert visitor.post("/register", data=FORM).status_code == 403
+        assert visitor.post("/register", data=FORM | {"invitation": "wrong"}).status_code == 422
+        assert visitor.post("/register", data=FORM | {"invitation": f" {code}\n"}).status_code == 303
+        world.accounts.registration.mode = RegistrationMode.CLOSED
+        visitor = browser(world)
+        assert "/register" not in visitor.get("/login").text
+        assert "Registration is closed here" in visitor.get("/register").text
+        answer = visitor.post("/register", data={"name": "ben", "password": PASSWORD})
+        assert answer.status_code == 403
+        assert "Registration is closed here" in answer.text

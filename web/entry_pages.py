@@ -1,0 +1,106 @@
+"""How people come in and go out: the pages to register and to log in, and logging out."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from arena.accounts import AccountError, Accounts, Busy, RegistrationRefused, WrongCredentials
+from arena.accounts.password_rules import LONGEST, SHORTEST
+from arena.names import WrongName
+from arena.settings import RegistrationMode
+from arena.store import InvitationRefused, KnownAccount, NameTaken
+from web.attempts import Attempts
+from web.caller import Callers
+from web.cookies import can_be_overheard, clear_session, session_secret, set_session
+from web.headers import PRIVATE
+from web.rendering import page
+
+_METHODS: Final = ["GET", "HEAD"]
+
+Text = Annotated[str, Form()]
+"""A field of a form; one that was not sent is empty, and refused like an empty one."""
+
+
+def entry_pages(accounts: Accounts, callers: Callers, attempts: Attempts) -> APIRouter:
+    """Return the routes by which people come in and go out."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    entry = _Entry(accounts, attempts)
+    router.add_api_route("/login", entry.login_form, methods=_METHODS)
+    router.add_api_route("/login", entry.login, methods=["POST"])
+    router.add_api_route("/register", entry.register_form, methods=_METHODS)
+    router.add_api_route("/register", entry.register, methods=["POST"])
+    router.add_api_route("/logout", entry.logout, methods=["POST"])
+    return router
+
+
+class _Entry:
+    """Answers the requests."""
+
+    def __init__(self, accounts: Accounts, attempts: Attempts) -> None:
+        self._accounts = accounts
+        self._attempts = attempts
+
+    def login_form(self, request: Request) -> Response:
+        return self._form(request, "login.html", name="")
+
+    def login(self, request: Request, name: Text = "", password: Text = "") -> Response:
+        self._attempts.log_in(request, name)
+        try:
+            account = self._accounts.sessions.check(name, password)
+        except (Busy, WrongCredentials) as error:
+            return self._form(request, "login.html", error, name=name)
+        return self._enter(request, account)
+
+    def register_form(self, request: Request, invitation: str = "") -> Response:
+        return self._form(request, "register.html", name="", invitation=invitation)
+
+    def register(
+        self, request: Request, name: Text = "", password: Text = "", invitation: Text = ""
+    ) -> Response:
+        if self._accounts.registration.mode is not RegistrationMode.CLOSED:
+            self._attempts.register(request)
+        try:
+            account = self._accounts.registration.register(name, password, invitation.strip())
+        except (AccountError, InvitationRefused, NameTaken, WrongName) as error:
+            return self._form(request, "register.html", error, name=name, invitation=invitation)
+        return self._enter(request, account)
+
+    def logout(self, request: Request) -> Response:
+        secret = session_secret(request)
+        if secret is not None:
+            self._accounts.sessions.end(secret)
+        answer = RedirectResponse("/", 303)
+        clear_session(request, answer)
+        return answer
+
+    def _form(
+        self, request: Request, template: str, error: Exception | None = None, **fields: str
+    ) -> Response:
+        made = page(
+            request,
+            template,
+            status=200 if error is None else _status(error),
+            error=None if error is None else str(error),
+            can_be_overheard=can_be_overheard(request),
+            mode=self._accounts.registration.mode,
+            shortest=SHORTEST,
+            longest=LONGEST,
+            **fields,
+        )
+        made.headers["Cache-Control"] = PRIVATE
+        return made
+
+    def _enter(self, request: Request, account: KnownAccount) -> Response:
+        """Begin a session that was never there before, whatever the browser has sent, and end that one."""
+        browser = request.headers.get("user-agent", "")
+        secret = self._accounts.sessions.open(account, browser, instead_of=session_secret(request))
+        answer = RedirectResponse("/account", 303)
+        set_session(request, answer, secret)
+        return answer
+
+
+def _status(error: Exception) -> int:
+    if isinstance(error, Busy):
+        return 503
+    return 403 if isinstance(error, RegistrationRefused | WrongCredentials) else 422
