@@ -15,7 +15,8 @@ from arena.settings import Settings
 def alone(folder: Path) -> Iterator[None]:
     """Hold the data directory's lock. It goes with this process, however that ends."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        # A referee that was taken over has another user, and must not read the database.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
         raise CannotStart(f"the data directory {folder.absolute()}: {error.strerror}") from error
@@ -34,7 +35,7 @@ def install_id(folder: Path) -> str:
     """Return the installation's id, made when the data directory is."""
     file = folder / "install"
     if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = folder / f"install.{os.getpid()}.part"
         part.write_text(secrets.token_hex(4) + "\n")
         with suppress(FileExistsError):  # another process was first
