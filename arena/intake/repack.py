@@ -20,8 +20,9 @@ from arena.intake.limits import DEFAULT_LIMITS, IntakeLimits
 from arena.intake.messages import Job, Repacked
 from arena.intake.reader import ask_reader
 
-INTAKE_UID: Final = 62_000
-"""User and group of the reading process where the arena runs as root; below the referees' and the bots'."""
+INTAKE_UID: Final = 61_000
+"""User and group of the reading process where the arena runs as root. Nobody else's: not the site's, which is
+62000 in deploy/Dockerfile, nor a referee's or a bot's."""
 
 _CHUNK: Final = 1024 * 1024
 _BLOCK: Final = 512
