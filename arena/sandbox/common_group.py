@@ -102,7 +102,10 @@ class CommonGroup:
 
 def containers_below(place: Place, root: Path = _ROOT) -> frozenset[str]:
     """Return the ids of all containers that have a group of their own below the common one."""
-    names = (folder.name for top in _tops(place, root) for folder in top.iterdir() if folder.is_dir())
+    names: list[str] = []
+    for top in _tops(place, root):
+        with contextlib.suppress(OSError):  # it has gone meanwhile: systemd removes a slice that is empty
+            names += [folder.name for folder in top.iterdir() if folder.is_dir()]
     return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
 
 
@@ -127,11 +130,9 @@ def _clear(tops: list[Path]) -> None:
 
 def _cleared(top: Path) -> bool:
     """End what runs in a group and below it, and tell whether it could be removed."""
-    folders = sorted(
-        (path.parent for path in top.rglob("cgroup.procs")), reverse=True
-    )  # the inner ones first
-    with contextlib.suppress(OSError):
-        for folder in folders:
+    with contextlib.suppress(OSError):  # the kernel and the engine remove groups too
+        # The inner ones first.
+        for folder in sorted((path.parent for path in top.rglob("cgroup.procs")), reverse=True):
             # A process of another pid namespace has the number 0.
             for pid in map(int, (folder / "cgroup.procs").read_text().split()):
                 if pid:

@@ -112,8 +112,9 @@ class Canary:
         self._runtime.sweep(INSTALL, _is_recent)
         self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
         for folder in self._run_dir.iterdir():
-            if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(FileNotFoundError):  # another canary has just removed its own
+                if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def _expected(self, asked: dict[str, Any]) -> dict[str, str]:
         """Return the whole environment that a bot may see. HOSTNAME is the engine's doing."""
