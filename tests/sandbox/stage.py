@@ -150,15 +150,17 @@ def listening(slot: int = 0) -> Iterator[tuple[Path, socket.socket]]:
     """Give a socket directory as the arena makes it, and the socket that listens in it."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: an address holds 107 bytes
     path = folder / SOCKET_NAME
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(path))
-        server.listen()
-        folder.chmod(0o711)
-        path.chmod(0o600)
-        os.chown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
-        server.settimeout(30)
-        yield folder, server
-    shutil.rmtree(folder)
+    try:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+            server.listen()
+            folder.chmod(0o711)
+            path.chmod(0o600)
+            os.chown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
+            server.settimeout(30)
+            yield folder, server
+    finally:
+        shutil.rmtree(folder)
 
 
 def spec_for(
