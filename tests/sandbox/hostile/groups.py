@@ -1,7 +1,7 @@
 """What the host knows of a container by its control groups."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,10 +63,16 @@ class Meter:
     def __init__(self) -> None:
         self._readings: list[tuple[float, float]] = []
 
-    def read(self, value: float) -> float:
-        """Take the sum so far and return the rate over the last window; 0 while there is none."""
+    def read(self, measure: Callable[[], float]) -> float:
+        """Measure the sum so far and return the rate over the last window; 0 while there is none.
+
+        It is never more than the true one, however long the machine makes a measurement take: a window
+        lasts from before its first measurement to after its last.
+        """
+        begun = time.monotonic()
+        value = measure()
         now = time.monotonic()
-        self._readings.append((now, value))
+        self._readings.append((begun, value))
         while len(self._readings) > 2 and now - self._readings[1][0] >= _WINDOW_SECONDS:
             del self._readings[0]
         then, before = self._readings[0]

@@ -90,7 +90,7 @@ class Watch:
             bots=max((group.memory() for group in groups), default=0),
             tasks=max((group.tasks() for group in groups), default=0),
             cores=max(
-                (self._meters.setdefault(group.container, Meter()).read(group.seconds()) for group in groups),
+                (self._meters.setdefault(group.container, Meter()).read(group.seconds) for group in groups),
                 default=0.0,
             ),
             referees=max((_memory_of(process) for process in self._processes()), default=0),
