@@ -29,7 +29,7 @@ class _Line:
     seconds: float = 0
     memory: float = 0
     held: int = 0
-    succeeded: int = 0
+    failed_without: bool = False
     wrong: bool = False
 
     def add(
@@ -40,7 +40,7 @@ class _Line:
         self.seconds = max(self.seconds, seconds)
         self.memory = max(self.memory, memory)
         self.held += not wrong
-        self.succeeded += not loose
+        self.failed_without |= bool(loose)
         self.wrong |= bool(wrong or loose)
         _say(f"{self.attack.number} {self.attack.name}: {'NOT HELD' if wrong or loose else 'held'}")
         for what in wrong:
@@ -53,7 +53,9 @@ def main() -> int:
     """Play, print, and return the exit code."""
     parser = argparse.ArgumentParser(prog="make hostile", description=__doc__)
     parser.add_argument("--runtime", help="the engine's name of what runs containers")
-    parser.add_argument("--times", type=int, default=1, help="how often each is played")
+    parser.add_argument(
+        "--times", type=int, default=1, help="how often each is played; without its control once"
+    )
     parser.add_argument("numbers", type=int, nargs="*", help="of attacks; all without")
     options = parser.parse_args()
     attacks: tuple[Attack | Upload, ...] = (*ATTACKS, *UPLOADS)
@@ -64,7 +66,7 @@ def main() -> int:
         for turn in range(options.times):
             _say(f"-- {turn + 1} of {options.times}")
             for line in lines:
-                _play(stage, line)
+                _play(stage, line, loosen=turn == 0)
     finally:
         stage.close()
         client.close()
@@ -72,7 +74,8 @@ def main() -> int:
     return any(line.wrong for line in lines)
 
 
-def _play(stage: HostileStage, line: _Line) -> None:
+def _play(stage: HostileStage, line: _Line, *, loosen: bool) -> None:
+    """Play an attack, and where ``loosen`` also without its control: that it succeeds has to be seen once."""
     attack = line.attack
     if isinstance(attack, Upload):
         taken = take(attack)
@@ -81,7 +84,7 @@ def _play(stage: HostileStage, line: _Line) -> None:
         return
     outcome, wrong = stage.attack(attack)
     stays = stage.gvisor and attack.control.gvisor
-    loose = () if stays else stage.attack_without_control(attack)[1]
+    loose = stage.attack_without_control(attack)[1] if loosen and not stays else ()
     line.add(outcome.verdict, outcome.seconds, outcome.peak.bots, wrong, loose)
 
 
@@ -103,7 +106,7 @@ def _print(lines: Sequence[_Line], times: int, stage: HostileStage) -> None:
             f"{line.memory / _MIB:.0f}",
             f"{line.held} of {times}",
             control,
-            stays if stage.gvisor and stays else f"succeeds {line.succeeded} of {times}",
+            stays if stage.gvisor and stays else "fails" if line.failed_without else "succeeds",
         )
     Console(width=120).print(table)
 
