@@ -72,9 +72,7 @@ class _OwnAccount:
     def show(self, request: Request, session: Session, done: str = "") -> Response:
         return self._page(request, session, done=done)
 
-    def change_password(
-        self, request: Request, session: Session, old: Text = "", new: Text = ""
-    ) -> Response:
+    def change_password(self, request: Request, session: Session, old: Text = "", new: Text = "") -> Response:
         self._attempts.log_in(request, session.account.name)
         try:
             self._accounts.own.change_password(session, old, new)
@@ -97,9 +95,7 @@ class _OwnAccount:
     ) -> Response:
         chosen = {scope for scope in Scope if scope in scopes}
         try:
-            secret, token = self._accounts.tokens.create(
-                session.account, name=name, scopes=chosen, days=days
-            )
+            secret, token = self._accounts.tokens.create(session.account, name=name, scopes=chosen, days=days)
         except (AccountError, TooManyTokens) as error:
             return self._page(request, session, wrong="tokens", error=error)
         # Shown in the answer itself: no address and no store has it.

@@ -1,4 +1,4 @@
-"""``arena admin``: for whoever runs the arena."""
+"""``arena admin``: for whoever runs the arena. What it changes is written to the audit log."""
 
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +8,9 @@ import typer
 
 from arena.admission import StrangersRefused
 from arena.bootstrap import CannotStart, open_keeper, open_results, open_submissions
+from arena.cli import users
 from arena.cli.console import WRONG, fail
+from arena.cli.operating import write_down
 from arena.cli.playing import explained, say
 from arena.intake import IntakeTrouble, Rejected
 from arena.names import WrongName
@@ -19,6 +21,8 @@ from arena.store import StoreError
 _MIB: Final = 1024 * 1024
 
 app = typer.Typer(help="For whoever runs the arena.", no_args_is_help=True)
+for command in (users.create_user, users.reset_password, users.list_users, users.invite, users.audit):
+    app.command()(command)
 
 
 @app.callback()
@@ -34,6 +38,7 @@ def rebuild_ratings() -> None:
             rebuilt = store.writes.rebuild_ratings()
     except (CannotStart, StoreError, WrongSettings) as error:
         fail(str(error))
+    write_down("rebuild-ratings", detail=f"{rebuilt.differing} differed")
     typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
     if rebuilt.differing:
         raise typer.Exit(WRONG)
@@ -59,6 +64,7 @@ def add_bot(
         except IntakeTrouble as error:
             fail(str(error), WRONG)
     size = sum(layer.size for layer in done.image.layers) / _MIB
+    write_down("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
     typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
     if not done.new:
         say(f"the newest version of {done.bot} is this very image already; there is no new one")
@@ -73,6 +79,7 @@ def prune_images() -> None:
                 pruned = keeper.prune()
         except IntakeTrouble as error:
             fail(str(error), WRONG)
+    write_down("prune-images", detail=f"{len(pruned.images)} removed")
     typer.echo(
         f"{len(pruned.images)} images removed, {pruned.freed / _MIB:.1f} MiB freed, "
         f"{pruned.left / _MIB:.1f} MiB in use"

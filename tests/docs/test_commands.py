@@ -21,6 +21,11 @@ EVERY_COMMAND = {
     "arena doctor",
     "arena admin rebuild-ratings",
     "arena admin add-bot",
+    "arena admin create-user",
+    "arena admin reset-password",
+    "arena admin list-users",
+    "arena admin invite",
+    "arena admin audit",
     "arena admin prune-images",
 }
 
