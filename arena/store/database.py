@@ -1,5 +1,6 @@
 """The connection to a database: SQLite in one file, or PostgreSQL."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,12 +114,31 @@ def _sqlite(address: URL) -> Engine:
     folder = Path(address.database or "").parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")
+    _make_for_the_folders_owner(Path(address.database or ""))
     engine = create_engine(
         address, connect_args={"timeout": _LOCKED_SECONDS}, pool_size=_POOL, max_overflow=_OVERFLOW
     )
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
+
+
+def _make_for_the_folders_owner(file: Path) -> None:
+    """Where root makes a database in somebody else's folder, let it be theirs: the site's, which is not root.
+
+    SQLite gives its other files to the owner of the database by itself.
+    """
+    owner = file.parent.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0 or file.exists():
+        return
+    try:
+        made = os.open(file, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:  # another process was first
+        return
+    try:
+        os.fchown(made, owner.st_uid, owner.st_gid)
+    finally:
+        os.close(made)
 
 
 def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import docker
+import httpx2
 import pytest
 from docker.models.containers import Container
 
@@ -88,6 +89,20 @@ def reader(web: Container) -> Callable[[str], Any]:
     return read
 
 
+def register(web: Container, name: str) -> str:
+    """Register somebody on the site, as a browser does, and return where it leads on."""
+    [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
+    url = f"http://127.0.0.1:{published['HostPort']}"
+    answer = httpx2.post(
+        f"{url}/register",
+        data={"name": name, "password": "correct horse battery staple"},
+        headers={"Origin": url},
+        timeout=30,
+    )
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
 def test_the_file_is_valid(project: Project) -> None:
     """Compose understands it."""
     project.run("config", "--quiet")
@@ -98,8 +113,14 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     build_server_image(project.client)
     project.run("up", "-d")
     arena, web = project.service("arena"), project.service("web")
-    assert mounts(arena) == {"/data": True, SOCKET: True, "/run/kaiten": True, "/sys/fs/cgroup": True}
-    assert mounts(web) == {"/data": False}
+    assert mounts(arena) == {
+        "/data": True,
+        "/database": True,
+        SOCKET: True,
+        "/run/kaiten": True,
+        "/sys/fs/cgroup": True,
+    }
+    assert mounts(web) == {"/database": True}
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
     read = reader(web)
@@ -110,6 +131,8 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     assert [control["name"] for control in host["missing"]] == []
     assert host["strangers"]
     await_that(lambda: project.service("web").health == "healthy", "the site's health")
+    assert register(web, "ann") == "/account"
+    assert "ann" in project.run("exec", "-T", "arena", "python3", "-m", "arena", "admin", "list-users")
     install = project.run("exec", "-T", "arena", "cat", "/data/install").strip()
 
     def bots() -> list[Container]:

@@ -1,8 +1,10 @@
 """Readers and writers of one SQLite file."""
 
+import os
 import threading
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select, text
 
 from arena.store import Store, open_store
@@ -80,3 +82,18 @@ def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) ->
     again: Store = open_store(f"sqlite:///{copy}")
     assert [line.bot for line in again.reads.leaderboard()] == ["a"]
     again.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
+def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> None:
+    """The site's user can write to a database that the arena has made as root; nobody else can read it."""
+    folder = tmp_path / "database"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 62000, 62000)
+    store = open_store(f"sqlite:///{folder / 'arena.sqlite3'}")
+    add_bot(store, "greedy")
+    for file in folder.iterdir():
+        status = file.stat()
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (62000, 62000, 0o600), file
+    assert len(list(folder.iterdir())) == 3
+    store.close()
