@@ -8,9 +8,19 @@ from typing import Final
 
 from arena.admission import Gate
 from arena.match import Clock, Limits, RuntimeName
-from arena.matchmaking import PLAYER_COUNTS, deals, draw_set, next_players, round_of_sets, seatings
+from arena.matchmaking import (
+    DEALS,
+    PLAYER_COUNTS,
+    TooFewBots,
+    deals,
+    draw_set,
+    next_players,
+    round_of_sets,
+    seatings,
+)
 from arena.rules import Rules
-from arena.store import NewSet, NewVersion, Store
+from arena.store import NewQualification, NewSet, NewVersion, Store
+from arena.submitting.qualification import table
 
 HOUSE: Final = "house"
 """The author of the arena's own bots."""
@@ -89,6 +99,29 @@ class Ladder:
         order = draw_set(candidates, players, self._chances.dice)
         self._add_set(order, deals(candidates, order))
 
+    def qualify(self, submission: str, played: int) -> None:
+        """Let a submission play its next game against the house, after so many; it is not rated.
+
+        Raises:
+            TooFewBots: There is no bot of the house.
+        """
+        house = [candidate.version for candidate in self._store.reads.candidates(house_only=True)]
+        if not house:
+            raise TooFewBots("there is no bot of the house to play a qualification game against")
+        players, seat = table(played, len(house))
+        others = self._chances.dice.sample(house, players - 1)
+        game = NewQualification(
+            id=self._chances.new_id(),
+            submission=submission,
+            seed=self._chances.new_seed().hex(),
+            seats=(*others[:seat], None, *others[seat:]),
+            clock=self.clock,
+            limits=self.limits,
+            runtime=self.runtime,
+            created=self._chances.now(),
+        )
+        self._store.desk.add_game(game, played=played)
+
     def _add_set(self, order: tuple[int, ...], count: int) -> None:
         new = NewSet(
             id=self._chances.new_id(),
@@ -99,5 +132,6 @@ class Ladder:
             limits=self.limits,
             runtime=self.runtime,
             created=self._chances.now(),
+            soon=count < DEALS,
         )
         self._store.writes.add_set(new)

@@ -51,6 +51,13 @@ class Settings(BaseSettings):
         default=None, description="Where bots' images are kept, for fsspec; the data directory without it."
     )
     image_quota_gib: int = Field(default=20, ge=1, description="What these images may take, in GiB.")
+    disk_floor_gib: float | None = Field(
+        default=None,
+        ge=0,
+        description="GiB that uploads leave free; without it the smaller of 5 and a tenth of the disk.",
+    )
+    submissions_a_day: int = Field(default=20, ge=0, description="Files that an author may send in 24 hours.")
+    bots_per_author: int = Field(default=5, ge=0, description="Bots that an author may have.")
     registration: RegistrationMode = Field(
         default=RegistrationMode.OPEN, description="Who may register: open, invitation or closed."
     )
@@ -80,6 +87,11 @@ class Settings(BaseSettings):
     def url(self) -> str:
         """SQLAlchemy URL of the database."""
         return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'arena.sqlite3'}"
+
+    @property
+    def least_free(self) -> int | None:
+        """Bytes that uploads leave free on the disk; None for the usual."""
+        return None if self.disk_floor_gib is None else int(self.disk_floor_gib * 1024**3)
 
     @property
     def sockets(self) -> Path:

@@ -20,7 +20,7 @@ from arena.bootstrap.host import (
     slots_of_host,
     warn_of_few_cores,
 )
-from arena.bootstrap.intake import image_source, keeper_of
+from arena.bootstrap.intake import image_source, keeper_of, pipeline_of
 from arena.controls import HostReport
 from arena.coordinator import Coordinator, Watcher
 from arena.imagekeeper import ImageKeeper, Pruner
@@ -31,6 +31,7 @@ from arena.sandbox.docker_runtime import DockerRuntime
 from arena.services import Ladder
 from arena.settings import Settings
 from arena.store import Store, open_store
+from arena.submitting.pipeline import Pipeline, PipelineThread
 
 _log = structlog.get_logger()
 
@@ -58,6 +59,7 @@ class Arena:
     _gate: Gate
     _group: CommonGroup | None
     _keeper: ImageKeeper | None
+    _pipeline: Pipeline | None
     _install: str
     _run_dir: Path
 
@@ -69,6 +71,7 @@ class Arena:
         with (
             Sweeper(self.runtime, self._install, launcher),
             nullcontext() if self._keeper is None else Pruner(self._keeper),
+            nullcontext() if self._pipeline is None else PipelineThread(self._pipeline),
             ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor,
         ):
             yield Coordinator(
@@ -135,21 +138,25 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
         warn_of_few_cores()
         gate = Gate()
         ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_this_host())
+        engine = runtime if isinstance(runtime, DockerRuntime) else None
+        submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)
         try:
-            yield Arena(
-                store=store,
-                runtime=runtime,
-                ladder=ladder,
-                slots=slots_of_host(),
-                swept=swept,
-                waiting_again=store.writes.release_running(),
-                _settings=settings,
-                _gate=gate,
-                _group=group,
-                _keeper=keeper_of(settings, store, runtime) if isinstance(runtime, DockerRuntime) else None,
-                _install=install,
-                _run_dir=run_dir,
-            )
+            with submitted as pipeline:
+                yield Arena(
+                    store=store,
+                    runtime=runtime,
+                    ladder=ladder,
+                    slots=slots_of_host(),
+                    swept=swept,
+                    waiting_again=store.writes.release_running(),
+                    _settings=settings,
+                    _gate=gate,
+                    _group=group,
+                    _keeper=None if engine is None else keeper_of(settings, store, engine),
+                    _pipeline=pipeline,
+                    _install=install,
+                    _run_dir=run_dir,
+                )
         finally:
             runtime.sweep(install)
             if group is not None:

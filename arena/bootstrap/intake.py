@@ -4,26 +4,35 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Final
 
+import structlog
+
+from arena.admission import Gate
 from arena.bootstrap.chances import utc_now
 from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.folders import incoming, install_id
 from arena.bootstrap.host import engine_client, runtime_of
 from arena.bootstrap.results import open_results
 from arena.imagekeeper import ImageKeeper
-from arena.images import ensure_base_image
+from arena.images import ImageTrouble, ensure_base_image
 from arena.intake import IntakeTrouble, Platform
 from arena.intake.intake import Bases, Intake
 from arena.intake.objects import Objects
 from arena.intake.source import StoreSource
 from arena.intake.store import ImageStore
+from arena.languages import Language
 from arena.sandbox.docker_engine import connect, engine_errors
 from arena.sandbox.docker_images import export_image
 from arena.sandbox.docker_runtime import DockerRuntime
+from arena.services import Ladder
 from arena.settings import Settings
 from arena.store import Store
 from arena.submissions import Submissions
+from arena.submitting.opening import uploads_of
+from arena.submitting.pipeline import Pipeline
 
 _GIB: Final = 1024**3
+
+_log = structlog.get_logger()
 
 
 @contextmanager
@@ -39,26 +48,56 @@ def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator
         StoreError: The database can't be used.
         RuntimeTrouble: The engine does not answer.
     """
-    with (
-        _beside(settings) as (store, runtime),
-        closing(connect()) as client,
-        closing(engine_client()) as builder,
-    ):
-        with engine_errors("read what the engine is"):
-            version = client.version()
-        bases = Bases(
-            find=lambda language: ensure_base_image(builder, language, say),
-            export=lambda id_: export_image(client, id_),
-        )
-        platform = Platform(version["Os"], version["Arch"])
+    with _beside(settings) as (store, runtime), _intake_of(settings, say) as intake:
         yield Submissions(
             store=store,
-            intake=Intake(images_of(settings), bases, incoming(settings), platform, utc_now),
+            intake=intake,
             keeper=keeper_of(settings, store, runtime),
             engine=runtime,
             accepted=settings.accept_missing,
             now=utc_now,
         )
+
+
+@contextmanager
+def pipeline_of(
+    settings: Settings, store: Store, runtime: DockerRuntime, gate: Gate, ladder: Ladder
+) -> Iterator[Pipeline]:
+    """Give what takes received files on to the ladder.
+
+    Raises:
+        CannotStart: Images can't be kept.
+        RuntimeTrouble: The engine does not answer.
+    """
+    with _intake_of(settings, lambda text: _log.info("bots' images", doing=text)) as intake:
+        yield Pipeline(
+            store=store,
+            uploads=uploads_of(settings),
+            intake=intake,
+            keeper=keeper_of(settings, store, runtime),
+            engine=runtime,
+            gate=gate,
+            ladder=ladder,
+            now=utc_now,
+        )
+
+
+@contextmanager
+def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intake]:
+    """Give what makes images of files."""
+    with closing(connect()) as client, closing(engine_client()) as builder:
+        with engine_errors("read what the engine is"):
+            version = client.version()
+
+        def find(language: Language) -> str:
+            try:
+                return ensure_base_image(builder, language, say)
+            except ImageTrouble as error:
+                raise IntakeTrouble(str(error)) from error
+
+        bases = Bases(find=find, export=lambda id_: export_image(client, id_))
+        platform = Platform(version["Os"], version["Arch"])
+        yield Intake(images_of(settings), bases, incoming(settings), platform, utc_now)
 
 
 @contextmanager

@@ -33,5 +33,6 @@ HINTS: Final = {
     ),
     CauseKind.ILLEGAL: "Play only cards of the hand, one, or two with chopsticks on the table.",
     CauseKind.PROTOCOL: "Answer every request once, with its game, round and turn; see docs/protocol.md.",
+    CauseKind.LOST: "Submit it again.",
     CauseKind.WITHDRAWN: "Nothing is to be done.",
 }

@@ -29,6 +29,9 @@ _KINDS: Final = {
     Fault.PROTOCOL: CauseKind.PROTOCOL,
 }
 
+_CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
+"""What the init of a bot's container says."""
+
 _WANTS_NETWORK: Final = re.compile(
     r"network is unreachable|name resolution|name or service not known|nodename nor servname"
     r"|could not resolve|unknown host|no such host|no route to host|getaddrinfo"
@@ -118,14 +121,13 @@ def _cause(played: Sequence[Played], failure: _Failure, late: Sequence[_Failure]
         hint=HINTS[kind],
         exit_code=report.exit_code,
         out_of_memory=report.out_of_memory,
-        # Who never said Hello was asked nothing.
-        request=None if failure.fault is Fault.ABSENT else request,
+        request=None if _played_nothing(failure, report) else request,
         stderr=report.stderr[-_STDERR_CHARACTERS:],
     )
 
 
 def _kind(fault: Fault, report: SeatReport) -> CauseKind:
-    if fault is Fault.ABSENT and not report.limits:
+    if fault in FINAL_FAULTS and (not report.limits or _CANNOT_START.search(report.stderr)):
         return CauseKind.START
     if fault in FINAL_FAULTS and report.out_of_memory:
         return CauseKind.MEMORY
@@ -141,10 +143,12 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
     said = failure.decision.trouble or failure.fault.value
     how = report.trouble or said
     match failure.fault:
-        case Fault.ABSENT if kind is CauseKind.START:
-            text = f"the bot could not be started: {how}"
+        case _ if kind is CauseKind.START:
+            text = f"the bot could not be started: {_line(_CANNOT_START, report.stderr) or how}"
         case Fault.ABSENT:
             text = f"the bot never connected to the referee: {how}"
+        case Fault.CRASH if _played_nothing(failure, report):
+            text = f"the bot was gone before its first move: {how}"
         case Fault.CRASH:
             text = f"the bot was gone {where}: {how}"
         case Fault.EXPELLED:
@@ -156,12 +160,21 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
         case Fault.PROTOCOL:
             text = f"the bot sent what the protocol forbids, {where}: {said}"
     if kind is CauseKind.NETWORK:
-        text += f"; it tried to reach the network, which bots don't have: {_network_line(report.stderr)}"
+        text += (
+            f"; it tried to reach the network, which bots don't have: {_line(_WANTS_NETWORK, report.stderr)}"
+        )
     return text
 
 
-def _network_line(stderr: str) -> str:
-    return next(line.strip() for line in reversed(stderr.splitlines()) if _WANTS_NETWORK.search(line))
+def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
+    """Whether it went before it said Hello, or with its very first decision."""
+    return failure.fault is Fault.ABSENT or (
+        failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
+    )
+
+
+def _line(wanted: re.Pattern[str], stderr: str) -> str | None:
+    return next((line.strip() for line in reversed(stderr.splitlines()) if wanted.search(line)), None)
 
 
 def _request(game: int, played: Played, step: int) -> Request:

@@ -74,6 +74,8 @@ class CauseKind(StrEnum):
     """It played what the rules forbid."""
     PROTOCOL = "protocol"
     """It sent what the protocol forbids."""
+    LOST = "lost"
+    """The arena has lost it."""
     WITHDRAWN = "withdrawn"
     """Its author is gone."""
 

@@ -1,0 +1,35 @@
+"""Puts together what receives files for bots. No engine, so that the site may do it too."""
+
+import secrets
+from datetime import UTC, datetime
+from typing import Final
+
+from arena.settings import Settings
+from arena.store import Quota, Store
+from arena.submitting.receiver import Receiver
+from arena.submitting.uploads import Uploads
+
+_ID_BYTES: Final = 8
+_MOST_ON_THEIR_WAY: Final = 100
+"""Submissions of all authors: their files fit on a disk, and nobody waits for hours."""
+
+
+def open_receiver(settings: Settings, store: Store) -> Receiver:
+    """Return what receives files."""
+    quota = Quota(
+        submissions_a_day=settings.submissions_a_day,
+        bots=settings.bots_per_author,
+        on_their_way=_MOST_ON_THEIR_WAY,
+    )
+    return Receiver(
+        store,
+        uploads_of(settings),
+        quota,
+        now=lambda: datetime.now(UTC),
+        new_id=lambda: secrets.token_hex(_ID_BYTES),
+    )
+
+
+def uploads_of(settings: Settings) -> Uploads:
+    """Return where received files are kept."""
+    return Uploads(settings.data_dir / "uploads", settings.least_free)
