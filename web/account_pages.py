@@ -151,4 +151,5 @@ class _OwnAccount:
 
 
 def _back(done: str) -> Response:
-    return RedirectResponse(f"/account?done={done}", 303)
+    # The notice stands at the top; without a place of its own the answer would keep that of the form.
+    return RedirectResponse(f"/account?done={done}#main", 303)

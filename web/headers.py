@@ -10,7 +10,6 @@ SECURITY_HEADERS: Final = {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
@@ -22,8 +21,12 @@ FRESH: Final = "no-cache"
 PRIVATE: Final = "no-store"
 """What is made for one person stays in no cache."""
 
-_HTTPS_ALONE: Final = "max-age=31536000"
-"""A year of HTTPS alone for this host, once it has been reached so."""
+_OVER_HTTPS: Final = {
+    # A year of HTTPS alone for this host, once it has been reached so.
+    "Strict-Transport-Security": "max-age=31536000",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""Browsers ignore these over plain HTTP, and complain of the second."""
 
 
 class SecurityHeaders:
@@ -42,7 +45,7 @@ class SecurityHeaders:
                 headers.update(SECURITY_HEADERS)
                 headers.setdefault("Cache-Control", PRIVATE if noted.get("caller") else FRESH)
                 if scope["scheme"] == "https":
-                    headers["Strict-Transport-Security"] = _HTTPS_ALONE
+                    headers.update(_OVER_HTTPS)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

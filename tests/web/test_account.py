@@ -21,7 +21,7 @@ def test_a_password_is_changed(world: World) -> None:
         assert why in answer.text
     assert there.get("/account").status_code == 200
     answer = here.post("/account/password", data={"old": PASSWORD, "new": NEW})
-    assert answer.headers["location"] == "/account?done=password"
+    assert answer.headers["location"] == "/account?done=password#main"
     assert "has been changed" in here.get("/account?done=password").text
     assert there.get("/account").status_code == 303
     assert browser(world).post("/login", data={"name": "ann", "password": NEW}).status_code == 303
@@ -46,7 +46,7 @@ def test_other_sessions_are_ended(world: World) -> None:
     (table,) = Page(text).tables
     assert sorted(row[0] for row in table[1:]) == ["Firefox on Linux", "Firefox on Linux this one"]
     (action,) = re.findall(r'action="(/account/sessions/\d+/end)"', text)
-    assert here.post(action).headers["location"] == "/account?done=session"
+    assert here.post(action).headers["location"] == "/account?done=session#main"
     assert there.get("/account").status_code == 303
     assert here.get("/account").status_code == 200
 
@@ -66,7 +66,7 @@ def test_a_token_is_shown_once(world: World) -> None:
     assert found[0] not in text
     assert found[0][:11] in text
     (action,) = re.findall(r'action="(/account/tokens/\d+/revoke)"', text)
-    assert visitor.post(action).headers["location"] == "/account?done=token"
+    assert visitor.post(action).headers["location"] == "/account?done=token#main"
     assert program(world, found[0]).get("/api/v1/account").status_code == 401
     assert found[0][:11] not in visitor.get("/account").text
 

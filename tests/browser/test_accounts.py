@@ -1,0 +1,115 @@
+"""Accounts in a real browser: in, a token, out, with and without scripts, over plain HTTP as on a network."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, expect
+
+from arena.store import open_store
+from tests.browser.visits import CONTRAST, Visit, visit_of
+from tests.builders import fill
+from tests.web.site import served
+
+pytestmark = pytest.mark.chromium
+
+PASSWORD = "correct horse battery staple"  # noqa: S105 - a test's
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the port of a running site."""
+    folder = tmp_path_factory.mktemp("data")
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        fill(store)
+    with served(folder) as site:
+        yield site.url.rpartition(":")[2]
+
+
+def look(visit: Visit, name: str) -> None:
+    """Keep a picture, and make sure that all text can be read."""
+    visit.keep(name)
+    assert visit.page.evaluate(CONTRAST) == [], name
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_in_a_token_and_out(browser: Browser, port: str, size: str, theme: str) -> None:
+    """Everything by forms and links; nothing that the browser complains about; pictures are kept."""
+    visit = visit_of(browser, f"http://arena.example:{port}", size, theme)
+    page, end = visit.page, f"{size}-{theme}"
+    visit.open("/login")
+    look(visit, f"login-{end}")
+    page.get_by_role("link", name="Register").click()
+    page.get_by_label("Name").fill(f"ann-{end}")
+    page.get_by_label("Password").fill("password1")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("alert")).to_contain_text("guessed first")
+    look(visit, f"register-{end}")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("heading", name=f"ann-{end}")).to_be_visible()
+
+    page.get_by_label("Name").fill("my laptop")
+    page.get_by_role("button", name="Make the token").click()
+    secret = page.locator(".secret code").inner_text()
+    look(visit, f"token-{end}")
+    answer = httpx2.get(
+        f"http://127.0.0.1:{port}/api/v1/account", headers={"Authorization": f"Bearer {secret}"}
+    )
+    assert (answer.json()["name"], answer.json()["scopes"]) == (f"ann-{end}", ["read", "submit"])
+    page.get_by_role("link", name="Done").click()
+    expect(page.get_by_role("rowheader", name="my laptop")).to_be_visible()
+    assert secret not in page.content()
+    look(visit, f"account-{end}")
+
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("link", name="Log in")).to_be_visible()
+    visit.open("/account")
+    expect(page).to_have_url(f"{visit.url}/login")
+    page.go_back()
+    expect(page.get_by_text("my laptop")).to_have_count(0)
+    # What was refused on purpose is the one thing that Chromium notes.
+    assert [text for text in visit.complaints if "422" not in text] == []
+    page.context.close()
+
+
+def test_all_of_it_works_without_scripts(browser: Browser, port: str) -> None:
+    """Register, change the password, delete the account."""
+    visit = visit_of(browser, f"http://127.0.0.1:{port}", "phone", "light", script=False)
+    page = visit.page
+    visit.open("/register")
+    page.get_by_label("Name").fill("no-script")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    password = page.get_by_role("region", name="Password")
+    password.get_by_label("Password now").fill(PASSWORD)
+    password.get_by_label("New password").fill(f"{PASSWORD} again")
+    password.get_by_role("button").click()
+    expect(page.get_by_role("status")).to_contain_text("has been changed")
+    delete = page.get_by_role("region", name="Delete the account")
+    delete.get_by_label("Password").fill(f"{PASSWORD} again")
+    delete.get_by_role("button").click()
+    expect(page.get_by_role("heading", name="Your account is deleted")).to_be_visible()
+    expect(page.get_by_role("link", name="Log in")).to_be_visible()
+    page.context.close()
+
+
+def test_another_site_can_not_act_for_somebody(browser: Browser, port: str, tmp_path: Path) -> None:
+    """A form of another site, sent by the browser of somebody who is logged in, changes nothing."""
+    visit = visit_of(browser, f"http://127.0.0.1:{port}", "desktop", "light")
+    page = visit.page
+    visit.open("/register")
+    page.get_by_label("Name").fill("victim")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    trap = tmp_path / "trap.html"
+    trap.write_text(f'<form method="post" action="{visit.url}/logout"><button>Win a prize</button></form>')
+    page.goto(trap.as_uri())
+    page.get_by_role("button", name="Win a prize").click()
+    expect(page.get_by_text("not sent by a page of this site")).to_be_visible()
+    visit.open("/account")
+    expect(page.get_by_role("heading", name="victim")).to_be_visible()
+    page.context.close()

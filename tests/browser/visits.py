@@ -1,0 +1,72 @@
+"""Visits of the site in a real browser: sizes, themes, and what the browser complains about."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, ViewportSize
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+SIZES = {"phone": (390, 844), "small": (360, 640), "desktop": (1280, 900), "wide": (2560, 1440)}
+
+
+@dataclass
+class Visit:
+    """An open page and what the browser complained about."""
+
+    page: Page
+    url: str
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> None:
+        """Go to a page of the site."""
+        self.page.goto(self.url + path)
+
+    def keep(self, name: str) -> None:
+        """Keep a picture of the page, which has to fit sideways."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+        size = self.page.viewport_size
+        assert size is not None
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
+
+
+def visit_of(browser: Browser, url: str, size: str, theme: str, *, script: bool = True) -> Visit:
+    """Open a window of this size and theme."""
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport=ViewportSize(width=width, height=height),
+        color_scheme="dark" if theme == "dark" else "light",
+        java_script_enabled=script,
+    )
+    visit = Visit(context.new_page(), url)
+    visit.page.on("console", lambda message: visit.complaints.append(message.text))
+    visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    return visit
+
+
+CONTRAST = """() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => {
+    const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = numbers(colour).map((v) => linear(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if ((numbers(colour)[3] ?? 1) > 0) return colour;
+    }
+  };
+  const bad = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [light(element.closest("svg") ? style.fill : style.color), light(ground(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) bad.push(`${walker.currentNode.data.trim()}: ${ratio.toFixed(2)}`);
+  }
+  return bad;
+}"""
+"""Returns the texts whose contrast with what lies behind them is below 4.5 to 1."""
