@@ -1,6 +1,7 @@
 """Layers read and written: what a bot can use, and nothing that the arena decides."""
 
 import tarfile
+from dataclasses import replace
 from typing import BinaryIO, Final
 
 from arena.intake.archive.names import Parts, decode, shown, split
@@ -15,6 +16,7 @@ from arena.intake.limits import IntakeLimits
 
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
+_WAY_IN: Final = ("run",)
 _OTHER_MARKS: Final = ".wh..wh."
 """What an old storage driver kept for itself."""
 
@@ -77,7 +79,9 @@ class LayerWriter:
             self._write_whiteout(tar, member, parts)
         elif member.kind is Kind.FOLDER:
             self._tree.add(parts, Kind.FOLDER)
-            tar.add(parts, tarfile.DIRTYPE, member)
+            # The bot's user has to get through this one to what the arena mounts in it.
+            entered = replace(member, mode=member.mode | 0o111) if parts == _WAY_IN else member
+            tar.add(parts, tarfile.DIRTYPE, entered)
         elif member.kind is Kind.FILE:
             self._tree.add(parts, Kind.FILE, size=member.size)
             tar.add(parts, tarfile.REGTYPE, member, content=reader.content())

@@ -6,7 +6,7 @@ Changeset"), but what engines do differently is refused: a path that goes throug
 
 from typing import Final
 
-from arena.intake.archive.names import Parts, shown
+from arena.intake.archive.names import MAX_PART_BYTES, Parts, shown
 from arena.intake.archive.sources import Allowance
 from arena.intake.archive.tar import Kind
 from arena.intake.command import MOUNTED
@@ -19,7 +19,12 @@ _MAX_LINKS: Final = 40
 _MUST_BE_FOLDERS: Final = (*MOUNTED, "tmp", "run", "run/arena", "run/arena-init")
 """Mounted over, by the arena or the runtime: a link here would move the mount."""
 
+_SHADOWED: Final = (("tmp",), ("run", "arena"), ("run", "arena-init"))
+"""Of these an image's own content is not seen while it runs: the arena mounts over them."""
+
 _ACCOUNTS: Final = ("etc/passwd", "etc/group")
+_MAX_PATH_BYTES: Final = 2048
+"""Of a path that links have been followed for. Linux takes 4096, and the engine puts its own before it."""
 
 
 class Node:
@@ -58,7 +63,7 @@ class Tree:
         self._limits = limits
         self._layer = 0
         self._root = Node(Kind.FOLDER, 0)
-        self._removed: set[Parts] = set()
+        self._removed: set[tuple[Node, str]] = set()  # by this layer: folder and name; no name for all in it
         self._count = Allowance(
             limits.members,
             f"the image has more than {limits.members} files, folders and links: "
@@ -112,9 +117,9 @@ class Tree:
         """
         folder = self._folder_of(parts, "")
         old = folder.children.get(parts[-1])
-        if parts in self._removed or (old is not None and old.layer == self._layer):
+        if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
             raise _twice(parts)
-        self._removed.add(parts)
+        self._removed.add((folder, parts[-1]))
         folder.children.pop(parts[-1], None)
 
     def empty(self, parts: Parts) -> None:
@@ -123,11 +128,12 @@ class Tree:
         Raises:
             Rejected: As for :meth:`remove`.
         """
-        marker = (*parts, "")
-        if marker in self._removed:
+        if not parts:
+            raise Rejected("a layer empties the whole image, which engines do not heed: save the image again")
+        folder = self._folder_of((*parts, ""), "")
+        if (folder, "") in self._removed:
             raise _twice(parts)
-        folder = self._folder_of(marker, "")
-        self._removed.add(marker)
+        self._removed.add((folder, ""))
         folder.children = {name: node for name, node in folder.children.items() if node.layer == self._layer}
 
     def resolve(self, path: str) -> tuple[Parts, Node | None]:
@@ -170,22 +176,27 @@ class Tree:
             Rejected: It would harm the engine or move a mount.
         """
         for path in _ACCOUNTS:
-            where, node = self.resolve(path)
-            if where[:1] and where[0] in MOUNTED:
-                raise Rejected(
-                    f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file"
-                )
-            if node is not None and node.size > self._limits.accounts_bytes:
-                raise Rejected(
-                    f"the image's /{path} has {node.size} bytes; "
-                    f"at most {self._limits.accounts_bytes} are taken"
-                )
+            self._check_accounts(path)
         for path in _MUST_BE_FOLDERS:
-            node = self._root
+            node: Node | None = self._root
             for part in path.split("/"):
                 node = node.children.get(part) if node is not None else None
             if node is not None and node.kind is not Kind.FOLDER:
                 raise Rejected(f"the image's /{path} is no folder: the arena mounts its own there")
+
+    def _check_accounts(self, path: str) -> None:
+        """Check a file that the engine reads before it starts anything, and fails to start without."""
+        where, node = self.resolve(path)
+        if where[:1] and where[0] in MOUNTED:
+            raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
+        is_link = where != tuple(path.split("/"))
+        # A link that leads nowhere may lead to a folder once the engine has made its own.
+        if (node is None and is_link) or (node is not None and node.kind is not Kind.FILE):
+            raise Rejected(f"the image's /{path} is no file: make it one, or leave it out")
+        if node is not None and node.size > self._limits.accounts_bytes:
+            raise Rejected(
+                f"the image's /{path} has {node.size} bytes; at most {self._limits.accounts_bytes} are taken"
+            )
 
     def check_working_dir(self, path: str) -> None:
         """Check where a command is to be started.
@@ -200,6 +211,18 @@ class Tree:
             )
         if node is not None and node.kind is not Kind.FOLDER:
             raise Rejected(f"the image's WORKDIR {shown(path)} is no folder")
+        # The engine makes a folder that is missing, in the image and again where it mounts over it.
+        through_links = where != tuple(path.split("/")[1:])
+        for place in _SHADOWED:
+            if where[: len(place)] == place and (through_links or place != ("tmp",)):
+                raise Rejected(
+                    f"the image's WORKDIR {shown(path)} leads to what the arena mounts: choose another"
+                )
+        if any("/".join(where[: account.count("/") + 1]) == account for account in _ACCOUNTS):
+            raise Rejected(f"the image's WORKDIR {shown(path)} is a file of the system: choose another")
+        sizes = [len(part.encode()) for part in where]
+        if max(sizes, default=0) > MAX_PART_BYTES or sum(sizes) + len(sizes) > _MAX_PATH_BYTES:
+            raise Rejected(f"the image's WORKDIR {shown(path)} is too long a path: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
         """Return the folder that a path is in; make it where it is only implied."""
@@ -208,6 +231,8 @@ class Tree:
         node = self._root
         for part in parts[:-1]:
             child = node.children.get(part)
+            if (node, part) in self._removed:
+                raise _twice(parts)
             if child is None:
                 self._count.spend(1)
                 child = node.children[part] = Node(Kind.FOLDER, self._layer, stated=False)
@@ -222,7 +247,7 @@ class Tree:
 
     def _put(self, folder: Node, parts: Parts, node: Node) -> None:
         old = folder.children.get(parts[-1])
-        if old is not None and old.layer == self._layer:
+        if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
             raise _twice(parts)
         folder.children[parts[-1]] = node
 

@@ -84,6 +84,21 @@ CONFIGS = (
     in_config("a folder to start in by a detour", WorkingDir="/bot/../proc/self", refused="not absolute"),
     in_config("a folder to start in from nowhere", WorkingDir="proc/self", refused="not absolute"),
     in_config("a file to start in", WorkingDir="/bot/bot.py", refused="no folder"),
+    in_config("a folder to start in with a long name", WorkingDir="/" + "a" * 256, refused="too long"),
+    in_config("a folder to start in with a long path", WorkingDir="/" + "a/" * 2_000, refused="too long"),
+    in_config("a folder to start in beside the socket", WorkingDir="/run/arena/x", refused="mounts"),
+    in_config("a folder to start in beside the init", WorkingDir="/run/arena-init/x", refused="mounts"),
+    in_config(
+        "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="no folder|of the system"
+    ),
+    Attack(
+        name="a folder to start in that is hidden behind a link",
+        build=oci_archive(
+            Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
+        ),
+        control=oci_archive(Draft(config={"WorkingDir": "/tmp/x"})),  # noqa: S108 - the image's
+        refused="what the arena mounts",
+    ),
     Attack(
         name="a folder to start in that is a link",
         build=oci_archive(

@@ -37,6 +37,10 @@ def _no_driver_marks(image: BotImage, layers: Path) -> None:
     assert not [name for name in listed(image, layers)[1] if ".wh..wh." in name]
 
 
+def _open_way(image: BotImage, layers: Path) -> None:
+    assert listed(image, layers)[1]["run"].mode == 0o111
+
+
 _PATHS = (
     in_layer("a path that climbs out", long_name(OUT), file(b"x", b"owned"), refused="'..'"),
     in_layer("a pax path that climbs out", pax((b"path", OUT)), file(b"x", b"owned"), refused="'..'"),
@@ -66,9 +70,14 @@ _PATHS = (
     in_layer("one name twice", file(b"bot/bot.py", b"other"), refused="twice"),
     in_layer("a root that is a link", symlink(b"./", b"/etc"), refused="root"),
     in_layer("a mark that removes the folder above", file(b"bot/.wh..."), refused="marks"),
+    in_layer("a folder that is removed and filled", file(b".wh.x"), file(b"x/y"), refused="'x/y' twice"),
+    in_layer("a folder that is removed and made", file(b".wh.x"), folder(b"x"), refused="'x' twice"),
+    in_layer("a removal in what is removed", file(b".wh.x"), file(b"x/.wh.y"), refused="'x/y' twice"),
+    in_layer("a mark that empties the image", file(b".wh..wh..opq"), refused="empties the whole image"),
     in_layer("a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="marks"),
     in_layer("an old driver's own marks", file(b".wh..wh.plnk/1.2", b"x"), harmless=_no_driver_marks),
     in_layer("the system's folder as a link", symlink(b"proc", b"/tmp"), refused="/proc is no folder"),
+    in_layer("a closed way to the arena's folders", folder(b"run", mode=0), harmless=_open_way),
     in_layer(
         "the channel's folder as a link",
         symlink(b"run/arena", b"/etc"),
@@ -211,6 +220,17 @@ _TREE = (
         raised={"accounts_bytes": 1 << 20},
     ),
     in_layer("accounts without an end", symlink(b"etc/passwd", b"/dev/zero"), refused="is a link to '/dev'"),
+    in_layer(
+        "accounts of one line that engines fail at", file(b"etc/group", b"x" * 65_536), refused="65536 b"
+    ),
+    Attack(
+        name="accounts that are a folder",
+        build=archive(layered(tar(file(b"etc/.wh.group")), tar(folder(b"etc/group")))),
+        control=archive(layered(tar(file(b"etc/.wh.group")), tar(file(b"etc/group")))),
+        refused="/etc/group is no file",
+    ),
+    in_layer("accounts that lead to a folder", symlink(b"etc/passwd", b"/"), refused="/passwd is no file"),
+    in_layer("accounts that lead nowhere yet", symlink(b"etc/passwd", b"/tmp"), refused="/passwd is no file"),
     in_layer("accounts in a circle", symlink(b"etc/passwd", b"passwd"), refused="more than 40 links"),
     Attack(
         name="giant accounts that a later layer removes",
