@@ -127,7 +127,7 @@ CONTROLS: Final = (
     Control(
         name="log-size",
         stops="Filling the disk by printing.",
-        mend="Use an engine that has the log driver local.",
+        mend="Use an engine that has the log driver none.",
     ),
     Control(
         name="environment",

@@ -12,7 +12,7 @@ from docker.errors import APIError
 
 from arena.match import Limits
 from arena.sandbox.cap import Place, cap_for
-from arena.sandbox.common_group import CommonGroup, containers_below, end_container
+from arena.sandbox.common_group import CommonGroup, containers_below, end_container, overruns
 from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
@@ -52,12 +52,13 @@ class DockerRuntime:
             info = client.info()
         self._client = client
         self._images = DockerImages(client, images)
-        init = init_for(info["Architecture"])
-        self._init = InitVolume(client, init)
         chosen = _choose(info, runtime)
+        gvisor = _is_gvisor(info["Runtimes"][chosen])
+        init = init_for(info["Architecture"], readable=gvisor)
+        self._init = InitVolume(client, init)
         self._host = Host(
             runtime=chosen,
-            gvisor=_is_gvisor(info["Runtimes"][chosen]),
+            gvisor=gvisor,
             cgroup_parent=cgroup_parent(info["CgroupDriver"], install),
             init_volume=init.volume,
             uid=os.geteuid(),
@@ -124,7 +125,14 @@ class DockerRuntime:
                 raise
         warnings = tuple(answer.get("Warnings") or ())
         limits = limits_in_words(spec, self._host, warnings)
-        return DockerSandbox(self._client, answer["Id"], spec.name, limits, warnings)
+        return DockerSandbox(
+            self._client,
+            answer["Id"],
+            spec.name,
+            limits=limits,
+            warnings=warnings,
+            overruns=lambda: overruns(self._place),
+        )
 
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
         """Remove every container of an installation that nobody looks after, running ones too.

@@ -19,8 +19,12 @@ INIT_FOLDER: Final = "/init"
 """Where the image has it, alone in a folder."""
 
 _FOLDER: Final = Path(__file__).parent / "init"
-_MODE: Final = 0o755
-"""gVisor starts nothing that the bot's user can't read."""
+_HIDDEN: Final = 0o711
+"""All bots of a host have the same file and folder. On what one can read it can set and see locks, and watch
+it, and so talk to the others; to start a program nobody has to read it."""
+
+_READABLE: Final = 0o755
+"""gVisor starts nothing that the bot's user can't read. It keeps locks and watches to itself."""
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _EPOCH: Final = "1970-01-01T00:00:00Z"
@@ -34,10 +38,17 @@ class Init:
     Attributes:
         machine: Such as ``x86_64``.
         program: Its bytes.
+        readable: Whether bots may read it; see the modes above.
     """
 
     machine: str
     program: bytes
+    readable: bool = False
+
+    @property
+    def mode(self) -> int:
+        """Of the file and of its folder."""
+        return _READABLE if self.readable else _HIDDEN
 
     @property
     def volume(self) -> str:
@@ -82,14 +93,18 @@ class Init:
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as layer:
             folder = tarfile.TarInfo(INIT_FOLDER.lstrip("/"))
-            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            folder.type, folder.mode = tarfile.DIRTYPE, self.mode
             layer.addfile(folder)
-            _add(layer, f"{folder.name}/{INIT_FILE}", self.program, _MODE)
+            _add(layer, f"{folder.name}/{INIT_FILE}", self.program, self.mode)
         return buffer.getvalue()
 
 
-def init_for(machine: str) -> Init:
+def init_for(machine: str, *, readable: bool = False) -> Init:
     """Return the program for an engine's kind of processor, as ``docker info`` names it.
+
+    Args:
+        machine: Such as ``x86_64``.
+        readable: Whether bots may read it.
 
     Raises:
         RuntimeTrouble: There is none.
@@ -99,7 +114,7 @@ def init_for(machine: str) -> Init:
             f"the engine runs on {machine}, and {INIT_FILE}, with which containers begin, is there for "
             f"{' and '.join(_ARCHITECTURES)} alone: use an engine on one of those"
         )
-    return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes())
+    return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
 
 
 def is_init(member: tarfile.TarInfo, data: bytes, init: Init) -> bool:
@@ -107,7 +122,7 @@ def is_init(member: tarfile.TarInfo, data: bytes, init: Init) -> bool:
 
     Its owner is root, which is another number on the host of an engine that remaps users.
     """
-    return (member.mode & 0o7777, data) == (_MODE, init.program)
+    return (member.mode & 0o7777, data) == (init.mode, init.program)
 
 
 def _json(value: Any) -> bytes:  # noqa: ANN401 - whatever has a form in JSON

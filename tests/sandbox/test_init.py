@@ -3,6 +3,7 @@
 import io
 import json
 import tarfile
+import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,8 @@ from arena.sandbox.init_volume import InitVolume
 from tests.sandbox.stage import DockerStage, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
+
+_FLOOD_SECONDS = 2.0
 
 ATTACKS = """
 import ctypes, errno, json, os, resource, signal, sys, time
@@ -78,6 +81,32 @@ while dead() and time.monotonic() < deadline:
 sys.exit(dead())
 """
 
+LOCKS = """
+import ctypes, errno, fcntl, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+for place in ("/run/arena-init", "/run/arena-init/kaiten-init"):
+    watch = libc.inotify_add_watch(libc.inotify_init1(0), place.encode(), 0xFFF)
+    print(attempt(lambda: fcntl.flock(os.open(place, os.O_RDONLY), fcntl.LOCK_EX)),
+          attempt(lambda: fcntl.flock(os.open(place, os.O_PATH), fcntl.LOCK_EX)),
+          watch, file=sys.stderr)
+"""
+
+PRINTS = """
+import os
+os.write(2, b"begun\\n")
+if os.fork() == 0:
+    while True:
+        os.write(1, b"\\n" * 65536)
+while True:
+    os.write(2, b"\\n" * 65536)
+"""
+
 DAEMON = """
 import os, signal, socket
 channel = socket.socket(socket.AF_UNIX)
@@ -101,6 +130,28 @@ def started(stage: DockerStage, instructions: str) -> tuple[Exit, str]:
             return sandbox.wait(), sandbox.stderr()
         finally:
             sandbox.remove()
+
+
+def test_what_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
+    """Two bots could talk by locks on a file that both can open. They can start the init, and no more.
+
+    gVisor starts only what can be read, and keeps locks and watches to each bot's own kernel.
+    """
+    ended, said = run(docker_stage, LOCKS)
+    assert (ended.code, said.split("\n")[:2]) == (0, ["EACCES EBADF -1"] * 2)
+
+
+def test_a_flood_of_lines_does_not_hold_up_removal(docker_stage: DockerStage) -> None:
+    """An engine that keeps a log first writes down what was printed, which takes it seconds a bot."""
+    with listening() as (folder, _):
+        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(PRINTS), folder))
+        deadline = time.monotonic() + 30
+        while "begun" not in sandbox.stderr() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(_FLOOD_SECONDS)
+        begun = time.monotonic()
+        sandbox.remove()
+        assert time.monotonic() - begun < _FLOOD_SECONDS
 
 
 def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
@@ -188,9 +239,11 @@ def test_what_an_image_has_in_its_place_stays_out(docker_stage: DockerStage) -> 
     place = "/run/arena-init"
     image = (
         f"USER 0\nRUN mkdir -p {place} && echo x > {place}/mine && echo x > {place}/kaiten-init\n"
-        f'ENTRYPOINT ["python3", "-c", "import os, sys; print(os.listdir(\'{place}\'), file=sys.stderr)"]'
+        f'ENTRYPOINT ["python3", "-c", "import os, sys; os.chdir(\'{place}\'); '
+        "print(os.path.exists('mine'), os.stat('kaiten-init').st_size, file=sys.stderr)\"]"
     )
-    assert started(docker_stage, image)[1] == "['kaiten-init']\n"
+    size = len(init_for(docker_stage.client.info()["Architecture"]).program)
+    assert started(docker_stage, image)[1] == f"False {size}\n"
 
 
 def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:

@@ -53,6 +53,8 @@ class Observer:
     def log_bytes(self, name: str) -> int:
         """Return how much of a container's output was kept."""
         with engine_errors(f"read the log of container {name}"):
+            if self._client.inspect_container(name)["HostConfig"]["LogConfig"]["Type"] == "none":
+                return 0
             kept: bytes = self._client.logs(name, stdout=True, stderr=False)
         return len(kept)
 

@@ -204,7 +204,7 @@ def _log_size(evidence: Evidence) -> Verdict:
 
 
 _LOG_MOST: Final = 3 * _MIB // 2
-"""The driver cuts a file at 1 MB, give or take a message and its own frames."""
+"""None is kept by the template. An engine that puts a bounded log of 1 MB in its place does no harm."""
 
 
 def _environment(evidence: Evidence) -> Verdict:

@@ -80,14 +80,18 @@ static void become(char *const words[])
     _exit(error == ENOENT || error == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
 }
 
-/* Collects whoever has ended. Returns the exit code of the bot where it was among them, otherwise -1. */
-static int collect(pid_t bot)
+enum { AT_ONCE = 64 };
+
+/* Collects those who have ended, but not for ever: a bot may make them faster than they are collected, and
+ * the time has to be looked at. Returns the exit code of the bot where it was among them, otherwise -1. */
+static int collect(pid_t bot, int *more)
 {
-    int code = -1, status;
-    pid_t ended;
-    while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+    int code = -1, status, count = 0;
+    pid_t ended = 0;
+    while (count++ < AT_ONCE && (ended = waitpid(-1, &status, WNOHANG)) > 0)
         if (ended == bot)
             code = WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+    *more = ended > 0;
     return code;
 }
 
@@ -97,7 +101,7 @@ static int watch(pid_t bot, long seconds, const sigset_t *death)
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += seconds;
     for (;;) {
-        int code = collect(bot);
+        int more, code = collect(bot, &more);
         if (code >= 0)
             return code;
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -108,6 +112,8 @@ static int watch(pid_t bot, long seconds, const sigset_t *death)
         }
         if (left.tv_sec < 0)
             return -1;
+        if (more)
+            continue;
         /* A death between the last look and this waits as a pending signal. */
         sigtimedwait(death, NULL, &left);
     }
