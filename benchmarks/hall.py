@@ -1,7 +1,6 @@
 """A place to play matches in: the arena's own launcher over containers or plain processes."""
 
 import itertools
-import os
 import secrets
 import shutil
 import tempfile
@@ -13,9 +12,10 @@ from typing import Final
 
 import docker
 
+from arena.bootstrap import slots_of_host
 from arena.images import build_bot_image, ensure_base_image
 from arena.languages import PYTHON
-from arena.launcher import Launcher, SlotPool
+from arena.launcher import Launcher
 from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
 from arena.sandbox import INSTALL_LABEL, Runtime, SandboxSpec
@@ -23,7 +23,7 @@ from arena.sandbox.docker_engine import connect
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.process_runtime import ProcessRuntime
 
-_SLOTS: Final = SlotPool.for_host(len(os.sched_getaffinity(0)), Limits().cpus)
+_SLOTS: Final = slots_of_host()
 
 LIMITS: Final = Limits(cpus=_SLOTS.share)
 """The arena's own, so that a bot has the share of the machine that it has in a rated game."""

@@ -6,16 +6,18 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from typing import Final
 
 import docker
 import structlog
 
 from arena.bootstrap.chances import utc_now
+from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.folders import private_folder
 from arena.controls import HostReport
 from arena.images import build_canary_image, ensure_base_image
 from arena.languages import PYTHON
-from arena.launcher import SlotPool
+from arena.launcher import HostTooSmall, SlotPool
 from arena.match import Limits, RuntimeName
 from arena.sandbox import Runtime
 from arena.sandbox.canary import Canary, report_of
@@ -26,12 +28,22 @@ from arena.sandbox.image_source import ImageSource
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.settings import Settings
 
+_MIB: Final = 1024 * 1024
+
 _log = structlog.get_logger()
 
 
 def slots_of_host() -> SlotPool:
-    """Return the seats of this host, all free."""
-    return SlotPool.for_host(len(os.sched_getaffinity(0)), Limits().cpus)
+    """Return the seats of this host, all free.
+
+    Raises:
+        CannotStart: It has too little memory for a full table.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MIB
+    try:
+        return SlotPool.for_host(len(os.sched_getaffinity(0)), memory, Limits())
+    except HostTooSmall as error:
+        raise CannotStart(str(error)) from error
 
 
 def limits_of_this_host() -> Limits:
@@ -107,13 +119,15 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     install = kept.read_text().strip() if kept.is_file() else secrets.token_hex(4)
     with closing(runtime_of(settings, install)) as runtime:
         group = common_group(runtime)
-        if group is not None:
-            group.hold()
+        # That of a running arena is looked at as it is.
+        own = None if group is None or group.exists else group
+        if own is not None:
+            own.hold()
         try:
             return examine(settings, runtime, group, say)
         finally:
-            if group is not None and not kept.is_file():
-                group.remove()
+            if own is not None:
+                own.remove()
 
 
 def examine(

@@ -4,9 +4,9 @@ It is the part of a worker that may start containers, and it parses nothing
 that comes from them. It knows no database, no names of bots and no secrets.
 """
 
-from arena.launcher.errors import LauncherError, LauncherStopped, MatchVoid
+from arena.launcher.errors import HostTooSmall, LauncherError, LauncherStopped, MatchVoid
 from arena.launcher.launcher import Launcher
 from arena.launcher.slots import SlotPool
 from arena.launcher.sweeper import Sweeper
 
-__all__ = ["Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool", "Sweeper"]
+__all__ = ["HostTooSmall", "Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool", "Sweeper"]

@@ -3,6 +3,7 @@
 ::
 
     LauncherError
+    ├── HostTooSmall      no match can be played here at all
     ├── MatchVoid         a fault of the arena; the match is to be played again
     └── LauncherStopped   the arena is being stopped; nothing is wrong
 """
@@ -10,6 +11,10 @@
 
 class LauncherError(Exception):
     """A match was not played to its end. No bot is to blame."""
+
+
+class HostTooSmall(LauncherError):
+    """This host can't seat a full table. The text says what it lacks."""
 
 
 class MatchVoid(LauncherError):

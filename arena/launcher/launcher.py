@@ -89,9 +89,7 @@ class Launcher:
         try:
             with RefereeProcess(_referee_spec(match, sockets)) as referee:
                 self._enter(referee)
-                deadline = threading.Timer(longest, referee.kill)
-                deadline.daemon = True
-                deadline.start()
+                deadline = referee.kill_after(longest)
                 try:
                     finished = self._conduct(referee, seats, sockets)
                 finally:

@@ -17,6 +17,9 @@ from arena.referee.spec import FromLauncher, FromReferee, RefereeSpec
 
 _STDERR_BYTES: Final = 4_000
 
+_LINE_BYTES: Final = 256 * 1024 * 1024
+"""A referee that was taken over must not fill the launcher's memory. A thousand games have some 20 MiB."""
+
 
 class RefereeProcess:
     """A running referee. Leaving the context ends it.
@@ -28,6 +31,7 @@ class RefereeProcess:
     def __init__(self, spec: RefereeSpec) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed where the context is left
         self._write_lock = threading.Lock()
+        self._over_time = 0.0
         self._process = subprocess.Popen(
             # Isolated mode, its own session, no variables but these: nothing of the launcher's leaks into it.
             [sys.executable, "-I", "-m", "arena.referee"],
@@ -58,6 +62,18 @@ class RefereeProcess:
         """End it at once. May be called from any thread, and twice."""
         self._process.kill()
 
+    def kill_after(self, seconds: float) -> threading.Timer:
+        """Let it end after so long; whoever calls cancels that once the match is over."""
+
+        def over() -> None:
+            self._over_time = seconds
+            self.kill()
+
+        timer = threading.Timer(seconds, over)
+        timer.daemon = True
+        timer.start()
+        return timer
+
     def tell(self, message: FromLauncher) -> None:
         """Say something to it. Without effect once it has ended."""
         self._send(msgspec.json.encode(message))
@@ -70,7 +86,7 @@ class RefereeProcess:
         """
         if self._process.stdout is None:
             return
-        for line in self._process.stdout:
+        while line := self._process.stdout.readline(_LINE_BYTES):
             try:
                 yield msgspec.json.decode(line, type=FromReferee)
             except msgspec.DecodeError as error:
@@ -82,6 +98,8 @@ class RefereeProcess:
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
         printed = self._stderr.read().decode(errors="replace").strip()
+        if self._over_time:
+            return f"the match was not over after {self._over_time:.0f} s, the most that its clocks allow"
         return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
 
     def _send(self, data: bytes) -> None:

@@ -1,13 +1,19 @@
-"""Which seats of this host are taken, so that their shares never exceed its cores."""
+"""Which seats of this host are taken, so that they never exceed its cores and its memory together."""
 
 import math
 import threading
 from typing import Final
 
+from arena.launcher.errors import HostTooSmall
+from arena.match import Limits
+
 FULL_TABLE: Final = 5
 """So many bots must always fit."""
 
 _STEP: Final = 0.05
+
+_RESERVE_MIB: Final = 384
+"""Memory for all that is not a bot: the system, the engine, the arena and its referees."""
 
 
 class SlotPool:
@@ -25,17 +31,29 @@ class SlotPool:
         self._lock = threading.Lock()
 
     @classmethod
-    def for_host(cls, cores: int, cpus: float) -> "SlotPool":
-        """Return as many slots as shares fit into so many cores.
+    def for_host(cls, cores: int, memory_mib: int, limits: Limits) -> "SlotPool":
+        """Return as many slots as fit into so many cores and so much memory.
 
         Args:
             cores: Those that bots may use.
-            cpus: The share wanted for a bot, in cores. It is less where a full table would not fit.
+            memory_mib: What the host has, in MiB.
+            limits: Wanted for a bot. Its share of the cores is less where a full table would not fit.
+
+        Raises:
+            HostTooSmall: There is not memory enough for a full table.
         """
-        share = cpus
-        if cores < FULL_TABLE * cpus:
+        share = limits.cpus
+        if cores < FULL_TABLE * share:
             share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
-        return cls(int(cores / share + 1e-9), share)
+        # One more than there are slots: the bots' common limit leaves room for a container on its way out.
+        in_memory = (memory_mib - _RESERVE_MIB) // limits.memory_mib - 1
+        if in_memory < FULL_TABLE:
+            least = _RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
+            raise HostTooSmall(
+                f"a table of {FULL_TABLE} bots with {limits.memory_mib} MiB each takes a machine with "
+                f"{least} MiB of memory; this one has {memory_mib} MiB"
+            )
+        return cls(min(int(cores / share + 1e-9), in_memory), share)
 
     def take(self, count: int) -> tuple[int, ...] | None:
         """Take slots, lowest first, or None where not enough are free."""

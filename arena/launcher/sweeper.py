@@ -54,6 +54,8 @@ class Sweeper:
                 left = self._runtime.sweep(self._install, self._launcher.owns)
             except RuntimeTrouble as error:
                 _log.warning("not swept, the next sweep tries again", error=str(error))
+            except Exception:  # noqa: BLE001 - a thread that ended would sweep never again, and nobody would know
+                _log.exception("not swept, the next sweep tries again")
             else:
                 if left:
                     _log.warning("removed sandboxes that a match had left", sandboxes=left)

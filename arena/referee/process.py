@@ -36,6 +36,7 @@ from arena.referee.spec import (
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
+_STDERR_BYTES: Final = _MIB
 
 
 def main() -> None:
@@ -52,6 +53,8 @@ def _confine(spec: RefereeSpec) -> None:
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # What it prints on stderr goes into a file of the launcher's.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
     if spec.uid is not None:
         os.setgroups([])
         os.setresgid(spec.uid, spec.uid, spec.uid)

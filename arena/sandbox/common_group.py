@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,9 @@ _PATIENCE_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.05
 
 _ROOT: Final = Path("/sys/fs/cgroup")
+
+_CHARGED_AT_ONCE: Final = 1024 * 1024
+"""The kernel charges in portions, so the use stops a little below the limit."""
 
 _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -34,6 +38,11 @@ class CommonGroup:
         self._place = place
         self._cap = cap
         self._root = root
+
+    @property
+    def exists(self) -> bool:
+        """Whether somebody has made it."""
+        return bool(_tops(self._place, self._root))
 
     def hold(self) -> None:
         """Make the group with its limits, before there are bots. What can't be written is seen by ``held``.
@@ -98,6 +107,45 @@ class CommonGroup:
         return (
             None if holds(line, found) else f"{self._root / line.file} says {found} instead of {line.value}"
         )
+
+
+class Overruns:
+    """Counts how often all bots together have come to their common limit of memory. Threads may share it.
+
+    Args:
+        place: Where the group is.
+        root: Of the control groups.
+    """
+
+    def __init__(self, place: Place, root: Path = _ROOT) -> None:
+        self._place = place
+        self._root = root
+        self._lock = threading.Lock()
+        self._seen = 0
+
+    def count(self) -> int:
+        """Return the number so far; 0 where nothing can be seen."""
+        try:
+            return self._version_1() if self._place.version == 1 else self._version_2()
+        except (OSError, ValueError):
+            return self._seen
+
+    def _version_1(self) -> int:
+        # The counter of failures stands still on kernels of our days; the highest use can be set back.
+        folder = self._root / "memory" / self._place.path
+        with self._lock:
+            highest, limit = (
+                int((folder / f"memory.{name}_in_bytes").read_text()) for name in ("max_usage", "limit")
+            )
+            if highest > limit - _CHARGED_AT_ONCE:
+                self._seen += 1
+                (folder / "memory.max_usage_in_bytes").write_text("0")
+            return self._seen
+
+    def _version_2(self) -> int:
+        # The local file: the other one counts the bots' own limits too.
+        lines = (self._root / self._place.path / "memory.events.local").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 
 
 def containers_below(place: Place, root: Path = _ROOT) -> frozenset[str]:

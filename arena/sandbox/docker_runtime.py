@@ -12,7 +12,7 @@ from docker.errors import APIError
 
 from arena.match import Limits
 from arena.sandbox.cap import Place, cap_for
-from arena.sandbox.common_group import CommonGroup, containers_below, end_container, overruns
+from arena.sandbox.common_group import CommonGroup, Overruns, containers_below, end_container
 from arena.sandbox.docker_engine import engine_errors, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
@@ -71,6 +71,8 @@ class DockerRuntime:
             driver=info["CgroupDriver"],
             version=int(info["CgroupVersion"]),
         )
+
+        self._overruns = Overruns(self._place)
 
     @property
     def host(self) -> Host:
@@ -131,7 +133,7 @@ class DockerRuntime:
             spec.name,
             limits=limits,
             warnings=warnings,
-            overruns=lambda: overruns(self._place),
+            overruns=self._overruns.count,
         )
 
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:

@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+from collections.abc import Callable
 from socket import SocketIO
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from docker.utils.socket import frames_iter
 
 from arena.sandbox.capture import Capture
 from arena.sandbox.docker_engine import engine_errors, is_gone, launch_errors
+from arena.sandbox.errors import RuntimeTrouble
 from arena.sandbox.runtime import Exit
 
 _PATIENCE_SECONDS: Final = 30
@@ -36,24 +38,29 @@ class DockerSandbox:
         name: For messages.
         limits: What holds it, in words.
         warnings: What the engine said when it was created.
+        overruns: Tells how often all bots together have come to their common limit of memory.
 
     Attributes:
         warnings: The same.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what there is to know of it
         self,
         client: docker.APIClient,
         container: str,
         name: str,
+        *,
         limits: tuple[str, ...],
         warnings: tuple[str, ...],
+        overruns: Callable[[], int],
     ) -> None:
         self._client = client
         self._container = container
         self._name = name
         self._limits = limits
         self.warnings = warnings
+        self._overruns = overruns
+        self._overruns_before = overruns()
         self._stderr = _Stderr()
         self._lock = threading.Lock()
         self._removed = False
@@ -76,9 +83,20 @@ class DockerSandbox:
             self._client.start(self._container)
 
     def wait(self) -> Exit:
-        """Return how it ended, after it has; ``code`` is None where it was removed before anyone asked."""
+        """Return how it ended, after it has; ``code`` is None where it was removed before anyone asked.
+
+        Raises:
+            RuntimeTrouble: The engine lost track of it; or it was ended because all bots together ran out of
+                memory, which is no bot's fault.
+        """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
+        # The engine hears of memory only where a bot came to its own limit.
+        if ended.code == _KILLED and self._overruns() > self._overruns_before:
+            raise RuntimeTrouble(
+                f"container {self._name} was ended because all bots together ran out of memory: "
+                "see what else runs in their control group"
+            )
         self._stderr.finish()
         with self._lock:
             self._exit = self._exit or ended

@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.launcher import SlotPool
+from arena.launcher import HostTooSmall, SlotPool
 from arena.match import Limits
+
+PLENTY = 1 << 30
+"""Memory in MiB."""
 
 
 @pytest.mark.parametrize(
@@ -14,17 +17,29 @@ from arena.match import Limits
 )
 def test_slots_of_a_host(cores: int, size: int, share: float) -> None:
     """A table of five fits on any host; on a single core each of its bots gets less."""
-    pool = SlotPool.for_host(cores, Limits().cpus)
+    pool = SlotPool.for_host(cores, PLENTY, Limits())
     assert (pool.size, pool.share) == (size, share)
 
 
 @given(cores=st.integers(1, 512), cpus=st.sampled_from([0.05, 0.1, 0.25, 0.3, 0.4, 0.5, 1.0, 2.0]))
 def test_shares_never_exceed_the_cores(cores: int, cpus: float) -> None:
     """Whatever the host and the share: all seats together get no more than there is, and five of them fit."""
-    pool = SlotPool.for_host(cores, cpus)
+    pool = SlotPool.for_host(cores, PLENTY, Limits(cpus=cpus))
     assert pool.size * pool.share <= cores + 1e-6
     assert pool.size >= 5
     assert 0 < pool.share <= cpus
+
+
+@given(cores=st.integers(1, 512), memory=st.integers(0, 1 << 20))
+def test_slots_fit_into_the_memory(cores: int, memory: int) -> None:
+    """What all slots may use, and one more, is there beside a reserve; or no table can be seated."""
+    if memory < 6 * 256 + 384:
+        with pytest.raises(HostTooSmall, match=f"1920 MiB of memory; this one has {memory} MiB"):
+            SlotPool.for_host(cores, memory, Limits())
+    else:
+        pool = SlotPool.for_host(cores, memory, Limits())
+        assert pool.size >= 5
+        assert (pool.size + 1) * 256 + 384 <= memory
 
 
 @given(st.lists(st.integers(1, 5), max_size=20))
