@@ -2,6 +2,7 @@
 
 import os
 from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated
 
@@ -81,6 +82,13 @@ class Settings(BaseSettings):
         if unknown := sorted(value - set(CONTROL_NAMES)):
             known = ", ".join(CONTROL_NAMES)
             raise ValueError(f"there is no control called {', '.join(unknown)}; the controls are {known}")
+        return value
+
+    @field_validator("trusted_proxies", mode="after")
+    @classmethod
+    def _addresses(cls, value: frozenset[str]) -> frozenset[str]:
+        for address in value:
+            ip_network(address, strict=False)  # its ValueError names what is no address
         return value
 
     @property

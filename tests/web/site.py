@@ -12,14 +12,23 @@ START_SECONDS = 60
 
 
 @contextmanager
-def served(data_dir: Path, *, python: str = sys.executable, cwd: Path | None = None) -> Iterator["Site"]:
-    """Start ``python -m web`` on a free port, wait until it listens, and end it after use."""
+def served(
+    data_dir: Path, *, python: str = sys.executable, cwd: Path | None = None, **settings: str
+) -> Iterator["Site"]:
+    """Start ``python -m web`` on a free port, wait until it listens, and end it after use.
+
+    Args:
+        data_dir: Its data.
+        python: What runs it.
+        cwd: Where.
+        settings: Of its environment.
+    """
     process = subprocess.Popen(  # noqa: S603 - our own argument list
         [python, "-m", "web", "--data-dir", str(data_dir), "--port", "0"],
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env=environment(),
+        env=environment() | settings,
     )
     assert process.stderr is not None
     try:

@@ -23,13 +23,13 @@ def data_dir(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own argument list
         [sys.executable, "-m", "web", *arguments],
         capture_output=True,
         text=True,
         timeout=START_SECONDS,
-        env=environment(),
+        env=environment() | settings,
         check=False,
     )
 
@@ -92,4 +92,43 @@ def test_a_port_that_is_taken_is_named(data_dir: Path) -> None:
     assert ended.returncode == 1
     assert f"can't listen on 127.0.0.1, port {port}" in ended.stderr
     assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(("trusted", "believed"), [("", False), ("192.0.2.1", False), ("127.0.0.0/8", True)])
+def test_only_a_proxy_that_is_trusted_is_believed(
+    data_dir: Path,
+    trusted: str,
+    believed: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    """What it says of the visitor's connection decides on the cookie, and whose attempts are counted."""
+    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"}
+    with (
+        served(data_dir, ARENA_TRUSTED_PROXIES=trusted) as site,
+        httpx2.Client(base_url=site.url, timeout=START_SECONDS, headers=forwarded) as client,
+    ):
+        client.headers["Origin"] = site.url
+        answer = client.post("/register", data={"name": "ann", "password": "correct horse battery staple"})
+        assert answer.status_code == 303
+        assert answer.headers["set-cookie"].startswith("__Host-kaiten=") == believed
+        attempt = {"name": "ann", "password": "wrong"}
+        statuses = [client.post("/login", data=attempt).status_code for _ in range(11)]
+        assert statuses == [403] * 10 + [429]
+        client.headers["X-Forwarded-For"] = "198.51.100.2"
+        assert client.post("/login", data=attempt).status_code == (403 if believed else 429)
+
+
+def test_registration_is_a_setting(data_dir: Path) -> None:
+    """The site reads it from its environment."""
+    with served(data_dir, ARENA_REGISTRATION="closed") as site:
+        answer = httpx2.get(f"{site.url}/register", timeout=START_SECONDS)
+        assert "Registration is closed here" in answer.text
+
+
+def test_a_proxy_that_is_no_address_is_named(data_dir: Path) -> None:
+    """Before anything is served: a name that nobody looks up would protect nothing."""
+    ended = _run("--data-dir", str(data_dir), "--port", "0", ARENA_TRUSTED_PROXIES="127.0.0.1,proxy.example")
+    assert ended.returncode == 1
+    assert "ARENA_TRUSTED_PROXIES" in ended.stderr
+    assert "proxy.example" in ended.stderr
     assert "Traceback" not in ended.stderr
