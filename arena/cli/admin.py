@@ -12,6 +12,7 @@ from arena.cli import users
 from arena.cli.console import WRONG, fail
 from arena.cli.operating import write_down
 from arena.cli.playing import explained, say
+from arena.cli.submissions import submissions
 from arena.intake import IntakeTrouble, Rejected
 from arena.names import WrongName
 from arena.sandbox import LaunchRefused
@@ -23,6 +24,7 @@ _MIB: Final = 1024 * 1024
 app = typer.Typer(help="For whoever runs the arena.", no_args_is_help=True)
 for command in (users.create_user, users.reset_password, users.list_users, users.invite, users.audit):
     app.command()(command)
+app.command()(submissions)
 
 
 @app.callback()

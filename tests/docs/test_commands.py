@@ -21,6 +21,7 @@ EVERY_COMMAND = {
     "arena doctor",
     "arena admin rebuild-ratings",
     "arena admin add-bot",
+    "arena admin submissions",
     "arena admin create-user",
     "arena admin reset-password",
     "arena admin list-users",
