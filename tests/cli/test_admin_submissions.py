@@ -7,7 +7,8 @@ from pathlib import Path
 from arena.store import Quota, open_store
 from arena.submitting.stages import Cause, CauseKind, Stage
 from tests.cli.command import arena
-from tests.store.test_submissions import START, new
+from tests.store.builders import START
+from tests.store.test_submissions import new
 
 QUOTA = Quota(submissions_a_day=9, bots=9, on_their_way=9)
 
