@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from arena.match import Clock, Fault, MatchRecord
+from arena.sandbox import MATCH_LABEL, SEAT_LABEL
 
 SEAT: Final = 0
 """The attacker's, in every hostile match."""
@@ -19,6 +20,9 @@ CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
 
 QUICK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
 """For attacks that use up their time, so that the match ends soon; honest bots don't come near it."""
+
+MATCH: Final = "hostile"
+"""Name of the match that the attacker plays in."""
 
 VERDICTS: Final = {
     Fault.TIMEOUT: "T",
@@ -59,6 +63,11 @@ class Peak(NamedTuple):
     cores: float = 0
 
 
+def is_attacker(labels: Mapping[str, str]) -> bool:
+    """Tell the attacker's container from all others."""
+    return (labels.get(MATCH_LABEL), labels.get(SEAT_LABEL)) == (MATCH, str(SEAT))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of an attack.
@@ -66,6 +75,8 @@ class Outcome:
     Attributes:
         record: Of the hostile match; the attacker sits on :data:`SEAT`.
         peak: The most that was used meanwhile.
+        throttled: In how many periods of 0.1 s the attacker was held back since its share of the processor
+            was used up.
         left: What was still there after the match, in words, one thing each.
         seconds: From the start of the match to its end.
         runtime: What ran the containers, such as ``runc``; ``runsc`` for gVisor under any name.
@@ -76,6 +87,7 @@ class Outcome:
     left: tuple[str, ...]
     seconds: float
     runtime: str
+    throttled: int = 0
 
     @property
     def gvisor(self) -> bool:

@@ -109,5 +109,10 @@ def network(outcome: Outcome) -> str:
 
 
 def cores(outcome: Outcome) -> str:
-    """Tell of processor time beyond the share."""
-    return f"{outcome.peak.cores:.2f} cores" if outcome.peak.cores > BOUNDS.cores else ""
+    """Tell of processor time beyond the share.
+
+    How much that is depends on what else the machine does; that nothing held it back does not.
+    """
+    if outcome.peak.cores > BOUNDS.cores:
+        return f"{outcome.peak.cores:.2f} cores"
+    return "" if outcome.throttled else "all the processor time that there was"

@@ -46,6 +46,14 @@ class Group:
                 return int(words[words.index("usage_usec") + 1]) / 1e6
         return self._first("cpuacct.usage") / 1e9
 
+    def throttled(self) -> int:
+        """Return in how many periods it had used up its share of the processor before their end."""
+        for text in self._texts("cpu.stat"):
+            words = text.split()
+            if "nr_throttled" in words:
+                return int(words[words.index("nr_throttled") + 1])
+        return 0
+
     def _first(self, *names: str) -> int:
         return next((int(text) for name in names for text in self._texts(name)), 0)
 

@@ -24,11 +24,10 @@ from arena.launcher import Launcher
 from arena.launcher.sockets import REFEREE_UID
 from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
-from arena.sandbox import MATCH_LABEL, SEAT_LABEL
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.sandbox.policy import FIRST_UID
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import CLOCK, FIRST_SLOT, SEAT, Attack, Control, Outcome
+from tests.sandbox.hostile.attack import CLOCK, FIRST_SLOT, MATCH, Attack, Control, Outcome, is_attacker
 from tests.sandbox.hostile.judge import complaints, control_complaints
 from tests.sandbox.hostile.watch import Watch
 
@@ -51,11 +50,7 @@ class LooseClient(docker.APIClient):
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
         """Create it, without the control."""
-        labels = arguments.get("labels") or {}
-        if (labels.get(MATCH_LABEL), labels.get(SEAT_LABEL)) == (
-            "hostile",
-            str(SEAT),
-        ) and self.without.template:
+        if self.without.template and is_attacker(arguments.get("labels") or {}):
             self.without.template(arguments)
         return super().create_container(*args, **arguments)
 
@@ -97,7 +92,7 @@ class HostileStage:
 
     def attack(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack against the arena as it is, and say what is wrong with the outcome."""
-        hostile = self._match("hostile", (attack.command(), *[_HONEST] * attack.honest), attack.clock)
+        hostile = self._match(MATCH, (attack.command(), *[_HONEST] * attack.honest), attack.clock)
         second = self._match("second", (_HONEST, _HONEST), CLOCK)
         with _alone(), ThreadPoolExecutor(1) as pool:
             beside = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
@@ -107,7 +102,7 @@ class HostileStage:
     def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack with its control taken away, and say what is wrong with the outcome."""
         control = attack.control
-        hostile = self._match("hostile", (attack.command(), _HONEST), control.clock or attack.clock)
+        hostile = self._match(MATCH, (attack.command(), _HONEST), control.clock or attack.clock)
         seen: list[str] = []
         self._client.without = control
         self._client.before_removal = lambda: seen.extend(self._watch.remains())
@@ -142,6 +137,7 @@ class HostileStage:
         return Outcome(
             record=record,
             peak=self._watch.peak,
+            throttled=self._watch.throttled,
             left=self._watch.left(),
             seconds=seconds,
             runtime="runsc" if self.gvisor else self.runtime.describe.removeprefix("docker/"),

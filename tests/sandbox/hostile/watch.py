@@ -12,7 +12,7 @@ import docker
 from docker.errors import APIError
 
 from arena.sandbox import INSTALL_LABEL
-from tests.sandbox.hostile.attack import Peak
+from tests.sandbox.hostile.attack import Peak, is_attacker
 from tests.sandbox.hostile.groups import Group, Meter
 
 _PAUSE_SECONDS: Final = 0.1
@@ -39,6 +39,7 @@ class Watch:
         self._seen: dict[str, dict[str, Any]] = {}
         self._meters: dict[str, Meter] = {}
         self._peak = Peak()
+        self._throttled = 0
         self._shared: set[str] = set()
 
     @property
@@ -46,10 +47,16 @@ class Watch:
         """The most that was seen in the last :meth:`watching`."""
         return self._peak
 
+    @property
+    def throttled(self) -> int:
+        """In how many periods the attacker had used up its share of the processor, in the same."""
+        return self._throttled
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look again and again while the context lasts."""
         self._seen, self._meters, self._peak, self._shared = {}, {}, Peak(), self._volumes()
+        self._throttled = 0
         before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
@@ -97,6 +104,15 @@ class Watch:
             disk=sum(_size(folder) for details in self._seen.values() for folder in self._folders(details)),
         )
         self._peak = Peak(*map(max, self._peak, now))
+        self._throttled = max(
+            self._throttled,
+            *(
+                group.throttled()
+                for group in groups
+                if is_attacker(self._seen[group.container]["Config"]["Labels"])
+            ),
+            0,
+        )
 
     def _containers(self) -> list[str]:
         found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self._install}"})
