@@ -22,6 +22,9 @@ _MUST_BE_FOLDERS: Final = (*MOUNTED, "tmp", "run", "run/arena", "run/arena-init"
 _SHADOWED: Final = (("tmp",), ("run", "arena"), ("run", "arena-init"))
 """Of these an image's own content is not seen while it runs: the arena mounts over them."""
 
+_MUST_BE_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
+"""The engine mounts a file over each."""
+
 _ACCOUNTS: Final = ("etc/passwd", "etc/group")
 _MAX_PATH_BYTES: Final = 2048
 """Of a path that links have been followed for. Linux takes 4096, and the engine puts its own before it."""
@@ -177,6 +180,9 @@ class Tree:
         """
         for path in _ACCOUNTS:
             self._check_accounts(path)
+        for path in _MUST_BE_FILES:
+            if (file := self.resolve(path)[1]) is not None and file.kind is Kind.FOLDER:
+                raise Rejected(f"the image's /{path} is no file: make it one, or leave it out")
         for path in _MUST_BE_FOLDERS:
             node: Node | None = self._root
             for part in path.split("/"):
@@ -214,7 +220,7 @@ class Tree:
         # The engine makes a folder that is missing, in the image and again where it mounts over it.
         through_links = where != tuple(path.split("/")[1:])
         for place in _SHADOWED:
-            if where[: len(place)] == place and (through_links or place != ("tmp",)):
+            if where[: len(place)] == place and (through_links or where != ("tmp",)):
                 raise Rejected(
                     f"the image's WORKDIR {shown(path)} leads to what the arena mounts: choose another"
                 )

@@ -91,12 +91,13 @@ CONFIGS = (
     in_config(
         "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="no folder|of the system"
     ),
+    in_config("a folder to start in that is never seen", WorkingDir="/tmp/x", refused="arena mounts"),  # noqa: S108 - the image's
     Attack(
         name="a folder to start in that is hidden behind a link",
         build=oci_archive(
             Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
         ),
-        control=oci_archive(Draft(config={"WorkingDir": "/tmp/x"})),  # noqa: S108 - the image's
+        control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - the image's
         refused="what the arena mounts",
     ),
     Attack(

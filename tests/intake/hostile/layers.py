@@ -231,6 +231,7 @@ _TREE = (
     ),
     in_layer("accounts that lead to a folder", symlink(b"etc/passwd", b"/"), refused="/passwd is no file"),
     in_layer("accounts that lead nowhere yet", symlink(b"etc/passwd", b"/tmp"), refused="/passwd is no file"),
+    in_layer("a folder for the engine's hosts", folder(b"etc/hosts"), refused="/etc/hosts is no file"),
     in_layer("accounts in a circle", symlink(b"etc/passwd", b"passwd"), refused="more than 40 links"),
     Attack(
         name="giant accounts that a later layer removes",
