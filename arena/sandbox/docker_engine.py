@@ -1,5 +1,6 @@
 """Finds the Docker engine, and tells its failures apart."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -29,9 +30,9 @@ def connect() -> docker.APIClient:
     Raises:
         RuntimeTrouble: None answers.
     """
-    where = kwargs_from_env()
-    address = where.get("base_url", "unix:///var/run/docker.sock")
+    address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
+        where = kwargs_from_env()
         client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
     except (DockerException, OSError) as error:
         raise RuntimeTrouble(

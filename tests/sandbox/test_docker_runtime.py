@@ -286,6 +286,14 @@ def test_no_engine_is_trouble_that_says_what_to_do(monkeypatch: pytest.MonkeyPat
     gc.collect()  # here, where its warnings are expected
 
 
+def test_half_settings_of_an_engine_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TLS without certificates is a setting to mend, and no defect of the arena's."""
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+    monkeypatch.setenv("DOCKER_CERT_PATH", "/nowhere")
+    with pytest.raises(RuntimeTrouble, match="certificate"):
+        connect()
+
+
 @DIAL_FAILURES_LEAK
 def test_an_engine_that_goes_away_is_trouble(docker_stage: DockerStage, tmp_path: Path) -> None:
     """When the engine goes away under a runtime, its calls are trouble of the arena's own."""

@@ -241,7 +241,10 @@ def _is_recent(name: str) -> bool:
 @contextmanager
 def _listening(path: Path, owner: tuple[int, int]) -> Iterator[None]:
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(path))
+        try:
+            server.bind(str(path))
+        except OSError as error:
+            raise RuntimeTrouble(f"the socket {path}: {error}; choose another ARENA_RUN_DIR") from error
         server.listen()
         path.chmod(0o600)
         os.lchown(path, *owner)
