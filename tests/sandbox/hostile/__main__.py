@@ -1,6 +1,7 @@
 """``make hostile``: plays every attack, and its control, and prints the table."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -60,6 +61,8 @@ def main() -> int:
     options = parser.parse_args()
     attacks: tuple[Attack | Upload, ...] = (*ATTACKS, *UPLOADS)
     lines = [_Line(attack) for attack in attacks if not options.numbers or attack.number in options.numbers]
+    # Whoever ends this gets what it has made removed all the same.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     client = docker.from_env()
     stage = HostileStage(client, ensure_base_image(client, PYTHON), options.runtime)
     try:
