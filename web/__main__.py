@@ -14,6 +14,7 @@ import uvicorn
 from arena.accounts import open_accounts
 from arena.settings import Settings, WrongSettings, read_settings
 from arena.store import StoreError, open_store
+from arena.submitting.opening import open_receiver
 from web.app import create_app
 
 _GRACE_SECONDS: Final = 5
@@ -29,14 +30,20 @@ def main() -> int:
         settings = read_settings()
         arguments = _parser(settings).parse_args()
         listener = _listen(arguments.host, arguments.port)
-        store = open_store(_database(Settings(data_dir=arguments.data_dir)))
+        settings = settings.model_copy(update={"data_dir": arguments.data_dir})
+        store = open_store(_database(settings))
     except (CannotServe, StoreError, WrongSettings) as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201 - a command speaks on its terminal
         return 1
     with listener, closing(store):
         server = uvicorn.Server(
             uvicorn.Config(
-                create_app(store.reads, open_accounts(store.people, settings.registration)),
+                create_app(
+                    store.reads,
+                    open_accounts(store.people, settings.registration),
+                    store.desk,
+                    open_receiver(settings, store),
+                ),
                 log_level="warning",
                 access_log=False,
                 server_header=False,

@@ -25,6 +25,7 @@ class World:
         store: Real.
         mode: Who may register.
         now: The time; add to it.
+        uploads: Where files for its bots go.
         pseudonyms: Those to be given, in order; ``former-1``, ``former-2``, … without.
         accounts: Of the store.
     """
@@ -32,6 +33,7 @@ class World:
     store: Store
     mode: RegistrationMode = RegistrationMode.OPEN
     now: datetime = START
+    uploads: Path = Path("/nowhere")
     pseudonyms: list[str] = field(default_factory=list)
     accounts: Accounts = field(init=False)
 
@@ -47,7 +49,7 @@ class World:
     @classmethod
     def at(cls, folder: Path, mode: RegistrationMode = RegistrationMode.OPEN) -> Self:
         """Make one in a folder."""
-        return cls(open_store(f"sqlite:///{folder / 'arena.sqlite3'}"), mode)
+        return cls(open_store(f"sqlite:///{folder / 'arena.sqlite3'}"), mode, uploads=folder / "uploads")
 
     def with_hasher(self, hasher: PasswordHasher) -> Accounts:
         """Return accounts of the same store that hash in another way."""

@@ -1,12 +1,28 @@
 """The site over a test's store."""
 
+import secrets
+
 from fastapi import FastAPI
 
-from arena.store import Store
+from arena.store import Quota, Store
+from arena.submitting.receiver import Receiver
+from arena.submitting.uploads import Uploads
 from tests.accounts.world import World
 from web import create_app
 
 
 def site_of(store: Store) -> FastAPI:
     """Return the site, open for registration, with cheap hashes."""
-    return create_app(store.reads, World(store).accounts)
+    return site_over(World(store))
+
+
+def site_over(world: World) -> FastAPI:
+    """Return the site over a world, with room for a few files."""
+    receiver = Receiver(
+        world.store,
+        Uploads(world.uploads, 0),
+        Quota(submissions_a_day=3, bots=2, on_their_way=9),
+        now=lambda: world.now,
+        new_id=lambda: secrets.token_hex(8),
+    )
+    return create_app(world.store.reads, world.accounts, world.store.desk, receiver)

@@ -11,8 +11,10 @@ from fastapi.testclient import TestClient
 
 from arena.accounts import Scope
 from arena.accounts.sessions import IDLE
-from arena.store import Role
+from arena.store import KnownAccount, Quota, Role
 from tests.accounts.world import PASSWORD, World
+from tests.store.builders import add_bot, finished
+from tests.store.test_submissions import CAUSE, claim, game, new, qualify
 from tests.web.people import browser, logged_in, program, token
 
 CALLERS: Final = ("anonymous", "user", "other", "operator", "token", "other token", "bad token", "expired")
@@ -25,6 +27,8 @@ ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
 KNOWN: Final = dict.fromkeys(CALLERS, 401) | dict.fromkeys(
     ("user", "other", "operator", "token", "other token"), 200
 )
+SENT_BY_USER: Final = KNOWN | {"other": 404, "other token": 404}
+"""A submission, its games and its stages are its owner's and the operators'."""
 MATRIX: Final = {
     ("GET", "/"): EVERYBODY,
     ("GET", "/games"): EVERYBODY,
@@ -49,10 +53,31 @@ MATRIX: Final = {
     ("GET", "/api/v1/account/tokens"): KNOWN,
     ("POST", "/api/v1/account/tokens"): dict.fromkeys(CALLERS, 401)
     | dict.fromkeys(("user", "other", "operator", "token", "other token"), 422),
+    ("PUT", "/api/v1/bots/{bot}/submissions"): dict.fromkeys(CALLERS, 401)
+    | dict.fromkeys(("user", "other", "operator", "token", "other token"), 422),
+    ("GET", "/api/v1/submissions"): KNOWN,
+    ("GET", "/api/v1/submissions/{id_}"): SENT_BY_USER,
+    ("GET", "/api/v1/submissions/{id_}/games/{game}/replay"): SENT_BY_USER,
+    ("GET", "/api/v1/submissions/{id_}/events"): SENT_BY_USER,
     ("DELETE", "/api/v1/account/tokens/{number}"): dict.fromkeys(CALLERS, 401)
     | {"user": 204, "token": 204, "other": 404, "operator": 404, "other token": 404},
 }
 """The status of an empty request. A route that is not here fails the test below."""
+
+
+SUBMISSION: Final = "5ca1ab1e"
+
+
+def submitted(world: World, owner: KnownAccount) -> None:
+    """Add a submission that has played a game and was rejected, so that nothing more will come of it."""
+    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
+    sent = new(SUBMISSION, "mine", owner.name, owner.id)
+    world.store.desk.add(sent, quota)
+    qualify(world.store, SUBMISSION)
+    opponent = add_bot(world.store, "opponent", author="house")
+    world.store.desk.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
+    assert world.store.writes.record(finished(claim(world.store), [(1, 2)]))
+    world.store.desk.reject(SUBMISSION, CAUSE, world.now)
 
 
 @dataclass(frozen=True)
@@ -68,6 +93,7 @@ def scene(world: World, request: pytest.FixtureRequest) -> Scene:
     """Give a caller; session and token that they name are the user's."""
     user, other, _ = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
     scopes = set(Scope) - {Scope.OPERATE}
+    submitted(world, user)
     secret = token(world, user, scopes)
     _, spare = world.accounts.tokens.create(user, name="spare", scopes=scopes, days=30)
     visitors = {
@@ -100,7 +126,8 @@ def expired(world: World) -> TestClient:
 def address(path: str, numbers: dict[str, int]) -> str:
     """Put what a path needs into it."""
     part = path.partition("/{number}")[0]
-    return path.format(game="nothing", number=numbers.get(part))
+    played = "q-0-0" if path.startswith("/api/") else "nothing"
+    return path.format(game=played, number=numbers.get(part), bot="mine", id_=SUBMISSION)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:

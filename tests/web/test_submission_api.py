@@ -1,0 +1,156 @@
+"""Submissions for programs: sent whole or not at all, seen by their owner, followed until their end."""
+
+import hashlib
+import threading
+from datetime import timedelta
+
+import msgspec
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.accounts import Scope
+from arena.intake.wrap import MAX_SOURCE_BYTES
+from arena.store import KnownAccount
+from tests.accounts.world import World
+from tests.builders import host_report
+from tests.store.builders import add_bot
+from tests.store.test_submissions import CAUSE
+from tests.web.people import logged_in, program, token
+
+FILE = b"print('hello')\n" * 9000
+"""More than the site takes elsewhere."""
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Give somebody with an account, in an arena whose host holds everything."""
+    world.store.writes.record_host(host_report(), ())
+    return world.add("ann")
+
+
+def sender(world: World, account: KnownAccount) -> TestClient:
+    """Return a program that may send and read."""
+    return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
+
+
+def put(
+    client: TestClient, bot: str = "mine", content: bytes = FILE, **query: str
+) -> "tuple[int, dict[str, object]]":
+    """Send a file; return status and answer."""
+    answer = client.put(f"/api/v1/bots/{bot}/submissions", params={"kind": "python"} | query, content=content)
+    return answer.status_code, answer.json()
+
+
+def test_a_file_is_sent_and_found_again(world: World, ann: KnownAccount) -> None:
+    """In one piece or in many, with a note; the answer says where it is to be followed."""
+    client = sender(world, ann)
+    digest = hashlib.sha256(FILE).hexdigest()
+    answer = client.put(
+        "/api/v1/bots/mine/submissions",
+        params={"kind": "python", "note": "a first try", "sha256": digest},
+        content=(FILE[start : start + 5000] for start in range(0, len(FILE), 5000)),
+    )
+    assert answer.status_code == 201, answer.text
+    made = answer.json()
+    assert (made["stage"], made["size"], made["sha256"]) == ("received", len(FILE), digest)
+    assert (made["author"], made["note"]) == ("ann", "a first try")
+    found = client.get(answer.headers["Location"]).json()
+    assert found == made | {"games": []}
+    assert client.get("/api/v1/submissions").json() == {"submissions": [made], "before": None}
+    assert client.get("/api/v1/submissions?bot=other").json()["submissions"] == []
+    assert (world.uploads / f"{made['id']}.py").read_bytes() == FILE
+
+
+def test_a_browser_may_send_too(world: World, ann: KnownAccount) -> None:
+    """From the site's own pages, with its session; not from another site's."""
+    assert ann.name
+    browsing = logged_in(world, "ann")
+    assert put(browsing)[0] == 201
+    browsing.headers["Sec-Fetch-Site"] = "cross-site"
+    assert put(browsing, content=FILE[:100])[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("bot", "content", "query", "status", "words"),
+    [
+        ("mine", FILE, {"sha256": "0" * 64}, 422, "has the SHA-256"),
+        ("mine", FILE, {"sha256": "short"}, 422, "sha256"),
+        ("mine", FILE, {"kind": "wine"}, 422, "kind"),
+        ("mine", FILE, {"note": "x" * 201}, 422, "201 characters"),
+        ("mine", b"", {}, 422, "empty"),
+        ("m", FILE, {}, 422, "can't be the name"),
+        ("taken", FILE, {}, 409, "belongs to a bot of ben"),
+        ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "may have 1048576 bytes"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sent, and what is said
+    world: World, ann: KnownAccount, bot: str, content: bytes, query: dict[str, str], status: int, words: str
+) -> None:
+    """The problem says what is wrong and what to do."""
+    add_bot(world.store, "taken", author="ben")
+    code, problem = put(sender(world, ann), bot, content, **query)
+    assert (code, problem["status"]) == (status, status)
+    assert words in str(problem["detail"])
+    assert problem["hint"]
+    assert world.store.desk.newest() == ()
+    assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
+
+
+def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None:
+    """A file that is shorter than announced is no file."""
+    client = sender(world, ann)
+    answer = client.put(
+        "/api/v1/bots/mine/submissions?kind=python",
+        content=FILE[:100],
+        headers={"Content-Length": str(len(FILE))},
+    )
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert "100 of 135000 bytes came" in answer.json()["detail"]
+    assert list(world.uploads.iterdir()) == []
+
+
+def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount) -> None:
+    """429 after three within a day; 503 where strangers must not play, without telling them why."""
+    client = sender(world, ann)
+    assert [put(client)[0] for _ in range(4)] == [201, 201, 201, 429]
+    world.later(days=1)
+    assert put(sender(world, ann))[0] == 201
+    world.store.writes.record_host(host_report("swap"), ())
+    code, problem = put(sender(world, ann))
+    assert code == 503
+    assert "swap" not in str(problem)
+
+
+def test_scopes_count(world: World, ann: KnownAccount) -> None:
+    """Who may only read can't send, and the other way round."""
+    assert put(program(world, "kaiten_made-up"))[0] == 401
+    reader = program(world, token(world, ann, {Scope.READ}))
+    assert put(reader)[0] == 403
+    only_sends = program(world, token(world, ann, {Scope.SUBMIT}))
+    code, made = put(only_sends)
+    assert code == 201
+    assert only_sends.get(f"/api/v1/submissions/{made['id']}").status_code == 403
+    assert reader.get(f"/api/v1/submissions/{made['id']}").status_code == 200
+
+
+def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> None:
+    """An event for each change, as it happens; then the stream ends."""
+    client = sender(world, ann)
+    _, made = put(client)
+    id_ = str(made["id"])
+
+    def go_on() -> None:
+        world.store.desk.inspected(id_, "sha256:1", world.now + timedelta(seconds=1))
+
+    later = threading.Timer(0.6, go_on)
+    later.start()
+    end = threading.Timer(1.8, lambda: world.store.desk.reject(id_, CAUSE, world.now))
+    end.start()
+    with client.stream("GET", f"/api/v1/submissions/{id_}/events") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = [line.removeprefix("data: ") for line in answer.iter_lines() if line.startswith("data: ")]
+    stages = [msgspec.json.decode(line) for line in lines]
+    later.join()
+    end.join()
+    assert [said["stage"] for said in stages] == ["received", "inspected", "rejected"]
+    assert stages[-1]["cause"]["exit_code"] == 3
