@@ -12,17 +12,15 @@ import structlog
 from arena.admission import Gate
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
+from arena.coordinator.voids import VoidsInARow
 from arena.launcher import Launcher, LauncherStopped, MatchVoid, SlotPool
 from arena.match import RuntimeName, encode
+from arena.services import HOUSE
 from arena.store import Claim, FinishedMatch, MatchState, Store
 
 _log = structlog.get_logger()
 
 _POLL_SECONDS: Final = 0.5
-
-
-_VOIDS_IN_A_ROW: Final = 10
-"""With so many faults of the arena and no match played between them, it is not the matches."""
 
 
 class ArenaTrouble(Exception):
@@ -80,7 +78,7 @@ class Coordinator:
             queue.SimpleQueue()
         )
         self._running = 0
-        self._voids_in_a_row = 0
+        self._voids = VoidsInARow()
         self._next: Claim | None = None
         self.stopped = False
 
@@ -96,9 +94,9 @@ class Coordinator:
         """
         try:
             while not self.stopped:
-                if self._voids_in_a_row >= _VOIDS_IN_A_ROW:
+                if self._voids.too_many:
                     raise ArenaTrouble(
-                        f"{self._voids_in_a_row} matches in a row failed for faults of the arena, so it "
+                        f"{self._voids.count} matches in a row failed for faults of the arena, so it "
                         "stops; see above, mend that, and start it again"
                     )
                 waits = self._dispatch()
@@ -168,7 +166,7 @@ class Coordinator:
             _log.exception("match failed", match=claim.spec.match)
             self._void(claim, repr(error))
             return
-        self._voids_in_a_row = 0
+        self._voids.reset()
         if self._store.writes.record(finished):
             self._watcher.on_finished(finished)
         else:
@@ -179,4 +177,6 @@ class Coordinator:
         state = self._store.writes.void(spec.match, spec.attempt, reason, self._now())
         _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
         self._watcher.on_voided(spec.match, reason, quarantined=state is MatchState.QUARANTINED)
-        self._voids_in_a_row += 1
+        self._voids.add(
+            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE]
+        )

@@ -5,6 +5,7 @@ used/HEX     when it was last used, in steps of an hour
 bases/HEX    which image came of the engine's image of this id, one of the arena's own
 """
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,6 +16,8 @@ from arena.intake.errors import IntakeTrouble
 from arena.intake.image import BotImage
 from arena.intake.objects import Objects
 from arena.intake.pruning import Kept, blobs_of
+
+_HEX: Final = re.compile(r"[0-9a-f]{64}")
 
 _COARSE: Final = timedelta(hours=1)
 
@@ -35,8 +38,8 @@ class Records:
         self._objects = objects
 
     def ids(self) -> frozenset[str]:
-        """Return the ids of all images."""
-        return frozenset(f"sha256:{name}" for name in self._objects.sizes("images"))
+        """Return the ids of all images. What else lies in the folder is somebody's mistake and no record."""
+        return frozenset(f"sha256:{name}" for name in self._objects.sizes("images") if _HEX.fullmatch(name))
 
     def image(self, id_: str) -> BotImage | None:
         """Return what an image is made of, or None where it is not kept.

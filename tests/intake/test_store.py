@@ -117,6 +117,19 @@ def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
         store.records.image(added.id)
 
 
+def test_what_is_no_record_disturbs_nobody(tmp_path: Path) -> None:
+    """A file that somebody put among the records is left there, and images are kept and pruned beside it."""
+    store = store_in(tmp_path)
+    added = keep(store, ONE)
+    stray = next(path for path in tmp_path.rglob("images") if path.is_dir()) / "notes.txt"
+    stray.write_text("hello")
+    assert store.records.ids() == {added.id}
+    keep(store, TWO)
+    store.prune(Room(quota=0, keep=frozenset()), NOW + 2 * GRACE)
+    assert store.records.ids() == frozenset()
+    assert stray.read_text() == "hello"
+
+
 def test_the_folder_is_private(tmp_path: Path) -> None:
     """Nobody else reads strangers' images on this host."""
     keep(store_in(tmp_path), ONE)

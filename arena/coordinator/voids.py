@@ -1,0 +1,42 @@
+"""Tells matches that can't be played from an arena that can't play."""
+
+from collections.abc import Collection
+from typing import Final
+
+VOIDS_IN_A_ROW: Final = 10
+"""With so many faults of the arena and no match played between them, it is not the matches."""
+
+
+class VoidsInARow:
+    """Counts the matches that failed for faults of the arena since one was last played."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._in_all: frozenset[str] = frozenset()
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return self._count
+
+    @property
+    def too_many(self) -> bool:
+        """Whether the arena has to be mended: not while one stranger's bot sits in all of them.
+
+        An image that this host's engine can't start, for a reason that nobody knew of, voids the matches of
+        its bot. These are put aside one by one; it must not stop everybody else's.
+        """
+        return self._count >= VOIDS_IN_A_ROW and not self._in_all
+
+    def add(self, strangers: Collection[str]) -> None:
+        """Count a match.
+
+        Args:
+            strangers: The sources of the bots in it that are not the arena's own.
+        """
+        self._in_all = frozenset(strangers) & (self._in_all if self._count else frozenset(strangers))
+        self._count += 1
+
+    def reset(self) -> None:
+        """A match has been played."""
+        self._count = 0
