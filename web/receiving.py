@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from web.problems import Problem
 
@@ -18,8 +19,7 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
     """Yield a body in pieces of a MiB or so.
 
     Raises:
-        ClientDisconnect: The sender is gone.
-        Problem: The sender is silent.
+        Problem: The sender is silent, or gone.
     """
     stream = aiter(request.stream())
     gathered = bytearray()
@@ -33,6 +33,8 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
             raise Problem(
                 408, f"Nothing came for {_SILENCE_SECONDS:.0f} seconds.", hint="Send the file again."
             ) from None
+        except ClientDisconnect:
+            raise Problem(400, "The connection ended before the file did.", hint="Send it again.") from None
         if len(gathered) >= _PIECE:
             yield bytes(gathered)
             gathered.clear()

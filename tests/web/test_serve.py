@@ -10,8 +10,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from arena.store import open_store
-from tests.builders import fill
+from arena.accounts import Scope, open_accounts
+from arena.settings import RegistrationMode
+from arena.store import Role, open_store
+from tests.accounts.world import PASSWORD, World
+from tests.builders import fill, host_report
+from tests.demo.running import await_that
 from tests.web.site import START_SECONDS, environment, served
 
 
@@ -63,6 +67,30 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
                 text = answer.read()
             assert text.startswith(b"HTTP/1.1 200")
             assert text.count(b'"rank"') == expected
+
+
+def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
+    """Neither a file nor a row, and no traceback, whether it ends early or the sender is gone."""
+    with closing(World.at(tmp_path)) as world, served(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
+        world.store.writes.record_host(host_report(), ())
+        accounts = open_accounts(world.store.people, RegistrationMode.OPEN)
+        ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
+        secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
+        address = httpx2.URL(site.url)
+        head = (
+            f"PUT /api/v1/bots/mine/submissions?kind=image HTTP/1.1\r\nHost: {address.host}\r\n"
+            f"Authorization: Bearer {secret}\r\nContent-Length: 9000000\r\n\r\n"
+        )
+        uploads = tmp_path / "uploads"
+        with socket.create_connection((address.host, address.port or 0)) as sender:
+            sender.sendall(head.encode() + bytes(4_000_000))
+            await_that(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
+        await_that(lambda: not any(uploads.iterdir()), "its end")
+        assert world.store.desk.newest() == ()
+        site.process.send_signal(signal.SIGTERM)
+        assert site.process.wait(START_SECONDS) == 0
+        assert site.process.stderr is not None
+        assert site.process.stderr.read() == ""
 
 
 def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:
