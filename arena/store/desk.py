@@ -6,7 +6,7 @@ to be written then is all there or not at all.
 
 from datetime import datetime
 
-from arena.store import queue, submission_games, submissions
+from arena.store import sets, submission_games, submissions
 from arena.store.database import Database
 from arena.store.matches import NewQualification
 from arena.store.submitted import KnownSubmission, NewSubmission, QualificationGame, Quota
@@ -97,7 +97,7 @@ class Desk:
         with self._database.write() as connection:
             if submission_games.counted(connection, new.submission) != played:
                 return False
-            queue.add_qualification(connection, new)
+            sets.add_qualification(connection, new)
             return True
 
     def wait(self, id_: str, why: str | None) -> None:

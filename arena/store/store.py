@@ -12,7 +12,7 @@ from arena.controls import HostReport
 from arena.match import RuntimeName
 from arena.matchmaking import Candidate
 from arena.rating import OVERALL
-from arena.store import boards, games, hosts, queue, rebuild, results, versions
+from arena.store import boards, games, hosts, queue, rebuild, results, sets, versions
 from arena.store.database import Database
 from arena.store.desk import Desk
 from arena.store.matches import Claim, FinishedMatch, NewSet
@@ -101,7 +101,7 @@ class Writes:
             ValueError: A version that isn't there.
         """
         with self._database.write() as connection:
-            return queue.add_set(connection, new)
+            return sets.add_set(connection, new)
 
     def claim(self, at: datetime, runtime: RuntimeName, *, house_only: bool = False) -> Claim | None:
         """Take the match for this runtime that is due, or return None where none waits.
