@@ -87,7 +87,7 @@ def archive(client: docker.DockerClient, base: str, source: str, *lines: str) ->
     words = ", ".join('"' + _escaped(word) + '"' for word in ["python3", "-c", script, source])
     recipe = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", f"RUN [{words}]", *lines]
     image, _ = client.images.build(
-        fileobj=io.BytesIO("\n".join(recipe).encode()), rm=True, network_mode="none"
+        fileobj=io.BytesIO("\n".join(recipe).encode()), rm=True, forcerm=True, network_mode="none"
     )
     try:
         packed = io.BytesIO()
