@@ -148,7 +148,7 @@ def examine(
     with closing(engine_client()) as client:
         ensure_base_image(client, PYTHON, say)
         image = build_canary_image(client)
-        run_dir = private_folder(settings.sockets) / "canary"
+        run_dir = private_folder(settings.sockets)
         canary = Canary(
             client.api, runtime, image=image, run_dir=run_dir, limits=limits_of_this_host(), group=group
         )

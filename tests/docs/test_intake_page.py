@@ -11,7 +11,7 @@ from tests.docs.documents import DOCS, rows
 from tests.intake.hostile import ATTACKS
 
 PAGE = DOCS / "intake.md"
-UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "s": 1}
+UNITS = {"": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "s": 1}
 LIMITS = msgspec.structs.asdict(DEFAULT_LIMITS)
 REFUSALS = [row[0] for row in rows(PAGE) if len(row) == 2 and row[1].endswith(".") and row[0][0] != "`"]
 

@@ -97,4 +97,16 @@ def test_every_target_is_explained() -> None:
         check=True,
     )
     targets = [line.split()[1] for line in done.stdout.splitlines()]
-    assert targets == ["help", "setup", "demo", "image", "test", "check", "proto", "lock", "bench", "clean"]
+    assert targets == [
+        "help",
+        "setup",
+        "demo",
+        "image",
+        "test",
+        "check",
+        "proto",
+        "lock",
+        "bench",
+        "hostile",
+        "clean",
+    ]

@@ -30,6 +30,9 @@ from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, SandboxSpec
 INSTALL: Final = "canary"
 """Under which its containers are found, whichever installation or command started them."""
 
+_PREFIX: Final = "canary-"
+"""Of its sockets' folders."""
+
 _SLOT: Final = 1_000
 """The first of its slots: far above those of matches, so that it can run beside them."""
 
@@ -110,8 +113,7 @@ class Canary:
     def _sweep(self) -> None:
         """Remove what canaries left that were killed."""
         self._runtime.sweep(INSTALL, _is_recent)
-        self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
-        for folder in self._run_dir.iterdir():
+        for folder in self._run_dir.glob(f"{_PREFIX}*"):
             with suppress(FileNotFoundError):  # another canary has just removed its own
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -208,7 +210,7 @@ class Canary:
         """Give a socket's folder as a match has it, with the task in it and another slot's socket beside."""
         slot = _SLOT + TASKS.index(task)
         mine, others = self._owned(slot), self._owned(slot + len(TASKS))
-        folder = Path(tempfile.mkdtemp(prefix="", dir=self._run_dir))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._run_dir))
         try:
             folder.chmod(0o711)
             (folder / "task").write_text(json.dumps({"name": task, "limits": self._bounds()}))
