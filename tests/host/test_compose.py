@@ -6,6 +6,7 @@ import subprocess
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,18 +90,30 @@ def reader(web: Container) -> Callable[[str], Any]:
     return read
 
 
-def register(web: Container, name: str) -> str:
-    """Register somebody on the site, as a browser does, and return where it leads on."""
+def registered(web: Container, name: str) -> httpx2.Client:
+    """Register somebody on the site, as a browser does, and return what is logged in now."""
     [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
     url = f"http://127.0.0.1:{published['HostPort']}"
-    answer = httpx2.post(
-        f"{url}/register",
-        data={"name": name, "password": "correct horse battery staple"},
-        headers={"Origin": url},
-        timeout=30,
-    )
+    visitor = httpx2.Client(base_url=url, headers={"Origin": url}, timeout=30)
+    answer = visitor.post("/register", data={"name": name, "password": "correct horse battery staple"})
     assert answer.status_code == 303, answer.text
-    return answer.headers["location"]
+    assert answer.headers["location"] == "/account"
+    return visitor
+
+
+def submit(visitor: httpx2.Client, bot: str, source: bytes) -> str:
+    """Send a bot's source file in, and return its stage once it is in play or refused."""
+    answer = visitor.put(f"/api/v1/bots/{bot}/submissions", params={"kind": "python"}, content=source)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = {}
+
+    def decided() -> bool:
+        found.update(visitor.get(answer.headers["location"]).json())
+        return found["stage"] in {"active", "rejected"}
+
+    await_that(decided, "the end of the submission")
+    assert not found["cause"], found
+    return str(found["stage"])
 
 
 def test_the_file_is_valid(project: Project) -> None:
@@ -115,12 +128,13 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     arena, web = project.service("arena"), project.service("web")
     assert mounts(arena) == {
         "/data": True,
+        "/data/uploads": True,
         "/database": True,
         SOCKET: True,
         "/run/kaiten": True,
         "/sys/fs/cgroup": True,
     }
-    assert mounts(web) == {"/database": True}
+    assert mounts(web) == {"/data/uploads": True, "/database": True}
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
     read = reader(web)
@@ -131,7 +145,8 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     assert [control["name"] for control in host["missing"]] == []
     assert host["strangers"]
     await_that(lambda: project.service("web").health == "healthy", "the site's health")
-    assert register(web, "ann") == "/account"
+    with closing(registered(web, "ann")) as ann:
+        assert submit(ann, "anns-bot", (ROOT / "bots" / "greedy" / "bot.py").read_bytes()) == "active"
     assert "ann" in project.run("exec", "-T", "arena", "python3", "-m", "arena", "admin", "list-users")
     install = project.run("exec", "-T", "arena", "cat", "/data/install").strip()
 
