@@ -1,17 +1,16 @@
 """Keeps the images of submitted bots below their quota, here and in the engine."""
 
-import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 import structlog
 
 from arena.intake.errors import IntakeTrouble
 from arena.intake.store import ImageStore, Pruned, Room
 from arena.intake.workspace import remove_left
+from arena.recurring import Recurring
 from arena.sandbox import RuntimeTrouble
 from arena.store import Store, StoreError
 
@@ -78,40 +77,18 @@ class ImageKeeper:
         return pruned
 
 
-class Pruner:
-    """Prunes at once and then every hour, in a thread of its own, for as long as its context lasts.
+def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:
+    """Return what prunes at once and then every hour.
 
     Args:
         keeper: Does it.
         seconds: Between two times.
     """
 
-    def __init__(self, keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> None:
-        self._keeper = keeper
-        self._seconds = seconds
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="pruner", daemon=True)
+    def prune() -> None:
+        pruned = keeper.prune()
+        if pruned.images:
+            _log.info("images pruned", images=len(pruned.images), freed=pruned.freed, left=pruned.left)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while True:
-            try:
-                pruned = self._keeper.prune()
-            except (IntakeTrouble, RuntimeTrouble, StoreError) as error:
-                _log.warning("images not pruned, tried again later", error=str(error))
-            else:
-                if pruned.images:
-                    _log.info(
-                        "images pruned", images=len(pruned.images), freed=pruned.freed, left=pruned.left
-                    )
-            if self._over.wait(self._seconds):
-                return
+    expected = (IntakeTrouble, RuntimeTrouble, StoreError)
+    return Recurring(prune, name="pruner", seconds=seconds, expected=expected)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from arena.imagekeeper import ImageKeeper, Pruner
+from arena.imagekeeper import ImageKeeper, pruner
 from arena.intake import IntakeTrouble
 from arena.intake.store import ImageStore
 from arena.sandbox import RuntimeTrouble
@@ -84,7 +84,7 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
 
 def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) -> None:
     """It is logged, and tried again; the end of the context ends it."""
-    with capture_logs() as logs, Pruner(keeper, seconds=0.01):
+    with capture_logs() as logs, pruner(keeper, seconds=0.01):
         assert engine.again.wait(30)
     assert [line["error"] for line in logs] == ["the engine does not answer"]
     assert all(thread.name != "pruner" for thread in threading.enumerate())

@@ -23,15 +23,15 @@ from arena.bootstrap.host import (
 from arena.bootstrap.intake import image_source, keeper_of, pipeline_of
 from arena.controls import HostReport
 from arena.coordinator import Coordinator, Watcher
-from arena.imagekeeper import ImageKeeper, Pruner
-from arena.launcher import Launcher, SlotPool, Sweeper
+from arena.imagekeeper import ImageKeeper, pruner
+from arena.launcher import Launcher, SlotPool, sweeper
 from arena.sandbox import Runtime
 from arena.sandbox.common_group import CommonGroup
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.services import Ladder
 from arena.settings import Settings
 from arena.store import Store, open_store
-from arena.submitting.pipeline import Pipeline, PipelineThread
+from arena.submitting.pipeline import Pipeline, steps_of
 
 _log = structlog.get_logger()
 
@@ -69,9 +69,9 @@ class Arena:
         # Stopping a coordinator stops its launcher for good, so each has its own.
         launcher = Launcher(self.runtime, self._install, self._run_dir)
         with (
-            Sweeper(self.runtime, self._install, launcher),
-            nullcontext() if self._keeper is None else Pruner(self._keeper),
-            nullcontext() if self._pipeline is None else PipelineThread(self._pipeline),
+            sweeper(self.runtime, self._install, launcher),
+            nullcontext() if self._keeper is None else pruner(self._keeper),
+            nullcontext() if self._pipeline is None else steps_of(self._pipeline),
             ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor,
         ):
             yield Coordinator(

@@ -7,6 +7,6 @@ that comes from them. It knows no database, no names of bots and no secrets.
 from arena.launcher.errors import HostTooSmall, LauncherError, LauncherStopped, MatchVoid
 from arena.launcher.launcher import Launcher
 from arena.launcher.slots import SlotPool
-from arena.launcher.sweeper import Sweeper
+from arena.launcher.sweeper import sweeper
 
-__all__ = ["HostTooSmall", "Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool", "Sweeper"]
+__all__ = ["HostTooSmall", "Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool", "sweeper"]

@@ -5,11 +5,9 @@ does not matter where it is killed: the next run does the step again. What is th
 a submission; it waits, says why, and is tried again.
 """
 
-import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 import structlog
 
@@ -18,6 +16,7 @@ from arena.imagekeeper import ImageKeeper
 from arena.intake.errors import IntakeTrouble, Rejected
 from arena.intake.intake import Intake
 from arena.matchmaking import TooFewBots
+from arena.recurring import Recurring
 from arena.sandbox import LaunchRefused, RuntimeTrouble
 from arena.services import Ladder
 from arena.store import BotTaken, KnownSubmission, MatchState, QualificationGame, Store, StoreError
@@ -223,31 +222,6 @@ def _played(game: QualificationGame) -> Played:
     return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
 
 
-class PipelineThread:
-    """Steps in a thread of its own, for as long as its context lasts.
-
-    Args:
-        pipeline: Steps.
-    """
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="submissions", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._over.wait(_STEP_SECONDS):
-            try:
-                self._pipeline.step()
-            except StoreError as error:
-                _log.warning("submissions rest, tried again", error=str(error))
+def steps_of(pipeline: Pipeline) -> Recurring:
+    """Return what takes step after step."""
+    return Recurring(pipeline.step, name="submissions", seconds=_STEP_SECONDS, expected=(StoreError,))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.launcher import Sweeper
+from arena.launcher import sweeper
 from tests.launcher import programs
 from tests.launcher.conftest import Hall
 from tests.sandbox.stage import listening, spec_for
@@ -21,7 +21,7 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
     with listening(slot=4) as (folder, _):
         # Started before there is a sweeper, which would not wait until it has been.
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
-        with Sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05):
+        with sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
             ended = threading.Thread(target=sandbox.wait, daemon=True)
             ended.start()
