@@ -20,7 +20,8 @@ pytestmark = pytest.mark.docker
 STEPS = """
 USER 0:0
 WORKDIR /x
-COPY program.py /x/
+COPY program.py /
+COPY program.py /
 COPY program.py /x/
 COPY change.py /x/
 RUN ["python3", "change.py"]
@@ -55,7 +56,10 @@ def _save(client: docker.DockerClient, base: str, steps: str, archive: Path) -> 
 def saved(
     docker_client: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """Give what `docker save` writes of an image of several layers, two of them equal."""
+    """Give what `docker save` writes of an image of several layers, two of them equal.
+
+    Those two hold no folder: its time would be that of the build, and the next second may come between.
+    """
     archive = tmp_path_factory.mktemp("saved") / "bot.tar"
     _save(docker_client, base_image, STEPS, archive)
     return archive
