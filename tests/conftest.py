@@ -7,6 +7,7 @@ import fcntl
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import uuid
@@ -25,6 +26,15 @@ from psycopg import sql
 from arena.images import ensure_base_image
 from arena.languages import JAVASCRIPT, PYTHON
 from tests.postgresql import Cluster, find_programs
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what the tests start.
+
+    A shell that runs the tests in the background has them ignore it, and so would all their children.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _missing(what: str, remedy: str) -> NoReturn:
