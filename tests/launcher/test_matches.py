@@ -1,8 +1,13 @@
 """Whole matches with real processes and containers: good bots, and every way to fail."""
 
+import os
+import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -153,6 +158,32 @@ def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
     thread.join(30)
     assert not thread.is_alive()
     assert len(failure) == 1
+
+
+def referees() -> list[int]:
+    """Return the ids of this process's referees."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and b"arena.referee" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -> None:
+    """The match is void, says how its referee ended, and its sandboxes and sockets go at once."""
+    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
+    with ThreadPoolExecutor(1) as pool:
+        match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
+        deadline = time.monotonic() + 30
+        while not (hall.stage.leftovers() and referees()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        [referee] = referees()
+        os.kill(referee, signal.SIGKILL)
+        with pytest.raises(MatchVoid, match="the referee ended with exit code -9"):
+            match.result(30)
+    assert hall.leftovers() == []
 
 
 @pytest.mark.docker
