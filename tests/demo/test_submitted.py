@@ -37,7 +37,9 @@ def loaded(client: docker.DockerClient, place: Place) -> list[str]:
 
 
 def played(place: Place) -> set[str]:
-    """Return the names of the bots that have played a rated game."""
+    """Return the names of the bots that have played a rated game; none before there is an arena."""
+    if place.run("leaderboard", "--json").code != 0:
+        return set()
     return {line["bot"] for line in place.board() if line["games"]}
 
 
