@@ -9,16 +9,12 @@ from arena.accounts import Accounts
 from arena.store import Desk, Reads
 from arena.submitting.receiver import Receiver
 from web import errors
-from web.account_api import account_api
-from web.account_pages import account_pages
-from web.api import api
+from web.api import account_api, public_api, submission_api
 from web.attempts import Attempts
 from web.caller import Callers
-from web.entry_pages import entry_pages
 from web.headers import SecurityHeaders
-from web.pages import pages
+from web.pages import account_pages, entry_pages, public_pages
 from web.same_site import SameSite
-from web.submission_api import submission_api
 
 _LARGEST_BODY: Final = 64 * 1024
 """Of forms and of data; a route that takes more says so itself."""
@@ -37,10 +33,10 @@ def create_app(reads: Reads, accounts: Accounts, desk: Desk, receiver: Receiver)
     app.add_middleware(SameSite)
     app.add_middleware(SecurityHeaders)
     callers, attempts = Callers(accounts), Attempts()
-    app.include_router(pages(reads, callers))
+    app.include_router(public_pages(reads, callers))
     app.include_router(entry_pages(accounts, callers, attempts))
     app.include_router(account_pages(accounts, callers, attempts))
-    app.include_router(api(reads))
+    app.include_router(public_api(reads))
     app.include_router(account_api(accounts, callers))
     app.include_router(submission_api(desk, receiver.begin, callers))
     app.mount("/static", StaticFiles(packages=[("web", "static")]))

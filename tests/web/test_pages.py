@@ -13,7 +13,7 @@ from tests.builders import add_bots, play_set
 from tests.web.app import site_of
 from tests.web.html import Page
 from web.headers import SECURITY_HEADERS
-from web.pages import GAMES_A_PAGE
+from web.pages.public import GAMES_A_PAGE
 from web.text import clean_name, fixed, signed
 
 PAGES = ("/", "/?players=3", "/games", "/games/three-0-0", "/games/dummy-0-1", "/games/faulty-0-0", "/status")

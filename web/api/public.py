@@ -6,14 +6,14 @@ import msgspec
 from fastapi import APIRouter, Response
 
 from arena.store import Reads
-from web.pages import GameId, Players, read_board, read_game
+from web.reading import GameId, Players, read_board, read_game
 from web.status import read_status
 
 _JSON: Final = "application/json"
 _METHODS: Final = ["GET", "HEAD"]
 
 
-def api(reads: Reads) -> APIRouter:
+def public_api(reads: Reads) -> APIRouter:
     """Return the routes of all data."""
     router = APIRouter()
 

@@ -1,45 +1,23 @@
 """The pages. Each is a plain function: it runs in a thread, where it may wait for the database."""
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
 from arena.store import Reads
-from arena.store.reads import GamePage
-from web.board import PROVISIONAL_DEVIATION, Board, board_of, scale_of
+from web.board import PROVISIONAL_DEVIATION, scale_of
 from web.caller import Callers
+from web.reading import Before, GameId, Players, read_board, read_game
 from web.rendering import page
 from web.replay import replay_table
 from web.status import read_status
 
 GAMES_A_PAGE: Final = 50
-_LARGEST: Final = 2**63 - 1
 _METHODS: Final = ["GET", "HEAD"]
 
-Players = Annotated[int | None, Query(ge=2, le=5)]
-Before = Annotated[int | None, Query(ge=1, le=_LARGEST)]
-GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
-
-def read_board(reads: Reads, players: int | None) -> Board:
-    """Read a leaderboard: of games of that many players, or of all."""
-    return board_of(reads.leaderboard(players or 0), players)
-
-
-def read_game(reads: Reads, game: str) -> GamePage:
-    """Read a game.
-
-    Raises:
-        HTTPException: There is none of that id.
-    """
-    found = reads.game(game)
-    if found is None:
-        raise HTTPException(404, "There is no such game here.")
-    return found
-
-
-def pages(reads: Reads, callers: Callers) -> APIRouter:
+def public_pages(reads: Reads, callers: Callers) -> APIRouter:
     """Return the routes of all pages that everybody may see."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 

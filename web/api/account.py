@@ -3,19 +3,19 @@
 from typing import Annotated, Final
 
 import msgspec
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.accounts import Accounts, Bearer, Scope, TokenRefused
 from arena.accounts.tokens import LONGEST_DAYS, NAME_LENGTH
 from arena.store import ApiToken, TooManyTokens
+from web.api.guard import Guard
 from web.caller import Caller, Callers
 from web.problems import Problem
 
 _JSON: Final = "application/json"
 _METHODS: Final = ["GET", "HEAD"]
 _LARGEST: Final = 2**63 - 1
-_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST)]
 
@@ -28,33 +28,6 @@ class WantedToken(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
     scopes: Annotated[set[Scope], Field(min_length=1)]
     days: Annotated[int, Field(ge=1, le=LONGEST_DAYS)] = 30
-
-
-class Guard:
-    """Lets callers with a scope in; a dependency of the routes of data that belongs to somebody.
-
-    Args:
-        callers: Know who asks.
-    """
-
-    def __init__(self, callers: Callers) -> None:
-        self._callers = callers
-
-    def __call__(self, scope: Scope | None = None) -> object:
-        """Return a dependency that gives the caller, who may do this."""
-
-        def allowed(caller: Annotated[Caller | None, Depends(self._callers.note)]) -> Caller:
-            if caller is None:
-                raise Problem(401, "There is no token or session that works.", headers=_CHALLENGE)
-            if scope is not None and scope not in caller.scopes:
-                raise Problem(
-                    403,
-                    f"This takes the scope {scope}.",
-                    hint=f"Make a token with the scope {scope} at /account.",
-                )
-            return caller
-
-        return Depends(allowed)
 
 
 def account_api(accounts: Accounts, callers: Callers) -> APIRouter:

@@ -18,7 +18,7 @@ from arena.submitting.document import document
 from arena.submitting.errors import NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import Incoming, Upload
 from arena.submitting.stages import UploadKind
-from web.account_api import Guard
+from web.api.guard import Guard
 from web.caller import Caller, Callers
 from web.following import Following
 from web.problems import Problem

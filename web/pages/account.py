@@ -12,8 +12,8 @@ from arena.store import OpenSession, TooManyTokens
 from web.attempts import Attempts
 from web.caller import Callers, LogInFirst, caller_of
 from web.cookies import can_be_overheard, clear_session
-from web.entry_pages import Text
 from web.headers import PRIVATE
+from web.pages.entry import Text
 from web.rendering import page
 
 _METHODS: Final = ["GET", "HEAD"]
