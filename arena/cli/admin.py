@@ -9,9 +9,9 @@ import typer
 from arena.admission import StrangersRefused
 from arena.bootstrap import CannotStart, open_keeper, open_results, open_submissions
 from arena.cli import users
-from arena.cli.console import WRONG, fail
+from arena.cli.console import WRONG, fail, say
 from arena.cli.operating import write_down
-from arena.cli.playing import explained, say
+from arena.cli.playing import explained
 from arena.cli.submissions import submissions
 from arena.intake import IntakeTrouble, Rejected
 from arena.names import WrongName

@@ -22,6 +22,16 @@ def fail(message: str, code: int = USAGE) -> NoReturn:
     raise typer.Exit(code)
 
 
+def say(text: str) -> None:
+    """Say something on stderr."""
+    typer.echo(f"arena: {text}", err=True)
+
+
+def visible(text: str) -> str:
+    """Return text as one line that can't move a terminal's cursor: what can't be seen is written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Pass items on, with a progress bar on stderr where that is a terminal."""
     if not sys.stderr.isatty():

@@ -1,7 +1,8 @@
 """``arena coordinator``: rated games between the sample bots, for as long as it runs, without the site."""
 
 from arena.bootstrap import open_arena
-from arena.cli.playing import Quiet, explained, playing, prepare, say, warn_of_processes
+from arena.cli.console import say
+from arena.cli.playing import Quiet, explained, playing, prepare, warn_of_processes
 from arena.settings import read_settings
 
 

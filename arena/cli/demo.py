@@ -8,8 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.bootstrap import Arena, CannotStart, open_arena
 from arena.cli.board import print_board
-from arena.cli.console import WRONG, fail
-from arena.cli.playing import Quiet, explained, playing, prepare, say, say_void, warn_of_processes
+from arena.cli.console import WRONG, fail, say
+from arena.cli.playing import Quiet, explained, playing, prepare, say_void, warn_of_processes
 from arena.cli.site import check_port, site
 from arena.match import RuntimeName
 from arena.settings import Settings, read_settings

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.bootstrap import CannotStart, configure_logs, examine_host, slots_of_host
-from arena.cli.console import USAGE, WRONG, fail
-from arena.cli.playing import say
+from arena.cli.console import USAGE, WRONG, fail, say
 from arena.controls import CONTROLS, Finding, HostReport, missing, unaccepted
 from arena.images import ImageTrouble
 from arena.sandbox import RuntimeTrouble

@@ -9,7 +9,7 @@ from typing import Final
 import typer
 
 from arena.bootstrap import Arena, CannotStart, configure_logs
-from arena.cli.console import WRONG, fail
+from arena.cli.console import WRONG, fail, say
 from arena.cli.house import house_bots
 from arena.coordinator import ArenaTrouble, Coordinator, Watcher
 from arena.images import ImageTrouble
@@ -92,8 +92,3 @@ def say_void(match: str, reason: str, *, quarantined: bool) -> None:
     """Say that a match came to nothing, why, and what becomes of it."""
     then = "it has failed too often and is put aside" if quarantined else "it is played again"
     say(f"match {match} failed for a fault of the arena, {then}: {reason}")
-
-
-def say(text: str) -> None:
-    """Say something on stderr."""
-    typer.echo(f"arena: {text}", err=True)

@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from arena.cli.console import say
 from arena.cli.operating import operating, who
-from arena.cli.playing import say
 from arena.settings import RegistrationMode, read_settings
 from arena.store import Role
 
