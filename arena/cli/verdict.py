@@ -64,7 +64,7 @@ class Telling:
         if waiting != self._waiting:
             self._waiting = waiting
             self._say(f"waits: {waiting}" if waiting else "goes on")
-        done = [game for game in submission.get("games", ()) if game.get("place")]
+        done = [game for game in submission.get("games", ()) if game.get("figures")]
         for number, game in enumerate(done[self._games :], self._games + 1):
             self._say(_game(number, game))
         self._games = max(self._games, len(done))
@@ -111,20 +111,21 @@ def _rows(cause: Document) -> Iterator[tuple[str, str]]:
 
 
 def _game(number: int, game: Document) -> str:
-    words = [f"{game['players']} players, seat {game['seat']}", f"placed {_ordinal(game['place'])}"]
-    if game.get("slowest_millis") is not None:
-        words.append(f"slowest decision {_number(game['slowest_millis'])} ms")
-    if game.get("late"):
-        words.append(f"{game['late']} too late")
+    figures = game["figures"]
+    words = [f"{game['players']} players, seat {game['seat']}", f"placed {_ordinal(figures['place'])}"]
+    if figures.get("slowest_millis") is not None:
+        words.append(f"slowest decision {_number(figures['slowest_millis'])} ms")
+    if figures.get("late"):
+        words.append(f"{figures['late']} too late")
     return f"game {number} of {GAMES}: {', '.join(words)}"
 
 
-def _table(games: list[Document]) -> Table:
+def _table(games: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="")
     for title, _ in _COLUMNS:
         table.add_column(title, justify="right", no_wrap=True)
     for number, game in enumerate(games, 1):
-        row = {**game, "number": number}
+        row = {"number": number} | game | (game.get("figures") or {})
         table.add_row(*(Text(visible(_number(row.get(name)))) for _, name in _COLUMNS))
     return table
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from arena.match import Decision, Fault, GameRecord, SeatReport
 from arena.referee.faults import FINAL_FAULTS
-from arena.rules import Card, GameLog, Move, Rules, replay, shuffled_deck, view
+from arena.rules import Card, GameLog, Move, Rules, State, replay, shuffled_deck, view
 from arena.submitting.hints import HINTS
 from arena.submitting.stages import Cause, CauseKind, Request, Stage
 
@@ -102,6 +102,16 @@ def judge(played: Sequence[Played]) -> Cause | None:
     return None
 
 
+def position(played: Played, steps: int) -> State:
+    """Return where a game stood after so many steps of its record."""
+    moves = tuple(
+        tuple(None if decision is None else _move(decision) for decision in decisions)
+        for decisions in played.game.steps[:steps]
+    )
+    deck = shuffled_deck(played.rules, bytes.fromhex(played.game.seed))
+    return replay(GameLog(played.rules, deck, moves)).state
+
+
 def _failures(game: int, played: Played) -> Iterator[_Failure]:
     for number, step in enumerate(played.game.steps):
         decision = step[played.seat]
@@ -179,12 +189,7 @@ def _line(wanted: re.Pattern[str], stderr: str) -> str | None:
 
 def _request(game: int, played: Played, step: int) -> Request:
     """Return what was asked, by playing the game up to there."""
-    moves = tuple(
-        tuple(None if decision is None else _move(decision) for decision in decisions)
-        for decisions in played.game.steps[:step]
-    )
-    deck = shuffled_deck(played.rules, bytes.fromhex(played.game.seed))
-    seen = view(replay(GameLog(played.rules, deck, moves)).state, played.seat)
+    seen = view(position(played, step), played.seat)
     return Request(
         game=game + 1,
         players=played.rules.players,

@@ -13,8 +13,8 @@ from arena.accounts import Scope
 from arena.admission import StrangersRefused
 from arena.intake.limits import DEFAULT_LIMITS
 from arena.names import WrongName
-from arena.store import BotTaken, Desk, KnownSubmission, QualificationGame, QuotaReached
-from arena.submitting.document import document
+from arena.store import BotTaken, Desk, KnownSubmission, QuotaReached
+from arena.submitting.document import document, whole_document
 from arena.submitting.errors import NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import Incoming, Upload
 from arena.submitting.stages import UploadKind
@@ -87,8 +87,7 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
     @router.api_route("/submissions/{id_}", methods=_METHODS)
     def submission(caller: Reader, id_: SubmissionId) -> Response:
         known = _own(desk, caller, id_)
-        games = [_game(game) for game in desk.games(id_)]
-        return Response(msgspec.json.encode(document(known) | {"games": games}), media_type=_JSON)
+        return Response(msgspec.json.encode(whole_document(known, desk.games(id_))), media_type=_JSON)
 
     @router.api_route("/submissions/{id_}/games/{game}/replay", methods=_METHODS)
     def replay(caller: Reader, id_: SubmissionId, game: GameOfIt) -> Response:
@@ -116,16 +115,6 @@ def _own(desk: Desk, caller: Caller, id_: str) -> KnownSubmission:
     if known is None or not (known.account == caller.account.id or Scope.OPERATE in caller.scopes):
         raise Problem(404, "You have no such submission.")
     return known
-
-
-def _game(game: QualificationGame) -> dict[str, object]:
-    return {
-        "match": game.match,
-        "state": game.state.value,
-        "players": game.rules.players,
-        "seat": game.seat,
-        "game": game.game,
-    }
 
 
 def _problem(error: Exception) -> Problem:

@@ -1,0 +1,110 @@
+"""What commands say of a submission: each stage once, the cause in full, nothing that moves the cursor."""
+
+from typing import Any
+
+import pytest
+
+from arena.cli.verdict import Telling, print_verdict
+
+FIGURES = {
+    "place": 2,
+    "decisions": 27,
+    "median_millis": 1.234,
+    "slowest_millis": 12.34,
+    "late": 1,
+    "notes": 3,
+    "stderr_bytes": 70,
+}
+DONE: dict[str, Any] = {
+    "match": "m",
+    "state": "done",
+    "players": 3,
+    "seat": 1,
+    "game": "g",
+    "figures": FIGURES,
+}
+OPEN = {**DONE, "state": "running", "game": None, "figures": None}
+
+CAUSE = {
+    "stage": "qualifying",
+    "kind": "memory",
+    "text": "the bot was gone:\x1b[2J\nit ran out",
+    "hint": "Load less.",
+    "exit_code": 137,
+    "out_of_memory": True,
+    "request": {"game": 1, "players": 2, "seat": 0, "round": 1, "turn": 3, "hand": ["maki_2", "egg\r"]},
+    "stderr": "[bold]last[/bold]\n\n\x1b]0;title\x07\N{RIGHT-TO-LEFT OVERRIDE}words\n",
+}
+
+
+def test_each_thing_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Stages, reasons to wait and games that are over, with the seconds so far."""
+    telling = Telling(lambda: 12.34)
+    for submission in (
+        {"stage": "received", "waiting": None},
+        {"stage": "received", "waiting": "no\x1b[2J room"},
+        {"stage": "received", "waiting": None},
+        {"stage": "qualifying", "waiting": None, "games": [DONE, OPEN]},
+        {"stage": "qualifying", "waiting": None, "games": [DONE, {**DONE, "players": 5, "seat": 4}]},
+        {"stage": "resting", "waiting": None},
+    ):
+        telling.hear(submission)
+        telling.hear(submission)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "arena:  12.3 s  received: it is made into an image",
+        r"arena:  12.3 s  waits: no\x1b[2J room",
+        "arena:  12.3 s  goes on",
+        "arena:  12.3 s  qualifying: it plays 3 games that are not rated",
+        "arena:  12.3 s  game 1 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 too late",
+        "arena:  12.3 s  game 2 of 3: 5 players, seat 4, placed 2nd, slowest decision 12 ms, 1 too late",
+        "arena:  12.3 s  resting",
+    ]
+
+
+def test_a_rejection_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a bot has printed can move no cursor, change no colour and make up no line of ours."""
+    print_verdict({"stage": "rejected", "cause": CAUSE, "games": []}, "taken")
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines() == [
+        r"rejected: the bot was gone:\x1b[2J\nit ran out",
+        "  stage      qualifying",
+        "  cause      memory",
+        "  exit code  137",
+        "  memory     the kernel ended it, for it used more than it may",
+        "  asked last game 1 of 3 (2 players, seat 0), round 1, turn 3",
+        r"  hand       maki_2, egg\r",
+        "  try        Load less.",
+        "  the end of what it printed on stderr:",
+        "    [bold]last[/bold]",
+        "",
+        r"    \x1b]0;title\x07\u202ewords",
+    ]
+
+
+def test_a_cause_may_say_little(capsys: pytest.CaptureFixture[str]) -> None:
+    """What it does not name is not made up."""
+    cause = {"stage": "received", "kind": "file", "text": "no archive", "hint": "Mend it."}
+    print_verdict({"stage": "rejected", "cause": cause}, "taken")
+    assert capsys.readouterr().out.splitlines() == [
+        "rejected: no archive",
+        "  stage      received",
+        "  cause      file",
+        "  try        Mend it.",
+    ]
+
+
+def test_what_was_taken_is_told_with_its_games(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line each, with figures where there are some."""
+    games = [DONE, {**DONE, "figures": {**FIGURES, "median_millis": None, "slowest_millis": None}}]
+    print_verdict({"stage": "active", "cause": None, "games": games}, "mine@1 plays")
+    first, *table = capsys.readouterr().out.splitlines()
+    assert first == "mine@1 plays"
+    titles, one, two = (line.split() for line in table)
+    assert " ".join(titles) == (
+        "game players seat place decisions median ms slowest ms late notes stderr bytes"
+    )
+    assert one == ["1", "3", "1", "2", "27", "1.2", "12", "1", "3", "70"]
+    assert two == ["2", "3", "1", "2", "27", "-", "-", "1", "3", "70"]
