@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 PLAYER_COUNTS = (2, 3, 4, 5)
 
 DEALS = 6
-"""Deals of a set."""
+"""Deals of a set, unless the ladder's operator sets another number."""
 
 _NEAR = 25 / 6
 """Distance of means that counts as near: TrueSkill's β, where the better one wins three games of four."""
@@ -111,10 +111,10 @@ def seatings(order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple((*order[-shift:], *order[:-shift]) if shift else tuple(order) for shift in range(len(order)))
 
 
-def deals(candidates: Sequence[Candidate], order: Sequence[int]) -> int:
+def deals(candidates: Sequence[Candidate], order: Sequence[int], usual: int) -> int:
     """Return how many deals a set has: one where somebody in it has no rated game, to be rated soon."""
     new = {candidate.version for candidate in candidates if candidate.played == 0}
-    return DEALS if new.isdisjoint(order) else 1
+    return usual if new.isdisjoint(order) else 1
 
 
 def _turn(candidate: Candidate) -> tuple[int, datetime]:

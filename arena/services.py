@@ -9,8 +9,6 @@ from typing import Final
 from arena.admission import Gate
 from arena.match import Clock, Limits, RuntimeName
 from arena.matchmaking import (
-    DEALS,
-    PLAYER_COUNTS,
     TooFewBots,
     deals,
     draw_set,
@@ -81,23 +79,31 @@ class Ladder:
         Raises:
             TooFewBots: A table can't be filled.
         """
+        settings = self._store.reads.ladder()
         candidates = self._store.reads.candidates(house_only=self.gate.house_only)
-        if all(candidate.queued[players] for candidate in candidates for players in PLAYER_COUNTS):
+        if settings.paused or all(
+            candidate.queued[players] for candidate in candidates for players in settings.players
+        ):
             return
-        for order in round_of_sets(candidates, PLAYER_COUNTS, self._chances.dice):
+        for order in round_of_sets(candidates, settings.players, self._chances.dice):
             # One deal: a round is there to show everybody soon, not to settle anything.
-            self._add_set(order, 1)
+            self._add_set(order, 1, soon=True)
 
-    def add_set(self) -> None:
-        """Add the set that is due next.
+    def add_set(self) -> bool:
+        """Add the set that is due next; return False where the ladder is paused.
 
         Raises:
             TooFewBots: No table can be filled.
         """
+        settings = self._store.reads.ladder()
+        if settings.paused:
+            return False
         candidates = self._store.reads.candidates(house_only=self.gate.house_only)
-        players = next_players(candidates)
+        players = next_players(candidates, settings.players)
         order = draw_set(candidates, players, self._chances.dice)
-        self._add_set(order, deals(candidates, order))
+        count = deals(candidates, order, settings.deals)
+        self._add_set(order, count, soon=count < settings.deals)
+        return True
 
     def qualify(self, submission: str, played: int) -> None:
         """Let a submission play its next game against the house, after so many; it is not rated.
@@ -122,7 +128,7 @@ class Ladder:
         )
         self._store.desk.add_game(game, played=played)
 
-    def _add_set(self, order: tuple[int, ...], count: int) -> None:
+    def _add_set(self, order: tuple[int, ...], count: int, *, soon: bool) -> None:
         new = NewSet(
             id=self._chances.new_id(),
             rules=Rules(players=len(order)),
@@ -132,6 +138,6 @@ class Ladder:
             limits=self.limits,
             runtime=self.runtime,
             created=self._chances.now(),
-            soon=count < DEALS,
+            soon=soon,
         )
         self._store.writes.add_set(new)

@@ -89,7 +89,7 @@ class Submissions:
             raise WrongName(f"{author} is the author of the arena's own bots: choose another")
         hosts = self._store.reads.hosts()
         admit(hosts[0].report if hosts else None, self._accepted)
-        before = self._store.reads.bot(bot)
+        before = self._store.bots.find(bot)
         if before is not None and (before.author, before.house) != (author, False):
             raise BotTaken(f"the name {bot} belongs to a bot of {before.author}: choose another")
         image = self._intake.take(file, self._keeper.room())
@@ -97,6 +97,6 @@ class Submissions:
         self._store.writes.add_version(
             NewVersion(bot=bot, author=author, house=False, source=image.id, created=self._now())
         )
-        after = self._store.reads.bot(bot)
-        number = 1 if after is None else after.newest
-        return Submitted(bot=bot, version=number, image=image, new=before is None or before.newest != number)
+        after = self._store.bots.find(bot)
+        number = 1 if after is None else after.playing
+        return Submitted(bot=bot, version=number, image=image, new=before is None or before.playing != number)

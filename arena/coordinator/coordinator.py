@@ -86,8 +86,8 @@ class Coordinator:
         """Play until there is nothing left, or :meth:`stop` is called.
 
         Args:
-            refill: Called when no match waits; adds some and returns True, or
-                returns False where that was all.
+            refill: Called when no match waits; adds some, unless the ladder is paused, and returns True.
+                False where that was all.
 
         Raises:
             ArenaTrouble: Match after match fails for a fault of the arena. What waits goes on waiting.
@@ -99,11 +99,11 @@ class Coordinator:
                         f"{self._voids.count} matches in a row failed for faults of the arena, so it "
                         "stops; see above, mend that, and start it again"
                     )
-                waits = self._dispatch()
-                if not waits and refill():
-                    continue
-                if not waits and not self._running:
-                    return
+                if not self._dispatch():
+                    if refill():
+                        self._dispatch()
+                    elif not self._running:
+                        return
                 self._collect()
         finally:
             self._launcher.stop()

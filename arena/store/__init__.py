@@ -8,8 +8,12 @@ Reads give frozen read models (:mod:`arena.store.reads`), writes are one
 transaction each. Ids and times come from the caller.
 """
 
+from arena.store.bot_models import BotState
+from arena.store.bots import Bots, Challenges
+from arena.store.challenge_rows import ChallengeGame, KnownChallenge, NewChallenge
 from arena.store.desk import Desk
 from arena.store.errors import (
+    BotDisqualified,
     BotTaken,
     DatabaseDamaged,
     DatabaseForeign,
@@ -17,10 +21,16 @@ from arena.store.errors import (
     DatabaseUnavailable,
     InvitationRefused,
     NameTaken,
+    NoSuchBot,
+    NoSuchVersion,
     QuotaReached,
     StoreError,
     TooManyTokens,
+    VersionGone,
 )
+from arena.store.game_logs import GameLog, SeatLog
+from arena.store.known_bots import KnownBot, KnownVersion
+from arena.store.ladder_settings import LadderSettings
 from arena.store.matches import (
     Claim,
     ClaimedSeat,
@@ -43,6 +53,7 @@ from arena.store.persons import (
     Role,
     StoredPassword,
 )
+from arena.store.quotas import AccountQuota
 from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
 from arena.store.rebuild import Rebuilt
 from arena.store.store import Reads, Store, Writes, open_store
@@ -50,9 +61,15 @@ from arena.store.submitted import KnownSubmission, NewSubmission, QualificationG
 from arena.store.versions import NewVersion
 
 __all__ = [
+    "AccountQuota",
     "ApiToken",
     "AuditEntry",
+    "BotDisqualified",
+    "BotState",
     "BotTaken",
+    "Bots",
+    "ChallengeGame",
+    "Challenges",
     "Claim",
     "ClaimedSeat",
     "DatabaseDamaged",
@@ -62,23 +79,31 @@ __all__ = [
     "Desk",
     "FinishedGame",
     "FinishedMatch",
+    "GameLog",
     "GamePage",
     "GameSeat",
     "GameSummary",
     "HostStatus",
     "InvitationRefused",
     "KnownAccount",
+    "KnownBot",
+    "KnownChallenge",
     "KnownSubmission",
+    "KnownVersion",
+    "LadderSettings",
     "MatchState",
     "NameTaken",
     "NewAccount",
     "NewAuditEntry",
+    "NewChallenge",
     "NewQualification",
     "NewSession",
     "NewSet",
     "NewSubmission",
     "NewToken",
     "NewVersion",
+    "NoSuchBot",
+    "NoSuchVersion",
     "OpenSession",
     "People",
     "QualificationGame",
@@ -88,12 +113,14 @@ __all__ = [
     "Reads",
     "Rebuilt",
     "Role",
+    "SeatLog",
     "Standing",
     "Store",
     "StoreError",
     "StoredPassword",
     "TooManyTokens",
     "Totals",
+    "VersionGone",
     "Writes",
     "open_store",
 ]

@@ -7,8 +7,9 @@ from sqlalchemy import Connection, Row, exists, func, insert, or_, select, updat
 from sqlalchemy.exc import IntegrityError
 
 from arena.store import audit, submissions
+from arena.store.bot_models import Bot, BotVersion
 from arena.store.errors import NameTaken
-from arena.store.models import Bot, BotVersion, Game, GameSeat
+from arena.store.models import Game, GameSeat
 from arena.store.people_models import Account
 from arena.store.persons import KnownAccount, NewAccount, Role, StoredPassword
 
@@ -64,6 +65,13 @@ def set_password(connection: Connection, account: int, password: str) -> None:
     """Replace the hash, unless the account was deleted."""
     connection.execute(
         update(Account).where(Account.id == account, Account.deleted.is_(None)).values(password=password)
+    )
+
+
+def set_role(connection: Connection, account: int, role: Role) -> None:
+    """Change what an account may do, unless it was deleted."""
+    connection.execute(
+        update(Account).where(Account.id == account, Account.deleted.is_(None)).values(role=role)
     )
 
 

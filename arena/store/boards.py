@@ -11,26 +11,27 @@ from sqlalchemy import Connection, Row, func, select, text, true
 from arena.matchmaking import PLAYER_COUNTS, Candidate
 from arena.rating import OVERALL, Entry, conservative
 from arena.store import ladder
-from arena.store.models import OPEN, Bot, BotVersion, Match, MatchKind, MatchSeat, MatchSet, Rating
+from arena.store.bot_models import ON_THE_BOARD, Bot, BotState, BotVersion
+from arena.store.models import OPEN, Match, MatchKind, MatchSeat, MatchSet, Rating
 from arena.store.people_models import Account
 from arena.store.queue import of_the_house
 from arena.store.reads import Standing
 
 
 def leaderboard(connection: Connection, players: int = OVERALL) -> tuple[Standing, ...]:
-    """Return the newest version of every bot, best first; equal scores share a rank.
+    """Return the version that plays of every bot, best first; equal scores share a rank.
 
-    Versions without a game in this list come last.
+    Versions without a game in this list come last. Bots that are retired or disqualified are left out.
 
     Args:
         connection: To the store.
         players: 0 is the overall list, 2 to 5 those of a number of players.
     """
     rows = connection.execute(
-        select(Bot.name, Bot.author, BotVersion.number, Rating.__table__)
-        .join(BotVersion, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.newest))
+        select(Bot.name, Bot.author, Bot.state, BotVersion.number, Rating.__table__)
+        .join(BotVersion, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.playing))
         .join(Rating, Rating.version_id == BotVersion.id)
-        .where(Rating.players == players)
+        .where(Rating.players == players, Bot.state.in_(ON_THE_BOARD))
     )
     entries = [(row, ladder.entry(row._asdict())) for row in rows]
     keys = [(entry.games == 0, -conservative(entry.rating)) for _, entry in entries]
@@ -45,6 +46,7 @@ def _standing(rank: int, row: Row[Any], entry: Entry) -> Standing:
         bot=row.name,
         version=row.number,
         author=row.author,
+        benched=row.state == BotState.BENCHED,
         mean=entry.rating.mean,
         deviation=entry.rating.deviation,
         score=conservative(entry.rating),
@@ -57,7 +59,7 @@ def _standing(rank: int, row: Row[Any], entry: Entry) -> Standing:
 
 
 def candidates(connection: Connection, *, house_only: bool = False) -> tuple[Candidate, ...]:
-    """Return the newest version of every bot with what match-making wants to know, by id.
+    """Return the version that plays of every active bot with what match-making wants to know, by id.
 
     Bots of deleted accounts play no more.
 
@@ -77,10 +79,10 @@ def candidates(connection: Connection, *, house_only: bool = False) -> tuple[Can
             Rating.games,
             Rating.last_played,
         )
-        .join(Bot, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.newest))
+        .join(Bot, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.playing))
         .join(Rating, Rating.version_id == BotVersion.id)
         .outerjoin(Account, Account.id == Bot.account_id)
-        .where(Account.deleted.is_(None), Bot.house if house_only else true())
+        .where(Bot.state == BotState.ACTIVE, Account.deleted.is_(None), Bot.house if house_only else true())
         .order_by(BotVersion.id, Rating.players)
     )
     by_version: dict[int, dict[int, Any]] = {}

@@ -1,20 +1,28 @@
 """What can be wrong with a store.
 
 StoreError
+├── BotDisqualified    an operator took it off the ladder
 ├── BotTaken           a bot of that name belongs to somebody else
 ├── DatabaseDamaged    the file fails its integrity check, or is no database at all
 ├── DatabaseForeign    a database of something else
 ├── DatabaseNewer      made by a newer version of this program
 ├── DatabaseUnavailable  it can't be reached, or stays locked
 ├── InvitationRefused  an invitation that lets nobody in
+├── NoSuchBot          there is none of that name
+├── NoSuchVersion      a bot has none of that number
 ├── NameTaken          an account of that name belongs to somebody else
 ├── QuotaReached       somebody has sent as much as may be sent
-└── TooManyTokens      an account has as many as it may have
+├── TooManyTokens      an account has as many as it may have
+└── VersionGone        a version's image was removed
 """
 
 
 class StoreError(Exception):
     """Something is wrong with the store; the text says what to do."""
+
+
+class BotDisqualified(StoreError):
+    """An operator took the bot off the ladder for good."""
 
 
 class BotTaken(StoreError):
@@ -45,9 +53,21 @@ class NameTaken(StoreError):
     """An account of that name belongs to somebody else."""
 
 
+class NoSuchBot(StoreError):
+    """There is no bot of that name."""
+
+
+class NoSuchVersion(StoreError):
+    """The bot has no version of that number."""
+
+
 class QuotaReached(StoreError):
     """Somebody has sent, or has, as much as may be."""
 
 
 class TooManyTokens(StoreError):
     """An account has as many tokens as it may have."""
+
+
+class VersionGone(StoreError):
+    """The image of a version was removed to make room, so it can't play again."""

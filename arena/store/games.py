@@ -6,10 +6,9 @@ from sqlalchemy import Connection, Row, ScalarSelect, func, select, text
 
 from arena.match import SeatReport, decode
 from arena.rating import OVERALL
+from arena.store.bot_models import Bot, BotVersion
 from arena.store.models import (
     OPEN,
-    Bot,
-    BotVersion,
     Game,
     GameSeat,
     Ladder,
@@ -27,17 +26,28 @@ from arena.store.reads import RatingChange as Change
 _VARIANTS = ("pass_both_ways", "soy_sauce", "dummy")
 
 
-def games(connection: Connection, before: int | None, limit: int) -> tuple[GameSummary, ...]:
+def games(
+    connection: Connection,
+    before: int | None,
+    limit: int,
+    *,
+    bot: str | None = None,
+    version: int | None = None,
+) -> tuple[GameSummary, ...]:
     """Return games, newest first.
 
     Args:
         connection: To the store.
         before: Only games with a smaller number; None starts with the newest.
         limit: How many at most.
+        bot: Only games of this bot; None for all.
+        version: Only games of this version of it; None for all.
     """
     wanted = select(Game.number, Game.id, Game.players, Game.ended).order_by(Game.number.desc()).limit(limit)
     if before is not None:
         wanted = wanted.where(Game.number < before)
+    if bot is not None:
+        wanted = wanted.where(Game.number.in_(_played_by(connection, bot, version, before, limit)))
     rows = connection.execute(wanted).all()
     seats: dict[int, list[tuple[str, int, int, int]]] = {}
     for seat in connection.execute(
@@ -58,6 +68,22 @@ def games(connection: Connection, before: int | None, limit: int) -> tuple[GameS
         )
         for row in rows
     )
+
+
+def _played_by(
+    connection: Connection, bot: str, version: int | None, before: int | None, limit: int
+) -> list[int]:
+    """Return the numbers of the last games of a bot, so many of each version at most: through their index."""
+    versions = select(BotVersion.id).join(Bot, Bot.id == BotVersion.bot_id).where(Bot.name == bot)
+    if version is not None:
+        versions = versions.where(BotVersion.number == version)
+    found: list[int] = []
+    for id_ in connection.execute(versions).scalars().all():
+        last = select(GameSeat.game_number).where(GameSeat.version_id == id_)
+        if before is not None:
+            last = last.where(GameSeat.game_number < before)
+        found += connection.execute(last.order_by(GameSeat.game_number.desc()).limit(limit)).scalars()
+    return sorted(found, reverse=True)[:limit]
 
 
 def game(connection: Connection, id_: str) -> GamePage | None:
@@ -81,6 +107,7 @@ def game(connection: Connection, id_: str) -> GamePage | None:
     ).one_or_none()
     if row is None:
         return None
+    seats = _game_seats(connection, row)
     return GamePage(
         game=id_,
         match=row.match_id,
@@ -88,7 +115,8 @@ def game(connection: Connection, id_: str) -> GamePage | None:
         players=row.players,
         variants=tuple(name for name in _VARIANTS if getattr(row, name)),
         ended=row.ended,
-        seats=_game_seats(connection, row),
+        counts=all(seat.overall is not None for seat in seats),
+        seats=seats,
         replay=row.replay,
     )
 
@@ -114,12 +142,12 @@ def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[Se
         .order_by(GameSeat.seat)
     )
     return tuple(
-        _game_seat(row, changes[row.version_id, OVERALL], changes[row.version_id, game.players])
+        _game_seat(row, changes.get((row.version_id, OVERALL)), changes.get((row.version_id, game.players)))
         for row in rows
     )
 
 
-def _game_seat(row: Row[Any], overall: Change, by_count: Change) -> SeatOfGame:
+def _game_seat(row: Row[Any], overall: Change | None, by_count: Change | None) -> SeatOfGame:
     report = decode(row.report, SeatReport)
     return SeatOfGame(
         seat=row.seat,

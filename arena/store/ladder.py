@@ -1,6 +1,7 @@
 """The log of a ladder and the ratings that follow from it.
 
-Events are numbered without gaps, under the lock on the row of ``ladder``.
+Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are the fold of the log
+without the games of bots that are disqualified.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from arena.rating import Entry, Event, GamePlayed, Key, VersionStarted, apply
 from arena.rating import Rating as Skill
+from arena.store.bot_models import Bot, BotState, BotVersion
 from arena.store.models import EventKind, Ladder, Rating, RatingChange, RatingEvent
 
 Row = dict[str, Any]
@@ -54,20 +56,35 @@ def lock(connection: Connection) -> Numbers:
 def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
     """Write events, what they change and where they lead; ``games`` is the last game's number.
 
-    The caller holds the lock.
+    Games of bots that are disqualified are written and change nothing. The caller holds the lock.
     """
     entries = load(connection, _versions(log))
+    barred = disqualified(connection)
     known = set(entries)
     changes: list[Row] = []
     for logged in log:
-        changed = apply(entries, logged.event)
+        changed = apply(entries, logged.event) if counts(logged.event, barred) else {}
         changes += [change_row(logged.number, key, entries.get(key), entry) for key, entry in changed.items()]
         entries |= changed
     connection.execute(insert(RatingEvent), [_event_row(logged) for logged in log])
-    connection.execute(insert(RatingChange), changes)
+    if changes:
+        connection.execute(insert(RatingChange), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
     _save(connection, {key: entries[key] for key in sorted(touched)}, known)
     connection.execute(update(Ladder).values(events=log[-1].number, games=games))
+
+
+def disqualified(connection: Connection) -> frozenset[int]:
+    """Return the versions whose games don't count."""
+    wanted = (
+        select(BotVersion.id).join(Bot, Bot.id == BotVersion.bot_id).where(Bot.state == BotState.DISQUALIFIED)
+    )
+    return frozenset(connection.execute(wanted).scalars())
+
+
+def counts(event: Event, disqualified: frozenset[int]) -> bool:
+    """Return whether an event changes ratings: not a game in which one of these versions sat."""
+    return not isinstance(event, GamePlayed) or disqualified.isdisjoint(event.versions)
 
 
 def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:

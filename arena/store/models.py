@@ -1,11 +1,12 @@
 """The tables.
 
-    bot ─< bot_version ─< match_seat >─ match >─ match_set
-              │                          │
-              ├─< game_seat >──────────  game ── rating_event ─< rating_change
-              └─< rating                             ladder (one row: the last numbers)
+    bot_version ─< match_seat >─ match >─ match_set ── challenge
+        │                          │
+        ├─< game_seat >──────────  game ── rating_event ─< rating_change
+        └─< rating                             ladder (one row: settings, the last numbers)
 
-``host_report`` stands alone; people have tables of their own (:mod:`arena.store.people_models`).
+``host_report`` stands alone. Bots, people and submissions have tables of their own
+(:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`, :mod:`arena.store.submission_models`).
 ``rating_event`` is the ladder's append-only log; ``rating_change`` says what each event did, and ``rating``
 is where the fold of the log stands. Whoever numbers a game or an event holds the lock on the row of
 ``ladder``.
@@ -24,6 +25,7 @@ from arena.store.columns import (
     NameKey,
     Number,
     NumberKey,
+    Numbers,
     Real,
     Reason,
     Serial,
@@ -56,6 +58,8 @@ class MatchKind(StrEnum):
     RATED = "rated"
     QUALIFICATION = "qualification"
     """A submission plays it before it may be rated. Its games are kept and never counted."""
+    CHALLENGE = "challenge"
+    """Somebody asked for it. Its games are kept and never counted."""
 
 
 class EventKind(StrEnum):
@@ -80,7 +84,11 @@ class Base(DeclarativeBase):
 
 
 class Ladder(Base):
-    """One row: the last numbers given out, and the lock on giving the next."""
+    """One row: what is played, the last numbers given out, and the lock on giving the next.
+
+    ``players`` are the numbers of players of its tables, ``deals`` how many deals a set has. While it is
+    ``paused`` no sets are drawn.
+    """
 
     __tablename__ = "ladder"
     __table_args__ = (CheckConstraint("id = 1", name="one_row"),)
@@ -88,41 +96,9 @@ class Ladder(Base):
     id: Mapped[SmallKey]
     events: Mapped[Number]
     games: Mapped[Number]
-
-
-class Bot(Base):
-    """A bot; ``newest`` is the number of its newest version, the one that plays.
-
-    ``author`` is shown. ``account_id`` owns it: none where it is the house's, or was added by an operator.
-    """
-
-    __tablename__ = "bot"
-
-    id: Mapped[Serial]
-    name: Mapped[Name] = mapped_column(unique=True)
-    author: Mapped[Name]
-    house: Mapped[bool]
-    newest: Mapped[Small]
-    account_id: Mapped[Number | None] = mapped_column(ForeignKey("account.id"), index=True)
-
-
-class BotVersion(Base):
-    """A version of a bot; ``source`` is the id of its image, or its folder.
-
-    ``size`` and ``sha256`` are of the file that it came of; a bot of the house came of none.
-    """
-
-    __tablename__ = "bot_version"
-    __table_args__ = (UniqueConstraint("bot_id", "number"),)
-
-    id: Mapped[Serial]
-    bot_id: Mapped[Number] = mapped_column(ForeignKey("bot.id"))
-    number: Mapped[Small]
-    source: Mapped[LongText]
-    created: Mapped[Moment]
-    note: Mapped[Reason] = mapped_column(default="")
-    size: Mapped[Number | None]
-    sha256: Mapped[Name | None]
+    paused: Mapped[bool] = mapped_column(default=False)
+    players: Mapped[Numbers]
+    deals: Mapped[Small]
 
 
 class HostReport(Base):
@@ -162,7 +138,7 @@ class Match(Base):
     __table_args__ = (
         UniqueConstraint("set_number", "position"),
         CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
-        CheckConstraint("kind IN ('rated', 'qualification')", name="kind"),
+        CheckConstraint("kind IN ('rated', 'qualification', 'challenge')", name="kind"),
         # Only what is open: the queue costs the same after ten matches and after ten million.
         Index(
             "ix_match_open",
@@ -298,3 +274,17 @@ class Rating(Base):
     place_sum: Mapped[Number]
     faulty: Mapped[Number]
     last_played: Mapped[Moment | None]
+
+
+class Challenge(Base):
+    """Matches that somebody asked for with a bot of theirs, and nobody's rating knows of."""
+
+    __tablename__ = "challenge"
+    __table_args__ = (Index("ix_challenge_account_id_created", "account_id", "created"),)
+
+    number: Mapped[Serial]
+    id: Mapped[Name] = mapped_column(unique=True)
+    account_id: Mapped[Number] = mapped_column(ForeignKey("account.id"))
+    version_id: Mapped[Number] = mapped_column(ForeignKey("bot_version.id"))
+    set_number: Mapped[Number] = mapped_column(ForeignKey("match_set.number"), unique=True)
+    created: Mapped[Moment]

@@ -7,7 +7,7 @@ method may raise DatabaseUnavailable; what was to be written then is all there o
 from collections.abc import Sequence
 from datetime import datetime
 
-from arena.store import accounts, audit, invitations, sessions, tokens
+from arena.store import accounts, audit, invitations, quotas, sessions, tokens
 from arena.store.database import Database
 from arena.store.persons import (
     ApiToken,
@@ -18,8 +18,10 @@ from arena.store.persons import (
     NewSession,
     NewToken,
     OpenSession,
+    Role,
     StoredPassword,
 )
+from arena.store.quotas import AccountQuota
 
 
 class People:
@@ -74,6 +76,23 @@ class People:
             sessions.end_all(connection, account, keep=keep_session)
             if not keep_tokens:
                 tokens.remove_all(connection, account)
+            audit.record(connection, entry)
+
+    def set_role(self, account: int, role: Role, entry: NewAuditEntry) -> None:
+        """Change what an account may do, from now on."""
+        with self._database.write() as connection:
+            accounts.set_role(connection, account, role)
+            audit.record(connection, entry)
+
+    def quota(self, account: int) -> AccountQuota:
+        """Return what was set for an account alone."""
+        with self._database.read() as connection:
+            return quotas.find(connection, account)
+
+    def set_quota(self, account: int, quota: AccountQuota, entry: NewAuditEntry) -> None:
+        """Set what an account may send; None where the arena's own settings count."""
+        with self._database.write() as connection:
+            quotas.put(connection, account, quota)
             audit.record(connection, entry)
 
     def rehash(self, account: int, old: str, new: str) -> None:

@@ -11,12 +11,15 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
-from arena.store.columns import LongText, Moment, Name, Number, Reason, Serial, Texts
+from arena.store.columns import LongText, Moment, Name, Number, Reason, Serial, Small, Texts
 from arena.store.models import Base
 
 
 class Account(Base):
-    """A person. ``key`` is the name in small letters. Who was deleted has a pseudonym and no password."""
+    """A person. ``key`` is the name in small letters. Who was deleted has a pseudonym and no password.
+
+    The three quotas are none where the arena's own settings count.
+    """
 
     __tablename__ = "account"
     __table_args__ = (
@@ -31,6 +34,9 @@ class Account(Base):
     role: Mapped[Name]
     created: Mapped[Moment]
     deleted: Mapped[Moment | None]
+    submissions_a_day: Mapped[Small | None]
+    bots: Mapped[Small | None]
+    challenges_a_day: Mapped[Small | None]
 
 
 class Session(Base):

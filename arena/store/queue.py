@@ -17,16 +17,9 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, sel
 from sqlalchemy.orm import aliased
 
 from arena.match import MatchSpec, RuntimeName, decode
+from arena.store.bot_models import Bot, BotVersion
 from arena.store.matches import Claim, ClaimedSeat
-from arena.store.models import (
-    OPEN,
-    QUARANTINED,
-    Bot,
-    BotVersion,
-    Match,
-    MatchSeat,
-    MatchState,
-)
+from arena.store.models import OPEN, QUARANTINED, Match, MatchSeat, MatchState
 from arena.store.submission_models import Submission
 
 _VOIDS = 3

@@ -15,6 +15,7 @@ class Standing:
         bot: Name.
         version: Number, from 1.
         author: Name.
+        benched: Whether it sits out because its games kept failing.
         mean: TrueSkill's μ.
         deviation: TrueSkill's σ.
         score: μ - 3σ, the sort key.
@@ -29,6 +30,7 @@ class Standing:
     bot: str
     version: int
     author: str
+    benched: bool
     mean: float
     deviation: float
     score: float
@@ -63,8 +65,8 @@ class GameSeat:
         place: From 1; a seat that was taken over ranks below the rest.
         faults: How many.
         taken_over: Whether the stand-in played it to the end.
-        overall: The change of the overall rating.
-        by_count: The change of the rating for this number of players.
+        overall: The change of the overall rating; None in a game that doesn't count.
+        by_count: The change of the rating for this number of players; None as above.
         image: Id of the image, or the folder of the bot.
         runtime: What isolated it.
         limits: What held it, in words.
@@ -80,8 +82,8 @@ class GameSeat:
     place: int
     faults: int
     taken_over: bool
-    overall: RatingChange
-    by_count: RatingChange
+    overall: RatingChange | None
+    by_count: RatingChange | None
     image: str
     runtime: str
     limits: tuple[str, ...]
@@ -118,6 +120,7 @@ class GamePage:
         players: How many.
         variants: Names of the variants in play.
         ended: UTC.
+        counts: Whether it is rated; not, where a bot sits in it that was disqualified.
         seats: In seat order.
         replay: The public replay (``sushigo-replay/1``), as JSON text.
     """
@@ -128,6 +131,7 @@ class GamePage:
     players: int
     variants: tuple[str, ...]
     ended: datetime
+    counts: bool
     seats: tuple[GameSeat, ...]
     replay: str
 

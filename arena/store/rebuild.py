@@ -32,13 +32,14 @@ class Rebuilt:
 def rebuild(connection: Connection) -> Rebuilt:
     """Fold the log from its beginning, compare, and replace what differs."""
     numbers = ladder.lock(connection)
+    barred = ladder.disqualified(connection)
     entries: dict[Key, Entry] = {}
     differing = 0
     for first in range(1, numbers.events + 1, _BATCH):
         last = min(first + _BATCH - 1, numbers.events)
         rows: list[Row] = []
         for logged in _log(connection, first, last):
-            changed = apply(entries, logged.event)
+            changed = apply(entries, logged.event) if ladder.counts(logged.event, barred) else {}
             rows += [
                 ladder.change_row(logged.number, key, entries.get(key), entry)
                 for key, entry in changed.items()

@@ -1,5 +1,6 @@
 """The result of a match: games, reports and ratings in one transaction."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -7,9 +8,10 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from arena.match import encode
 from arena.rating import GamePlayed
-from arena.store import ladder
+from arena.store import bot_states, ladder
+from arena.store.bot_models import Bot, BotVersion
 from arena.store.matches import FinishedGame, FinishedMatch
-from arena.store.models import Bot, BotVersion, Game, GameSeat, Match, MatchKind, MatchSeat, MatchState
+from arena.store.models import Game, GameSeat, Match, MatchKind, MatchSeat, MatchState
 from arena.store.replays import with_authors
 from arena.store.submission_models import Submission, UnratedGame
 
@@ -59,6 +61,26 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -
         for index, game in enumerate(finished.games, start=1)
     ]
     ladder.append(connection, log, numbers.games + len(log))
+    bot_states.bench_failing(connection, _taken_over(finished, versions), finished.ended)
+
+
+def _taken_over(finished: FinishedMatch, versions: Sequence[int]) -> list[tuple[int, str]]:
+    """Return who was taken over in a match, with what happened, in words."""
+    return [
+        (version, finished.reports[seat].trouble or _last_fault(finished, seat))
+        for seat, version in enumerate(versions)
+        if any(game.taken_over[seat] for game in finished.games)
+    ]
+
+
+def _last_fault(finished: FinishedMatch, seat: int) -> str:
+    faults = [
+        decision.trouble or decision.fault.value
+        for game in finished.games
+        for step in game.record.steps
+        if (decision := step[seat]) is not None and decision.fault is not None
+    ]
+    return faults[-1] if faults else "it was gone"
 
 
 def _seats(connection: Connection, match: str) -> list[_Seat]:

@@ -6,15 +6,16 @@ from sqlalchemy import Connection, insert, select
 
 from arena.match import MatchSpec, encode
 from arena.rules import Rules
+from arena.store.bot_models import BotVersion
 from arena.store.matches import NewQualification, NewSet
-from arena.store.models import BotVersion, Match, MatchKind, MatchSeat, MatchSet, MatchState
+from arena.store.models import Match, MatchKind, MatchSeat, MatchSet, MatchState
 from arena.store.submission_models import Submission
 
 _FIRST, _SOON, _IN_TURN = 0, 1, 2
 """Who waits for a qualification waits at a screen; then come those who are new to the ladder."""
 
 
-def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
+def add_set(connection: Connection, new: NewSet, *, kind: MatchKind = MatchKind.RATED) -> tuple[str, ...]:
     """Write the rows of a set's matches and return their ids.
 
     Raises:
@@ -34,7 +35,7 @@ def add_set(connection: Connection, new: NewSet) -> tuple[str, ...]:
             runtime=new.runtime,
         )
         precedence = _SOON if new.soon else _IN_TURN
-        _add_match(connection, number, spec, position=position, kind=MatchKind.RATED, precedence=precedence)
+        _add_match(connection, number, spec, position=position, kind=kind, precedence=precedence)
         seats = [
             {"match_id": spec.match, "seat": seat, "version_id": version}
             for seat, version in enumerate(versions)

@@ -12,13 +12,29 @@ from arena.controls import HostReport
 from arena.match import RuntimeName
 from arena.matchmaking import Candidate
 from arena.rating import OVERALL
-from arena.store import boards, games, hosts, queue, rebuild, results, sets, versions
+from arena.store import (
+    audit,
+    boards,
+    game_logs,
+    games,
+    hosts,
+    ladder_settings,
+    queue,
+    rebuild,
+    results,
+    sets,
+    versions,
+)
+from arena.store.bots import Bots, Challenges
 from arena.store.database import Database
 from arena.store.desk import Desk
+from arena.store.game_logs import GameLog
+from arena.store.ladder_settings import LadderSettings
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
 from arena.store.models import MatchState
 from arena.store.people import People
+from arena.store.persons import NewAuditEntry
 from arena.store.reads import GamePage, GameSummary, HostStatus, Standing, Totals
 
 
@@ -29,14 +45,24 @@ class Reads:
         self._database = database
 
     def leaderboard(self, players: int = OVERALL) -> tuple[Standing, ...]:
-        """Return the newest version of every bot, best first; 0 is the overall list, 2 to 5 the others."""
+        """Return the version that plays of every bot, best first, by list: 0 overall, else by players."""
         with self._database.read() as connection:
             return boards.leaderboard(connection, players)
 
-    def games(self, before: int | None = None, limit: int = 50) -> tuple[GameSummary, ...]:
-        """Return at most ``limit`` games, newest first, with a number smaller than ``before``."""
+    def games(
+        self,
+        before: int | None = None,
+        limit: int = 50,
+        *,
+        bot: str | None = None,
+        version: int | None = None,
+    ) -> tuple[GameSummary, ...]:
+        """Return at most ``limit`` games, newest first, with a number smaller than ``before``.
+
+        With ``bot`` only those of this bot, with ``version`` too only those of this version of it.
+        """
         with self._database.read() as connection:
-            return games.games(connection, before, limit)
+            return games.games(connection, before, limit, bot=bot, version=version)
 
     def game(self, id_: str) -> GamePage | None:
         """Return everything public about a game, or None where there is none of that id."""
@@ -59,7 +85,7 @@ class Reads:
             return queue.quarantined(connection)
 
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
-        """Return the newest version of every bot, for match-making, or only of the house's."""
+        """Return the version that plays of every active bot, for match-making, or only of the house's."""
         with self._database.read() as connection:
             return boards.candidates(connection, house_only=house_only)
 
@@ -68,13 +94,18 @@ class Reads:
         with self._database.read() as connection:
             return hosts.hosts(connection)
 
-    def bot(self, name: str) -> versions.KnownBot | None:
-        """Return the bot of this name, or None where there is none."""
+    def game_log(self, id_: str) -> GameLog | None:
+        """Return what bots printed and noted in a game, rated or not; it is private to their owners."""
         with self._database.read() as connection:
-            return versions.find_bot(connection, name)
+            return game_logs.find(connection, id_)
+
+    def ladder(self) -> LadderSettings:
+        """Return what the ladder plays."""
+        with self._database.read() as connection:
+            return ladder_settings.find(connection)
 
     def sources_in_use(self) -> frozenset[str]:
-        """Return the sources of all that play: newest versions, open matches, submissions on their way."""
+        """Return the sources of all that play: versions, open matches, submissions on their way."""
         with self._database.read() as connection:
             return versions.sources_in_use(connection)
 
@@ -86,9 +117,10 @@ class Writes:
         self._database = database
 
     def add_version(self, new: versions.NewVersion) -> int:
-        """Return the id of a bot's newest version, which is made unless its source is the same.
+        """Return the id of the version of a bot that plays now, which is made unless its source is the same.
 
         Raises:
+            BotDisqualified: It may play no more.
             BotTaken: The name belongs to another author.
         """
         with self._database.write() as connection:
@@ -135,6 +167,12 @@ class Writes:
         with self._database.write() as connection:
             hosts.record(connection, report, accepted)
 
+    def set_ladder(self, settings: LadderSettings, entry: NewAuditEntry) -> None:
+        """Change what the ladder plays from the next set on."""
+        with self._database.write() as connection:
+            ladder_settings.put(connection, settings)
+            audit.record(connection, entry)
+
     def rebuild_ratings(self) -> rebuild.Rebuilt:
         """Fold the log from its beginning, compare, and replace what differs."""
         with self._database.write() as connection:
@@ -150,12 +188,16 @@ class Store:
         writes: What can be changed.
         people: Accounts and their ways in.
         desk: Submissions on their way, and what became of them.
+        bots: Which there are, and what plays.
+        challenges: Matches that somebody asked for.
     """
 
     reads: Reads
     writes: Writes
     people: People
     desk: Desk
+    bots: Bots
+    challenges: Challenges
     _database: Database
 
     def close(self) -> None:
@@ -178,4 +220,12 @@ def open_store(url: str) -> Store:
     except BaseException:
         database.close()
         raise
-    return Store(Reads(database), Writes(database), People(database), Desk(database), database)
+    return Store(
+        reads=Reads(database),
+        writes=Writes(database),
+        people=People(database),
+        desk=Desk(database),
+        bots=Bots(database),
+        challenges=Challenges(database),
+        _database=database,
+    )

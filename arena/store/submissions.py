@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, func, insert, or_, select, text, update
 
-from arena.store import ladder, versions
-from arena.store.errors import BotTaken, QuotaReached
-from arena.store.models import Bot, BotVersion, MatchSeat
+from arena.store import known_bots, ladder, quotas, versions
+from arena.store.bot_models import Bot, BotState, BotVersion
+from arena.store.errors import BotDisqualified, BotTaken, QuotaReached
+from arena.store.models import MatchSeat
 from arena.store.submission_models import ON_ITS_WAY, Submission, UnratedGame
 from arena.store.submitted import KnownSubmission, NewSubmission, Quota
 from arena.submitting.hints import HINTS
@@ -23,10 +24,12 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     """Make sure that an author may send this now.
 
     Raises:
+        BotDisqualified: The bot may play no more.
         BotTaken: The name belongs to somebody else, or to something that is on its way.
         QuotaReached: It would be too much.
     """
     _check_name(connection, new.bot, new.author, new.account)
+    quota = quotas.of_author(connection, new.account, quota)
     mine = _of(new.author, new.account)
     today = _count(connection, mine, Submission.received > new.received - _DAY)
     if today >= quota.submissions_a_day:
@@ -51,6 +54,7 @@ def add(connection: Connection, new: NewSubmission, quota: Quota) -> KnownSubmis
     """Write down that a file is here.
 
     Raises:
+        BotDisqualified: As :func:`check`.
         BotTaken: As :func:`check`.
         QuotaReached: As :func:`check`.
     """
@@ -125,6 +129,13 @@ def reject(connection: Connection, id_: str, cause: Cause, at: datetime) -> None
     )
 
 
+def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) -> None:
+    """End all submissions of a bot that are on their way."""
+    its = select(Submission.id).where(Submission.bot == bot, text(ON_ITS_WAY))
+    for id_ in connection.execute(its).scalars().all():
+        reject(connection, id_, cause, at)
+
+
 def wait(connection: Connection, id_: str, why: str | None) -> None:
     """Note what the arena itself lacks to go on with a submission, or that it lacks nothing."""
     connection.execute(update(Submission).where(Submission.id == id_, text(ON_ITS_WAY)).values(waiting=why))
@@ -193,9 +204,11 @@ def rename(connection: Connection, account: int, name: str, pseudonym: str, at: 
 
 
 def _check_name(connection: Connection, bot: str, author: str, account: int | None) -> None:
-    known = versions.find_bot(connection, bot)
+    known = known_bots.find(connection, bot)
     if known is not None and (known.author, known.house, known.account) != (author, False, account):
         raise BotTaken(f"the name {bot} belongs to a bot of {known.author}: choose another")
+    if known is not None and known.state is BotState.DISQUALIFIED:
+        raise BotDisqualified(versions.disqualified(bot, known.reason))
     other = connection.execute(
         select(Submission.author)
         .where(Submission.bot == bot, text(ON_ITS_WAY))

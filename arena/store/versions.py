@@ -7,8 +7,9 @@ from sqlalchemy import Connection, insert, select, text, union, update
 
 from arena.rating import VersionStarted
 from arena.store import ladder
-from arena.store.errors import BotTaken
-from arena.store.models import OPEN, Bot, BotVersion, Match, MatchSeat
+from arena.store.bot_models import ON_THE_BOARD, Bot, BotState, BotVersion
+from arena.store.errors import BotDisqualified, BotTaken
+from arena.store.models import OPEN, Match, MatchSeat
 from arena.store.submission_models import ON_ITS_WAY, Submission
 
 
@@ -39,43 +40,12 @@ class NewVersion:
     sha256: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownBot:
-    """A bot.
-
-    Attributes:
-        name: Its own.
-        author: Its author's name.
-        house: Whether it is one of the arena's own.
-        newest: The number of its newest version.
-        account: Of its owner; None where it is nobody's.
-    """
-
-    name: str
-    author: str
-    house: bool
-    newest: int
-    account: int | None
-
-
-def find_bot(connection: Connection, name: str) -> KnownBot | None:
-    """Return the bot of this name, or None where there is none."""
-    row = connection.execute(
-        select(Bot.name, Bot.author, Bot.house, Bot.newest, Bot.account_id).where(Bot.name == name)
-    ).one_or_none()
-    if row is None:
-        return None
-    return KnownBot(
-        name=row.name, author=row.author, house=row.house, newest=row.newest, account=row.account_id
-    )
-
-
 def sources_in_use(connection: Connection) -> frozenset[str]:
-    """Return the sources of all that play: newest versions, open matches, submissions on their way."""
-    newest = (
+    """Return the sources of all that play: versions, open matches, submissions on their way."""
+    playing = (
         select(BotVersion.source)
         .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(BotVersion.number == Bot.newest)
+        .where(BotVersion.number == Bot.playing, Bot.state.in_(ON_THE_BOARD))
     )
     seated = (
         select(BotVersion.source)
@@ -84,15 +54,17 @@ def sources_in_use(connection: Connection) -> frozenset[str]:
         .where(text(OPEN))
     )
     submitted = select(Submission.source).where(text(ON_ITS_WAY), Submission.source.is_not(None))
-    return frozenset(connection.execute(union(newest, seated, submitted)).scalars())
+    return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
 
 
 def add_version(connection: Connection, new: NewVersion) -> int:
-    """Return the id of a bot's newest version, which is made unless its source is the same.
+    """Return the id of the version of a bot that plays now, which is made unless its source is the same.
 
-    A new bot starts at the initial rating; a further version of it starts from the one before.
+    A new bot starts at the initial rating; a further version of it starts from the one that played. It brings
+    a bot back that was benched or retired.
 
     Raises:
+        BotDisqualified: It may play no more.
         BotTaken: The name belongs to another author.
     """
     numbers = ladder.lock(connection)  # also: two versions of one bot can't be made at once
@@ -104,16 +76,21 @@ def add_version(connection: Connection, new: NewVersion) -> int:
             "house": new.house,
             "newest": 0,
             "account_id": new.account,
+            "playing": 0,
         }
         bot = connection.execute(insert(Bot).values(values).returning(*Bot.__table__.columns)).one()
     elif (bot.author, bot.house, bot.account_id) != (new.author, new.house, new.account):
         raise BotTaken(f"the name {new.bot} belongs to a bot of {bot.author}: choose another")
+    elif bot.state == BotState.DISQUALIFIED:
+        raise BotDisqualified(disqualified(new.bot, bot.reason))
     previous = connection.execute(
         select(BotVersion.id, BotVersion.source)
         .where(BotVersion.bot_id == bot.id)
-        .where(BotVersion.number == bot.newest)
+        .where(BotVersion.number == bot.playing)
     ).one_or_none()
     if previous is not None and previous.source == new.source:
+        if bot.state != BotState.ACTIVE:
+            set_playing(connection, bot.id, bot.playing, new.created)
         return int(previous.id)
     number = bot.newest + 1
     values = {
@@ -127,6 +104,29 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     }
     version = connection.execute(insert(BotVersion).values(values).returning(BotVersion.id)).scalar_one()
     connection.execute(update(Bot).where(Bot.id == bot.id).values(newest=number))
+    set_playing(connection, bot.id, number, new.created)
     event = VersionStarted(version=version, previous=None if previous is None else previous.id)
     ladder.append(connection, [ladder.Logged(numbers.events + 1, event)], numbers.games)
     return version
+
+
+def playable(connection: Connection, bot: str, number: int) -> int | None:
+    """Return the id of a version that may play: of no disqualified bot, with an image that is there."""
+    return connection.execute(
+        select(BotVersion.id)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(Bot.name == bot, Bot.state != BotState.DISQUALIFIED)
+        .where(BotVersion.number == number, BotVersion.gone.is_(None))
+    ).scalar_one_or_none()
+
+
+def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
+    """Let this version of a bot play, whatever has kept the bot from playing."""
+    connection.execute(
+        update(Bot).where(Bot.id == bot).values(playing=number, state=BotState.ACTIVE, reason=None, since=at)
+    )
+
+
+def disqualified(bot: str, reason: str | None) -> str:
+    """Return what the owner of a disqualified bot is told."""
+    return f"{bot} was disqualified and plays no more: {reason}"

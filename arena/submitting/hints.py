@@ -7,6 +7,7 @@ from arena.submitting.stages import CauseKind
 HINTS: Final = {
     CauseKind.FILE: "Mend what the text names and submit again; docs/intake.md says what is taken.",
     CauseKind.NAME: "Choose another name for your bot.",
+    CauseKind.BARRED: "Ask whoever runs the arena.",
     CauseKind.START: (
         "Run `docker run --rm IMAGE` on your machine: the program that ENTRYPOINT names must be in the "
         "image, and everybody must be able to read and run it (chmod -R a+rX)."

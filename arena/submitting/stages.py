@@ -56,6 +56,8 @@ class CauseKind(StrEnum):
     """It can't be made into an image of the arena's."""
     NAME = "name"
     """The bot's name belongs to somebody else by now."""
+    BARRED = "barred"
+    """An operator has taken the bot off the ladder for good."""
     START = "start"
     """The engine can't start it."""
     MEMORY = "memory"

@@ -263,7 +263,7 @@ def test_bots_of_an_older_database_stay(url: str) -> None:
     database.close()
     run(url, "INSERT INTO bot (name, author, house, newest) VALUES ('old', 'ann', false, 1)")
     store = open_store(url)
-    found = store.reads.bot("old")
+    found = store.bots.find("old")
     assert found is not None
     assert (found.author, found.account) == ("ann", None)
     store.close()

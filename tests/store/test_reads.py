@@ -118,6 +118,8 @@ def test_a_game_has_a_page(store: Store) -> None:
     first = store.reads.game("s-0-0")
     assert first is not None
     for seat, earlier in zip(page.seats, first.seats, strict=True):
+        assert earlier.overall is not None
+        assert earlier.by_count is not None
         line = next(line for line in store.reads.leaderboard() if line.bot == seat.bot)
         assert seat.overall == RatingChange(
             mean_before=earlier.overall.mean_after,

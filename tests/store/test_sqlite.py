@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select, text
 
 from arena.store import Store, open_store
+from arena.store.bot_models import Bot
 from arena.store.database import Database
-from arena.store.models import Bot
 from tests.store.builders import add_bot
 
 

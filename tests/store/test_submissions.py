@@ -90,7 +90,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
     """Each stage has its time; in the end there is a version with the note, the size and the digest."""
     store.desk.add(new(), PLENTY)
     qualify(store)
-    assert store.reads.bot("mine") is None
+    assert store.bots.find("mine") is None
     assert store.desk.activate("u1", START + timedelta(seconds=3)) == 1
     found = store.desk.find("u1")
     assert found is not None
@@ -130,7 +130,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
     found = store.desk.find("u1")
     assert found is not None
     assert (found.stage, found.cause, found.waiting) == (Stage.REJECTED, CAUSE, None)
-    assert store.reads.bot("mine") is None
+    assert store.bots.find("mine") is None
 
 
 def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:

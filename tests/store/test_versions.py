@@ -70,11 +70,11 @@ def test_a_moment_needs_a_time_zone(store: Store) -> None:
 
 def test_a_bot_is_found_by_its_name(store: Store) -> None:
     """With its author and the number of its newest version."""
-    assert store.reads.bot("mine") is None
+    assert store.bots.find("mine") is None
     for source in ("sha256:1", "sha256:2"):
         add_bot(store, "mine", source=source)
     add_bot(store, "greedy", author="house")
-    bots = [store.reads.bot(name) for name in ("mine", "greedy")]
+    bots = [store.bots.find(name) for name in ("mine", "greedy")]
     found = [(bot.name, bot.author, bot.house, bot.newest) for bot in bots if bot is not None]
     assert found == [("mine", "ann", False, 2), ("greedy", "house", True, 1)]
 

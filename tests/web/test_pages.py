@@ -103,6 +103,7 @@ def test_the_game_page_shows_what_the_store_knows(client: TestClient, store: Sto
         assert ("taken over" in row[1]) == seat.taken_over
         assert row[2:] == [str(seat.seat), fixed(seat.points, 0), str(seat.puddings), str(seat.faults)]
         for shown, change in ((all_games, seat.overall), (these, seat.by_count)):
+            assert change is not None
             assert shown == [
                 name,
                 f"{fixed(change.mean_before)} ± {fixed(2 * change.deviation_before)}",
