@@ -1,0 +1,67 @@
+"""A submission that is followed until its end, over connections that may break."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from arena.client.errors import SiteTrouble
+from arena.client.patience import Patience
+from arena.client.site import Site
+
+
+def follow(site: Site, submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
+    """Yield a submission now and at every change; the last one has ended.
+
+    Args:
+        site: Where it is.
+        submission: Its id.
+        patience: With a site that doesn't answer.
+
+    Raises:
+        SiteTrouble: The site has no such submission, or patience has come to its end.
+    """
+    shown: object = None
+    while True:
+        # The site ends a long stream now and then, and one at once where too many are open.
+        trouble = SiteTrouble(f"{site.address} does not say what becomes of the submission")
+        try:
+            with site.lines(f"/submissions/{submission}/events") as lines:
+                for data in events(lines, "stage"):
+                    known = _decode(site, data)
+                    patience.regain()
+                    if known != shown:
+                        shown = known
+                        yield known
+                    if known.get("ended") is not None:
+                        return
+        except SiteTrouble as error:
+            trouble = error
+        patience.lose(trouble)
+
+
+def events(lines: Iterable[str], name: str) -> Iterator[str]:
+    """Yield the data of server-sent events of a name.
+
+    Args:
+        lines: Of the stream, without their ends.
+        name: Of the events that are wanted.
+    """
+    kind, data = "", list[str]()
+    for line in lines:
+        field, _, value = line.partition(":")
+        if not line:
+            if kind == name and data:
+                yield "\n".join(data)
+            kind, data = "", []
+        elif field == "event":
+            kind = value.removeprefix(" ")
+        elif field == "data":
+            data.append(value.removeprefix(" "))
+
+
+def _decode(site: Site, data: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise SiteTrouble(f"{site.address} sent an event that can't be read ({error})") from error

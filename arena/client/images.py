@@ -1,0 +1,104 @@
+"""The engine of the author's machine: folders become images there, and images are read from it."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import docker
+import requests
+from docker.errors import DockerException, ImageNotFound
+from docker.models.images import Image
+
+from arena.client.errors import CannotSend
+
+_ANSWER_SECONDS: Final = 600
+"""An engine may think for long before it hands out a large image."""
+
+_ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
+_FAST: Final = 1
+_GZIP: Final = zlib.MAX_WBITS + 16
+_PIECE: Final = 2 * 1024 * 1024
+
+
+def build(folder: Path) -> str:
+    """Build a folder's image as ``docker build`` does, with its output on stderr, and return the image's id.
+
+    Raises:
+        CannotSend: There is no ``docker`` command, or it fails.
+    """
+    program = shutil.which("docker")
+    if program is None:
+        raise CannotSend(
+            f"building {folder} takes the docker command, which is not installed here: install it, or name "
+            "a source file"
+        )
+    with tempfile.TemporaryDirectory(prefix="kaiten-build-") as scratch:
+        written = Path(scratch, "id")
+        command = [program, "build", "--iidfile", str(written), str(folder)]
+        if subprocess.run(command, stdout=sys.stderr, check=False).returncode:  # noqa: S603 - an argument list
+            raise CannotSend(f"docker can't build {folder}; what it says stands above")
+        return written.read_text().strip()
+
+
+@contextmanager
+def found(name: str) -> Iterator[Image]:
+    """Give an image of the engine's, by name or id.
+
+    Raises:
+        CannotSend: The engine does not answer, or has no such image.
+    """
+    try:
+        client = docker.from_env(timeout=_ANSWER_SECONDS)
+    except DockerException as error:
+        raise CannotSend(
+            f"there is no file or folder {name}, and no Docker engine answers that might have such an image "
+            f"({error}): start Docker, or check the name"
+        ) from error
+    with closing(client):
+        yield _get(client, name)
+
+
+def is_id(name: str) -> bool:
+    """Return whether an image was named by its id, which says nothing of what it is called."""
+    return _ID.fullmatch(name) is not None
+
+
+def size_of(image: Image) -> int:
+    """Return an image's size in bytes, unpacked."""
+    return int(image.attrs.get("Size") or 0)
+
+
+def packed(image: Image) -> Iterator[tuple[bytes, int]]:
+    """Yield what ``docker save`` writes, gzip-compressed while it comes.
+
+    Each item is some of it, and how many bytes the engine has given for all so far.
+
+    Raises:
+        CannotSend: The engine stops in the middle.
+    """
+    packer = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
+    taken = 0
+    try:
+        for raw in image.save(chunk_size=_PIECE):
+            taken += len(raw)
+            if piece := packer.compress(raw):
+                yield piece, taken
+    except (DockerException, requests.RequestException) as error:
+        raise CannotSend(f"the Docker engine stopped handing out the image ({error}): try again") from error
+    yield packer.flush(), taken
+
+
+def _get(client: docker.DockerClient, name: str) -> Image:
+    try:
+        return client.images.get(name)
+    except ImageNotFound as error:
+        raise CannotSend(f"there is no file, no folder and no image {name}: see `docker images`") from error
+    except (DockerException, requests.RequestException) as error:
+        raise CannotSend(f"the Docker engine does not give the image {name} ({error})") from error
