@@ -72,9 +72,21 @@ class ImageKeeper:
             StoreError: The database can't be used.
         """
         pruned = self._images.prune(self.room(), self._now())
+        self.note_gone()
         remove_left(self._folder, self._now())
         self._engine.prune_images()
         return pruned
+
+    def note_gone(self) -> None:
+        """Write down which versions have no image any more, so that nobody lets them play.
+
+        To be called after images were added, too: that removes others where it needs their room.
+
+        Raises:
+            IntakeTrouble: The images can't be listed.
+            StoreError: The database can't be used.
+        """
+        self._store.bots.note_gone(self._images.records.ids(), self._now())
 
 
 def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:

@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     )
     submissions_a_day: int = Field(default=20, ge=0, description="Files that an author may send in 24 hours.")
     bots_per_author: int = Field(default=5, ge=0, description="Bots that an author may have.")
+    challenges_a_day: int = Field(
+        default=20, ge=0, description="Unrated challenges that an author may ask for in 24 hours."
+    )
     registration: RegistrationMode = Field(
         default=RegistrationMode.OPEN, description="Who may register: open, invitation or closed."
     )

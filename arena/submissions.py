@@ -93,6 +93,7 @@ class Submissions:
         if before is not None and (before.author, before.house) != (author, False):
             raise BotTaken(f"the name {bot} belongs to a bot of {before.author}: choose another")
         image = self._intake.take(file, self._keeper.room())
+        self._keeper.note_gone()
         self._engine.check_source(image.id)
         self._store.writes.add_version(
             NewVersion(bot=bot, author=author, house=False, source=image.id, created=self._now())

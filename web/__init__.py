@@ -3,6 +3,6 @@
 ``python -m web`` serves it: no Docker, no bots, no matches run here.
 """
 
-from web.app import create_app
+from web.app import Parts, create_app
 
-__all__ = ["create_app"]
+__all__ = ["Parts", "create_app"]

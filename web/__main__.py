@@ -12,10 +12,11 @@ from typing import Final
 import uvicorn
 
 from arena.accounts import open_accounts
+from arena.owners import open_owners
 from arena.settings import Settings, WrongSettings, read_settings
 from arena.store import StoreError, open_store
 from arena.submitting.opening import open_receiver
-from web.app import create_app
+from web.app import Parts, create_app
 
 _GRACE_SECONDS: Final = 5
 
@@ -39,10 +40,12 @@ def main() -> int:
         server = uvicorn.Server(
             uvicorn.Config(
                 create_app(
-                    store.reads,
-                    open_accounts(store.people, settings.registration),
-                    store.desk,
-                    open_receiver(settings, store),
+                    Parts(
+                        store=store,
+                        accounts=open_accounts(store.people, settings.registration),
+                        receiver=open_receiver(settings, store),
+                        owners=open_owners(settings, store),
+                    )
                 ),
                 log_level="warning",
                 access_log=False,

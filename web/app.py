@@ -1,12 +1,14 @@
 """The application: routes, static files, headers and errors put together."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from arena.accounts import Accounts
-from arena.store import Desk, Reads
+from arena.owners import Owners
+from arena.store import Store
 from arena.submitting.receiver import Receiver
 from web import errors
 from web.api import account_api, public_api, submission_api
@@ -20,15 +22,26 @@ _LARGEST_BODY: Final = 64 * 1024
 """Of forms and of data; a route that takes more says so itself."""
 
 
-def create_app(reads: Reads, accounts: Accounts, desk: Desk, receiver: Receiver) -> FastAPI:
-    """Return the site.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the site is made of.
 
-    Args:
-        reads: Those of an open store; who opened it closes it.
-        accounts: Those of the same store.
-        desk: That of the same store.
+    Attributes:
+        store: An open one; who opened it closes it.
+        accounts: Those of that store.
         receiver: Takes files for it.
+        owners: Acts for owners of its bots.
     """
+
+    store: Store
+    accounts: Accounts
+    receiver: Receiver
+    owners: Owners
+
+
+def create_app(parts: Parts) -> FastAPI:
+    """Return the site."""
+    reads, accounts = parts.store.reads, parts.accounts
     app = FastAPI(title="Kaiten", openapi_url=None, max_body_size=_LARGEST_BODY)
     app.add_middleware(SameSite)
     app.add_middleware(SecurityHeaders)
@@ -38,7 +51,7 @@ def create_app(reads: Reads, accounts: Accounts, desk: Desk, receiver: Receiver)
     app.include_router(account_pages(accounts, callers, attempts))
     app.include_router(public_api(reads))
     app.include_router(account_api(accounts, callers))
-    app.include_router(submission_api(desk, receiver.begin, callers))
+    app.include_router(submission_api(parts.store.desk, parts.receiver.begin, callers))
     app.mount("/static", StaticFiles(packages=[("web", "static")]))
     errors.install(app, callers)
     return app

@@ -147,6 +147,7 @@ class Pipeline:
         except Rejected as error:
             self._reject(submission, CauseKind.FILE, str(error))
         else:
+            self._keeper.note_gone()
             self._store.desk.inspected(submission.id, image.id, self._now())
         self._uploads.remove(submission.id, submission.kind)
 

@@ -4,11 +4,13 @@ import secrets
 
 from fastapi import FastAPI
 
+from arena.match import RuntimeName
+from arena.owners import Owners
 from arena.store import Quota, Store
 from arena.submitting.receiver import Receiver
 from arena.submitting.uploads import Uploads
 from tests.accounts.world import World
-from web import create_app
+from web import Parts, create_app
 
 
 def site_of(store: Store) -> FastAPI:
@@ -25,4 +27,13 @@ def site_over(world: World) -> FastAPI:
         now=lambda: world.now,
         new_id=lambda: secrets.token_hex(8),
     )
-    return create_app(world.store.reads, world.accounts, world.store.desk, receiver)
+    owners = Owners(
+        world.store,
+        RuntimeName.DOCKER,
+        challenges_a_day=3,
+        now=lambda: world.now,
+        new_id=lambda: secrets.token_hex(8),
+        new_seed=lambda: secrets.token_hex(16),
+    )
+    parts = Parts(store=world.store, accounts=world.accounts, receiver=receiver, owners=owners)
+    return create_app(parts)
