@@ -13,10 +13,14 @@ class StrangersRefused(Exception):
 
 
 class Gate:
-    """Shut for bots of strangers until a host's report opens it. Threads may share it."""
+    """Shut for bots of strangers until a host's report opens it. Threads may share it.
 
-    def __init__(self) -> None:
-        self._open = False
+    Args:
+        own: Whether all bots are those of whoever runs them. Then nobody is a stranger, and it is open.
+    """
+
+    def __init__(self, *, own: bool = False) -> None:
+        self._open = own
 
     def decide(self, report: HostReport, accepted: Collection[str]) -> None:
         """Open or shut it, by what a host was seen to hold and by what its operator accepts as missing."""

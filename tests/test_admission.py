@@ -64,3 +64,8 @@ def test_the_gate_is_shut_until_a_report_opens_it() -> None:
     assert not gate.house_only
     gate.decide(host_report("swap"), ())
     assert gate.house_only
+
+
+def test_the_gate_is_open_where_nobody_is_a_stranger() -> None:
+    """Before any host was tried."""
+    assert not Gate(own=True).house_only

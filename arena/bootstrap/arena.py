@@ -114,8 +114,12 @@ class Arena:
 
 
 @contextmanager
-def open_arena(settings: Settings) -> Iterator[Arena]:
+def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
     """Put an arena together, alone on its data directory, and clean up after earlier runs.
+
+    Args:
+        settings: Its own.
+        own: Whether all bots are those of whoever runs it, so that its host needs not be tried.
 
     Raises:
         CannotStart: Another arena runs there, or a folder can't be made.
@@ -136,7 +140,7 @@ def open_arena(settings: Settings) -> Iterator[Arena]:
             group.remove()  # what a killed run's containers left there
             group.hold()
         warn_of_few_cores()
-        gate = Gate()
+        gate = Gate(own=own)
         ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_this_host())
         engine = runtime if isinstance(runtime, DockerRuntime) else None
         submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)

@@ -44,17 +44,22 @@ def install_id(folder: Path) -> str:
     return file.read_text().strip()
 
 
-def private_folder(folder: Path) -> Path:
-    """Make a folder that nobody else can write to, or make sure that it is one."""
+def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
+    """Make a folder that nobody else can write to, or make sure that it is one.
+
+    Args:
+        folder: It.
+        setting: The variable that names another one.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o711)
         status = folder.lstat()
     except OSError as error:
-        raise CannotStart(f"the folder for sockets {folder}: {error.strerror}") from error
+        raise CannotStart(f"the folder {folder} ({setting}): {error.strerror}") from error
     if folder.is_symlink() or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise CannotStart(
             f"{folder} belongs to somebody else or can be written by others: "
-            "remove it, or name another folder in ARENA_RUN_DIR"
+            f"remove it, or name another folder in {setting}"
         )
     return folder
 

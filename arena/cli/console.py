@@ -13,6 +13,9 @@ WRONG: Final = 1
 USAGE: Final = 2
 """Exit code: wrong usage or unusable input."""
 
+INTERRUPTED: Final = 130
+"""Exit code: Ctrl-C."""
+
 T = TypeVar("T")
 
 

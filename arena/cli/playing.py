@@ -9,7 +9,7 @@ from typing import Final
 import typer
 
 from arena.bootstrap import Arena, CannotStart, configure_logs
-from arena.cli.console import WRONG, fail, say
+from arena.cli.console import INTERRUPTED, WRONG, fail, say
 from arena.cli.house import house_bots
 from arena.coordinator import ArenaTrouble, Coordinator, Watcher
 from arena.images import ImageTrouble
@@ -19,7 +19,6 @@ from arena.sandbox import RuntimeTrouble
 from arena.settings import Settings, WrongSettings
 from arena.store import FinishedMatch, StoreError
 
-_INTERRUPTED: Final = 130
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -46,7 +45,7 @@ def explained() -> Iterator[None]:
         fail(str(error), WRONG)
     except KeyboardInterrupt:
         say("stopped; the same command goes on from here")
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

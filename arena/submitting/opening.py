@@ -14,8 +14,14 @@ _MOST_ON_THEIR_WAY: Final = 100
 """Submissions of all authors: their files fit on a disk, and nobody waits for hours."""
 
 
-def open_receiver(settings: Settings, store: Store) -> Receiver:
-    """Return what receives files."""
+def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:
+    """Return what receives files.
+
+    Args:
+        settings: Those of the arena.
+        store: The arena's.
+        own: Whether all files are those of whoever runs the bots.
+    """
     quota = Quota(
         submissions_a_day=settings.submissions_a_day,
         bots=settings.bots_per_author,
@@ -27,6 +33,7 @@ def open_receiver(settings: Settings, store: Store) -> Receiver:
         quota,
         now=lambda: datetime.now(UTC),
         new_id=lambda: secrets.token_hex(_ID_BYTES),
+        own=own,
     )
 
 

@@ -37,12 +37,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "data" / "uploads"
 
 
-def receiver(store: Store, folder: Path, *, most: int = 10, least_free: int = 0) -> Receiver:
+def receiver(
+    store: Store, folder: Path, *, most: int = 10, least_free: int = 0, own: bool = False
+) -> Receiver:
     """Return what receives files."""
     ids = iter(range(1000))
     quota = Quota(submissions_a_day=most, bots=2, on_their_way=100)
     uploads = Uploads(folder, least_free)
-    return Receiver(store, uploads, quota, now=lambda: START, new_id=lambda: f"u{next(ids)}")
+    return Receiver(store, uploads, quota, now=lambda: START, new_id=lambda: f"u{next(ids)}", own=own)
 
 
 def upload(  # noqa: PLR0913 - what a sender may say
@@ -158,6 +160,13 @@ def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder:
     store.writes.record_host(host_report(isolates=False), ())
     with pytest.raises(StrangersRefused, match="plain processes"):
         send(receiver(store, folder), upload("other"), FILE)
+
+
+def test_ones_own_files_need_no_host_that_was_tried(tmp_path: Path, folder: Path) -> None:
+    """Where nobody is a stranger, nobody is refused for what the host lacks."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'other.sqlite3'}")) as store:
+        assert store.reads.hosts() == ()
+        assert send(receiver(store, folder, own=True), upload(), FILE).stage is Stage.RECEIVED
 
 
 def test_what_a_killed_process_left_is_pruned(folder: Path) -> None:
