@@ -1,12 +1,19 @@
-"""Bots, sets and results with made-up outcomes: the store doesn't look into a game."""
+"""Bots, sets and results.
+
+The games are played by the stand-in in every seat, and their records and replays are true. Points and places
+by which they are rated are those that a test wants: the store doesn't compare them.
+"""
 
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from arena.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
+from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
 from arena.matchmaking import seatings
-from arena.rules import Rules
+from arena.referee.faults import FAULTS_TO_TAKE_OVER, stand_in
+from arena.referee.places import places_with_faults, taken_over
+from arena.replay import Seat, build, encode
+from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
 from arena.store import Claim, FinishedGame, FinishedMatch, NewSet, NewVersion, Store
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
@@ -47,19 +54,7 @@ def finished(
     spec = claim.spec
     seats = len(spec.seats)
     faulty = tuple(faults or (0,) * seats)
-    games = tuple(
-        FinishedGame(
-            id=f"{spec.match}-{index}",
-            record=GameRecord(seed=spec.seeds[index], steps=((Decision(cards=("tempura",)),) * seats,)),
-            replay=f'{{"game": "{spec.match}-{index}"}}',
-            points=tuple(40 - place for place in each),
-            puddings=tuple(range(seats)),
-            places=tuple(each),
-            faults=faulty,
-            taken_over=tuple(count >= 3 for count in faulty),
-        )
-        for index, each in enumerate(places)
-    )
+    games = tuple(_game(claim, index, tuple(each), faulty) for index, each in enumerate(places))
     reports = tuple(
         SeatReport(image=source, runtime="docker/runc", limits=("memory 256 MiB",), stderr=f"seat {seat}")
         for seat, source in enumerate(spec.seats)
@@ -71,6 +66,54 @@ def finished(
         games=games,
         ended=START + timedelta(minutes=minute),
     )
+
+
+def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, ...]) -> FinishedGame:
+    id_ = f"{claim.spec.match}-{index}"
+    state, record = _play(claim.spec.rules, claim.spec.seeds[index], faults)
+    assert state.result is not None
+    rows = [[decision.fault if decision else None for decision in step] for step in record.steps]
+    replay = build(
+        game=id_,
+        seed=record.seed,
+        state=state,
+        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seats],
+        places=places_with_faults(state.result.places, taken_over(rows, len(faults))),
+        steps=record.steps,
+    )
+    return FinishedGame(
+        id=id_,
+        record=record,
+        replay=encode(replay).decode(),
+        points=tuple(40 - place for place in places),
+        puddings=state.result.puddings,
+        places=places,
+        faults=faults,
+        taken_over=tuple(count >= FAULTS_TO_TAKE_OVER for count in faults),
+    )
+
+
+def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[State, GameRecord]:
+    """Play a game in which everybody moves as the stand-in would, and is late so many times, at first."""
+    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+    steps: list[tuple[Decision, ...]] = []
+    while not state.over:
+        moves = [stand_in(view(state, seat)) for seat in asked(state)]
+        assert len(moves) == rules.players
+        state = apply(state, moves)
+        steps.append(
+            tuple(
+                _decision(move.cards[0].label, late=len(steps) < count, lost=count >= FAULTS_TO_TAKE_OVER)
+                for move, count in zip(moves, faults, strict=True)
+            )
+        )
+    return state, GameRecord(seed=seed, steps=tuple(steps))
+
+
+def _decision(card: str, *, late: bool, lost: bool) -> Decision:
+    if late:
+        return Decision(cards=(card,), fault=Fault.TIMEOUT, standin=True, trouble="no answer in time")
+    return Decision(cards=(card,), millis=None if lost else 2.5, standin=lost)
 
 
 def outcomes(dice: random.Random, players: int, games: int) -> list[tuple[int, ...]]:
