@@ -2,8 +2,8 @@
 
 from http import HTTPStatus
 
+import msgspec
 from fastapi import Request, Response
-from fastapi.responses import JSONResponse
 
 from web.problems import MEDIA_TYPE, Problem, document
 from web.rendering import page
@@ -27,5 +27,5 @@ def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Res
     if status == HTTPStatus.NOT_FOUND and detail == title:
         detail = "There is nothing at this address."
     if request.url.path.startswith("/api/") or request.url.path.endswith(".json"):
-        return JSONResponse(document(status, detail, hint), status_code=status, media_type=MEDIA_TYPE)
+        return Response(msgspec.json.encode(document(status, detail, hint)), status, media_type=MEDIA_TYPE)
     return page(request, "error.html", status=status, code=status, title=title, detail=detail)

@@ -11,7 +11,15 @@ from arena.owners import Owners
 from arena.store import Store
 from arena.submitting.receiver import Receiver
 from web import errors
-from web.api import account_api, public_api, submission_api
+from web.api import (
+    account_api,
+    description_api,
+    games_api,
+    health_api,
+    public_api,
+    replay_api,
+    submission_api,
+)
 from web.attempts import Attempts
 from web.caller import Callers
 from web.headers import SecurityHeaders
@@ -49,7 +57,11 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(public_pages(reads, callers))
     app.include_router(entry_pages(accounts, callers, attempts))
     app.include_router(account_pages(accounts, callers, attempts))
+    app.include_router(health_api(reads))
+    app.include_router(replay_api(reads))
+    app.include_router(description_api())
     app.include_router(public_api(reads))
+    app.include_router(games_api(reads))
     app.include_router(account_api(accounts, callers))
     app.include_router(submission_api(parts.store.desk, parts.receiver.begin, callers))
     app.mount("/static", StaticFiles(packages=[("web", "static")]))

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
 
 from arena.store import Desk, KnownSubmission
 from arena.submitting.document import document
@@ -18,6 +19,12 @@ _QUIET_SECONDS: Final = 15.0
 
 _LONGEST_SECONDS: Final = 600.0
 """Then the stream ends; browsers ask again by themselves."""
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events that have been written already; FastAPI's own class writes them itself."""
+
+    media_type = "text/event-stream"
 
 
 class Following:

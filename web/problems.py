@@ -1,6 +1,7 @@
 """What went wrong, for people as a page and for programs as ``application/problem+json`` (RFC 9457)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -38,13 +39,32 @@ class Problem(HTTPException):
         self.hint = hint
 
 
-def document(status: int, detail: str, hint: str) -> dict[str, str | int]:
-    """Return the members of a problem."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemDocument:
+    """What went wrong (RFC 9457).
+
+    Attributes:
+        type: Always ``about:blank``: the status says what kind of problem it is.
+        title: The status in words.
+        status: Of HTTP.
+        detail: What happened, for people.
+        hint: What to do.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    hint: str
+
+
+def document(status: int, detail: str, hint: str) -> ProblemDocument:
+    """Return the document of a problem; without a hint with that of its status."""
     known = HTTPStatus(status)
-    return {
-        "type": "about:blank",
-        "title": known.phrase,
-        "status": status,
-        "detail": detail,
-        "hint": hint or _HINTS.get(known, "Check what was sent."),
-    }
+    return ProblemDocument(
+        type="about:blank",
+        title=known.phrase,
+        status=status,
+        detail=detail,
+        hint=hint or _HINTS.get(known, "Check what was sent."),
+    )

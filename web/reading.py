@@ -10,9 +10,9 @@ from web.board import Board, board_of
 
 _LARGEST: Final = 2**63 - 1
 
-Players = Annotated[int | None, Query(ge=2, le=5)]
-Before = Annotated[int | None, Query(ge=1, le=_LARGEST)]
-GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
+Players = Annotated[int | None, Query(ge=2, le=5, description="Games of so many; all without.")]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Those that come before this number.")]
+GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a game.")]
 
 
 def read_board(reads: Reads, players: int | None) -> Board:

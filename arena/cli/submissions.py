@@ -10,7 +10,7 @@ from arena.bootstrap import CannotStart, open_results
 from arena.cli.console import fail
 from arena.settings import WrongSettings, read_settings
 from arena.store import KnownSubmission, StoreError
-from arena.submitting.document import document
+from arena.submitting.document import document, plain
 
 
 def submissions(
@@ -26,7 +26,7 @@ def submissions(
     except (CannotStart, StoreError, WrongSettings) as error:
         fail(str(error))
     if as_json:
-        typer.echo(json.dumps([document(each) for each in found], indent=2))
+        typer.echo(json.dumps([plain(document(each)) for each in found], indent=2))
         return
     for each in found:
         typer.echo(_line(each))

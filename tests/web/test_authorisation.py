@@ -36,8 +36,11 @@ MATRIX: Final = {
     ("GET", "/games/{game}/replay.json"): dict.fromkeys(CALLERS, 404),
     ("GET", "/status"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
+    ("GET", "/api/v1/openapi.json"): EVERYBODY,
     ("GET", "/api/v1/leaderboard"): EVERYBODY,
     ("GET", "/api/v1/status"): EVERYBODY,
+    ("GET", "/api/v1/games"): EVERYBODY,
+    ("GET", "/api/v1/games/{game}"): dict.fromkeys(CALLERS, 404),
     ("GET", "/login"): EVERYBODY,
     ("POST", "/login"): dict.fromkeys(CALLERS, 403),
     ("GET", "/register"): EVERYBODY,
@@ -56,9 +59,9 @@ MATRIX: Final = {
     ("PUT", "/api/v1/bots/{bot}/submissions"): dict.fromkeys(CALLERS, 401)
     | dict.fromkeys(("user", "other", "operator", "token", "other token"), 422),
     ("GET", "/api/v1/submissions"): KNOWN,
-    ("GET", "/api/v1/submissions/{id_}"): SENT_BY_USER,
-    ("GET", "/api/v1/submissions/{id_}/games/{game}/replay"): SENT_BY_USER,
-    ("GET", "/api/v1/submissions/{id_}/events"): SENT_BY_USER,
+    ("GET", "/api/v1/submissions/{id}"): SENT_BY_USER,
+    ("GET", "/api/v1/submissions/{id}/games/{game}/replay"): SENT_BY_USER,
+    ("GET", "/api/v1/submissions/{id}/events"): SENT_BY_USER,
     ("DELETE", "/api/v1/account/tokens/{number}"): dict.fromkeys(CALLERS, 401)
     | {"user": 204, "token": 204, "other": 404, "operator": 404, "other token": 404},
 }
@@ -127,7 +130,7 @@ def address(path: str, numbers: dict[str, int]) -> str:
     """Put what a path needs into it."""
     part = path.partition("/{number}")[0]
     played = "q-0-0" if path.startswith("/api/") else "nothing"
-    return path.format(game=played, number=numbers.get(part), bot="mine", id_=SUBMISSION)
+    return path.format(game=played, number=numbers.get(part), bot="mine", id=SUBMISSION)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ def test_an_empty_arena_says_so(empty_store: Store) -> None:
     assert "No rated bots yet" in client.get("/").text
     assert "No rated bots at 3 players yet" in client.get("/?players=3").text
     assert "No games yet" in client.get("/games").text
-    assert client.get("/api/v1/leaderboard").json() == {"players": None, "rows": []}
+    assert client.get("/api/v1/leaderboard").json() == {"players": None, "rows": [], "next": None}
 
 
 @pytest.mark.parametrize(

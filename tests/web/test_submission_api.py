@@ -56,7 +56,7 @@ def test_a_file_is_sent_and_found_again(world: World, ann: KnownAccount) -> None
     assert (made["author"], made["note"]) == ("ann", "a first try")
     found = client.get(answer.headers["Location"]).json()
     assert found == made | {"games": []}
-    assert client.get("/api/v1/submissions").json() == {"submissions": [made], "before": None}
+    assert client.get("/api/v1/submissions").json() == {"submissions": [made], "next": None}
     assert client.get("/api/v1/submissions?bot=other").json()["submissions"] == []
     assert (world.uploads / f"{made['id']}.py").read_bytes() == FILE
 

@@ -1,37 +1,74 @@
-"""Data for programs: the same numbers as on the pages, and the public replays."""
+"""How the arena stands, for everybody: the leaderboard, what it is doing, whether the site works."""
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Final
 
-import msgspec
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse
 
 from arena.store import Reads
-from web.reading import GameId, Players, read_board, read_game
-from web.status import read_status
+from web.api.paging import LISTED, Next
+from web.api.routes import DataRouter
+from web.board import Row
+from web.reading import Players, read_board
+from web.status import Status, read_status
 
-_JSON: Final = "application/json"
-_METHODS: Final = ["GET", "HEAD"]
+_LARGEST: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """A page of the leaderboard.
+
+    Attributes:
+        players: Which list: 2 to 5 players, or null for all games.
+        rows: Best first. Bots with equal scores share a rank, and the next one's is as if they did not.
+        next: The address of the next page, or null.
+    """
+
+    players: int | None
+    rows: tuple[Row, ...]
+    next: str | None
 
 
 def public_api(reads: Reads) -> APIRouter:
-    """Return the routes of all data."""
+    """Return the routes by which everybody sees how the arena stands."""
+    router = DataRouter("arena")
+
+    @router.get("/leaderboard", responses=LISTED)
+    def leaderboard(
+        next_page: Next,
+        players: Players = None,
+        offset: Annotated[int, Query(ge=0, le=_LARGEST, description="How many to leave out.")] = 0,
+        limit: Annotated[int, Query(ge=1, le=500, description="How many at most.")] = 100,
+    ) -> Leaderboard:
+        """Rank the bots, by the games of so many players or by all.
+
+        Each bot is there once, with the version that plays.
+        """
+        board = read_board(reads, players)
+        end = offset + limit
+        return Leaderboard(
+            players=players,
+            rows=board.rows[offset:end],
+            next=next_page(offset=end) if end < len(board.rows) else None,
+        )
+
+    @router.get("/status")
+    def status() -> Status:
+        """Say what the arena is doing, and what its machines can hold."""
+        return read_status(reads)
+
+    return router
+
+
+def health_api(reads: Reads) -> APIRouter:
+    """Return the route by which a supervisor sees whether the site can answer; no part of the API."""
     router = APIRouter()
 
-    @router.api_route("/api/v1/leaderboard", methods=_METHODS)
-    def leaderboard(players: Players = None) -> Response:
-        return Response(msgspec.json.encode(read_board(reads, players)), media_type=_JSON)
-
-    @router.api_route("/api/v1/status", methods=_METHODS)
-    def status() -> Response:
-        return Response(msgspec.json.encode(read_status(reads)), media_type=_JSON)
-
-    @router.api_route("/games/{game}/replay.json", methods=_METHODS)
-    def replay(game: GameId) -> Response:
-        return Response(read_game(reads, game).replay, media_type=_JSON)
-
-    @router.api_route("/healthz", methods=_METHODS)
-    def health() -> Response:
+    @router.api_route("/healthz", methods=["GET", "HEAD"])
+    def health() -> PlainTextResponse:
         reads.totals()
-        return Response("ok\n", media_type="text/plain")
+        return PlainTextResponse("ok\n")
 
     return router

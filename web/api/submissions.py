@@ -2,56 +2,112 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Annotated, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
-import msgspec
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
-from fastapi.responses import StreamingResponse
 
 from arena.accounts import Scope
 from arena.admission import StrangersRefused
 from arena.intake.limits import DEFAULT_LIMITS
 from arena.names import WrongName
+from arena.replay.document import PublicReplay
 from arena.store import BotTaken, Desk, KnownSubmission, QuotaReached
-from arena.submitting.document import document, whole_document
+from arena.submitting.document import Submission, WholeSubmission, document, whole_document
 from arena.submitting.errors import NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import Incoming, Upload
 from arena.submitting.stages import UploadKind
+from web.api.description import problems
 from web.api.guard import Guard
+from web.api.paging import LISTED, Limit, Next
+from web.api.routes import PREFIX, DataRouter
 from web.caller import Caller, Callers
-from web.following import Following
+from web.following import EventStream, Following
 from web.problems import Problem
+from web.reading import Before
 from web.receiving import pieces
 
-_JSON: Final = "application/json"
-_METHODS: Final = ["GET", "HEAD"]
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
+_FILE: Final[dict[str, Any]] = {
+    "requestBody": {
+        "description": "The file.",
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_SENT: Final[dict[int | str, dict[str, Any]]] = {
+    201: {
+        "headers": {
+            "Location": {
+                "description": "The address of the submission.",
+                "required": True,
+                "schema": {"type": "string"},
+            }
+        }
+    }
+}
+_NOT_TAKEN: Final = problems(
+    {
+        408: "The sender fell silent.",
+        409: "The bot's name belongs to somebody else.",
+        413: "The file is too large.",
+        429: "A quota is used up.",
+        503: "There is no room, or the arena takes no bots of strangers, or its database does not answer.",
+    }
+)
 
-SubmissionId = Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$")]
-GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$")]
+SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="Of a submission.")]
+GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="Of one of its games.")]
+OfBot = Annotated[str | None, Query(description="Of this bot alone.")]
 
 Begin = Callable[[Upload], AbstractContextManager[Incoming]]
 """What takes a file; see :class:`arena.submitting.receiver.Receiver`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionList:
+    """A page of submissions.
+
+    Attributes:
+        submissions: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    submissions: tuple[Submission, ...]
+    next: str | None
+
+
 def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
     """Return the routes of submissions."""
-    router = APIRouter(prefix="/api/v1")
+    router = DataRouter("submissions")
     guard = Guard(callers)
     Sender = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
     Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
     following = Following(desk)
 
-    @router.put("/bots/{bot}/submissions", max_body_size=DEFAULT_LIMITS.archive_bytes)
+    @router.put(
+        "/bots/{bot}/submissions",
+        status_code=201,
+        responses=_SENT | _NOT_TAKEN,
+        openapi_extra=_FILE,
+        max_body_size=DEFAULT_LIMITS.archive_bytes,
+    )
     async def submit(  # noqa: PLR0913, PLR0917 - what is said of a file
         request: Request,
+        response: Response,
         caller: Sender,
-        bot: str,
-        kind: UploadKind,
-        note: str = "",
-        sha256: Annotated[str | None, Query(pattern=_SHA256)] = None,
-    ) -> Response:
+        bot: Annotated[str, Path(description="Its name; a new one makes a new bot.")],
+        kind: Annotated[UploadKind, Query(description="What the file is.")],
+        note: Annotated[str, Query(description="For its author and operators.")] = "",
+        sha256: Annotated[
+            str | None, Query(pattern=_SHA256, description="Of the file; another is refused.")
+        ] = None,
+    ) -> Submission:
+        """Send a file for a new version of a bot.
+
+        It may come in chunks, without a length.
+        """
         length = request.headers.get("content-length")
         upload = Upload(
             bot=bot,
@@ -69,42 +125,44 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
                 made = await run_in_threadpool(incoming.finish)
         except (BotTaken, QuotaReached, StrangersRefused, UploadRefused, WrongName) as error:
             raise _problem(error) from error
-        where = {"Location": f"/api/v1/submissions/{made.id}"}
-        return Response(msgspec.json.encode(document(made)), 201, where, _JSON)
+        response.headers["Location"] = f"{PREFIX}/submissions/{made.id}"
+        return document(made)
 
-    @router.api_route("/submissions", methods=_METHODS)
+    @router.get("/submissions", responses=LISTED)
     def submissions(
-        caller: Reader,
-        bot: str | None = None,
-        before: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
-        limit: Annotated[int, Query(ge=1, le=100)] = 50,
-    ) -> Response:
-        found = desk.newest(account=caller.account.id, bot=bot, before=before, limit=limit)
-        after = found[-1].number if len(found) == limit else None
-        listed = {"submissions": [document(each) for each in found], "before": after}
-        return Response(msgspec.json.encode(listed), media_type=_JSON)
+        caller: Reader, next_page: Next, bot: OfBot = None, before: Before = None, limit: Limit = 50
+    ) -> SubmissionList:
+        """List one's own submissions, newest first; of one bot, or of all."""
+        found = desk.newest(account=caller.account.id, bot=bot, before=before, limit=limit + 1)
+        shown = found[:limit]
+        return SubmissionList(
+            submissions=tuple(map(document, shown)),
+            next=next_page(before=shown[-1].number) if len(found) > limit else None,
+        )
 
-    @router.api_route("/submissions/{id_}", methods=_METHODS)
-    def submission(caller: Reader, id_: SubmissionId) -> Response:
-        known = _own(desk, caller, id_)
-        return Response(msgspec.json.encode(whole_document(known, desk.games(id_))), media_type=_JSON)
+    @router.get("/submissions/{id}")
+    def submission(caller: Reader, id_: SubmissionId) -> WholeSubmission:
+        """Return a submission with its games."""
+        return whole_document(_own(desk, caller, id_), desk.games(id_))
 
-    @router.api_route("/submissions/{id_}/games/{game}/replay", methods=_METHODS)
+    @router.get("/submissions/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
     def replay(caller: Reader, id_: SubmissionId, game: GameOfIt) -> Response:
+        """Return the replay of a game of a submission."""
         _own(desk, caller, id_)
         found = desk.replay(id_, game)
         if found is None:
             raise Problem(404, "This submission has no such game.")
-        return Response(found, media_type=_JSON)
+        return Response(found, media_type="application/json")
 
-    @router.get("/submissions/{id_}/events")
-    def events(caller: Reader, id_: SubmissionId) -> Response:
-        return StreamingResponse(
-            following.events(_own(desk, caller, id_)),
-            media_type="text/event-stream",
-            # A proxy that collects the stream would show each stage late.
-            headers={"X-Accel-Buffering": "no"},
-        )
+    @router.get("/submissions/{id}/events", response_class=EventStream)
+    def events(caller: Reader, id_: SubmissionId) -> EventStream:
+        """Follow a submission until its end.
+
+        Each event is called ``stage``, and its data is the submission without its games: one now, and one at
+        each change. The stream ends with the submission, and after ten minutes in any case.
+        """
+        # A proxy that collects the stream would show each stage late.
+        return EventStream(following.events(_own(desk, caller, id_)), headers={"X-Accel-Buffering": "no"})
 
     return router
 
