@@ -57,11 +57,12 @@ from arena.store.quotas import AccountQuota
 from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
 from arena.store.rebuild import Rebuilt
 from arena.store.store import Reads, Store, Writes, open_store
-from arena.store.submitted import KnownSubmission, NewSubmission, QualificationGame, Quota
+from arena.store.submitted import Allowance, KnownSubmission, NewSubmission, QualificationGame, Quota
 from arena.store.versions import NewVersion
 
 __all__ = [
     "AccountQuota",
+    "Allowance",
     "ApiToken",
     "AuditEntry",
     "BotDisqualified",

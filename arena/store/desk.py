@@ -6,10 +6,10 @@ to be written then is all there or not at all.
 
 from datetime import datetime
 
-from arena.store import sets, submission_games, submissions
+from arena.store import allowance, sets, submission_games, submissions
 from arena.store.database import Database
 from arena.store.matches import NewQualification
-from arena.store.submitted import KnownSubmission, NewSubmission, QualificationGame, Quota
+from arena.store.submitted import Allowance, KnownSubmission, NewSubmission, QualificationGame, Quota
 from arena.submitting.stages import Cause
 
 
@@ -27,7 +27,12 @@ class Desk:
             QuotaReached: It would be too much.
         """
         with self._database.read() as connection:
-            submissions.check(connection, new, quota)
+            allowance.check(connection, new, quota)
+
+    def allowance(self, author: str, account: int | None, quota: Quota, now: datetime) -> Allowance:
+        """Return what an author has sent, and may send; ``quota`` is the arena's own."""
+        with self._database.read() as connection:
+            return allowance.find(connection, author, account, quota, now)
 
     def add(self, new: NewSubmission, quota: Quota) -> KnownSubmission:
         """Write down that a file is here.

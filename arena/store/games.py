@@ -86,6 +86,19 @@ def _played_by(
     return sorted(found, reverse=True)[:limit]
 
 
+def first_game(connection: Connection, bot: str, version: int) -> str | None:
+    """Return the id of the first rated game of a version, or None where it has played none."""
+    return connection.execute(
+        select(Game.id)
+        .join(GameSeat, GameSeat.game_number == Game.number)
+        .join(BotVersion, BotVersion.id == GameSeat.version_id)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(Bot.name == bot, BotVersion.number == version)
+        .order_by(GameSeat.game_number)
+        .limit(1)
+    ).scalar_one_or_none()
+
+
 def game(connection: Connection, id_: str) -> GamePage | None:
     """Return everything public about a game, or None where there is none of that id."""
     row = connection.execute(

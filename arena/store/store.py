@@ -64,6 +64,11 @@ class Reads:
         with self._database.read() as connection:
             return games.games(connection, before, limit, bot=bot, version=version)
 
+    def first_game(self, bot: str, version: int) -> str | None:
+        """Return the id of the first rated game of a version of a bot, or None where it has played none."""
+        with self._database.read() as connection:
+            return games.first_game(connection, bot, version)
+
     def game(self, id_: str) -> GamePage | None:
         """Return everything public about a game, or None where there is none of that id."""
         with self._database.read() as connection:

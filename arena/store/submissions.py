@@ -3,63 +3,30 @@
 A change names the stage that it leads away from, so doing it twice changes nothing the second time.
 """
 
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, text, update
 
-from arena.store import known_bots, ladder, quotas, versions
-from arena.store.bot_models import Bot, BotState, BotVersion
-from arena.store.errors import BotDisqualified, BotTaken, QuotaReached
+from arena.store import allowance, ladder, versions
+from arena.store.bot_models import BotVersion
 from arena.store.models import MatchSeat
 from arena.store.submission_models import ON_ITS_WAY, Submission, UnratedGame
 from arena.store.submitted import KnownSubmission, NewSubmission, Quota
 from arena.submitting.hints import HINTS
 from arena.submitting.stages import Cause, CauseKind, Stage, UploadKind, decode_cause, encode_cause
 
-_DAY: Final = timedelta(days=1)
-
-
-def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
-    """Make sure that an author may send this now.
-
-    Raises:
-        BotDisqualified: The bot may play no more.
-        BotTaken: The name belongs to somebody else, or to something that is on its way.
-        QuotaReached: It would be too much.
-    """
-    _check_name(connection, new.bot, new.author, new.account)
-    quota = quotas.of_author(connection, new.account, quota)
-    mine = _of(new.author, new.account)
-    today = _count(connection, mine, Submission.received > new.received - _DAY)
-    if today >= quota.submissions_a_day:
-        raise QuotaReached(
-            f"{new.author} has sent {today} submissions within a day, and {quota.submissions_a_day} is the "
-            "most: send the next one tomorrow"
-        )
-    names = {
-        *connection.execute(select(Bot.name).where(Bot.author == new.author, ~Bot.house)).scalars(),
-        *connection.execute(select(Submission.bot).where(mine, text(ON_ITS_WAY))).scalars(),
-    }
-    if new.bot not in names and len(names) >= quota.bots:
-        raise QuotaReached(
-            f"{new.author} has {len(names)} bots, and {quota.bots} is the most: "
-            "send a new version of one of them"
-        )
-    if _count(connection, text(ON_ITS_WAY)) >= quota.on_their_way:
-        raise QuotaReached(f"{quota.on_their_way} submissions are on their way already: try again later")
-
 
 def add(connection: Connection, new: NewSubmission, quota: Quota) -> KnownSubmission:
     """Write down that a file is here.
 
     Raises:
-        BotDisqualified: As :func:`check`.
-        BotTaken: As :func:`check`.
-        QuotaReached: As :func:`check`.
+        BotDisqualified: As :func:`arena.store.allowance.check`.
+        BotTaken: As :func:`arena.store.allowance.check`.
+        QuotaReached: As :func:`arena.store.allowance.check`.
     """
     ladder.lock(connection)  # so that nobody else is counted at the same time
-    check(connection, new, quota)
+    allowance.check(connection, new, quota)
     values = {
         "id": new.id,
         "bot": new.bot,
@@ -201,30 +168,6 @@ def rename(connection: Connection, account: int, name: str, pseudonym: str, at: 
     renamed = func.replace(UnratedGame.replay, f'"author":"{name}"', f'"author":"{pseudonym}"')
     connection.execute(update(UnratedGame).where(UnratedGame.match_id.in_(played)).values(replay=renamed))
     connection.execute(update(Submission).where(its).values(author=pseudonym))
-
-
-def _check_name(connection: Connection, bot: str, author: str, account: int | None) -> None:
-    known = known_bots.find(connection, bot)
-    if known is not None and (known.author, known.house, known.account) != (author, False, account):
-        raise BotTaken(f"the name {bot} belongs to a bot of {known.author}: choose another")
-    if known is not None and known.state is BotState.DISQUALIFIED:
-        raise BotDisqualified(versions.disqualified(bot, known.reason))
-    other = connection.execute(
-        select(Submission.author)
-        .where(Submission.bot == bot, text(ON_ITS_WAY))
-        .where(or_(Submission.author != author, Submission.account_id.is_distinct_from(account)))
-        .limit(1)
-    ).scalar_one_or_none()
-    if other is not None:
-        raise BotTaken(f"a bot called {bot} of {other} is on its way: choose another name")
-
-
-def _of(author: str, account: int | None) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
-    return Submission.author == author if account is None else Submission.account_id == account
-
-
-def _count(connection: Connection, *conditions: Any) -> int:  # noqa: ANN401 - as above
-    return connection.execute(select(func.count()).select_from(Submission).where(*conditions)).scalar_one()
 
 
 def _submissions() -> Select[Any]:

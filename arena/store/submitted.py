@@ -25,6 +25,28 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What one author has sent, and may send.
+
+    Attributes:
+        sent: Submissions received within the last 24 hours.
+        submissions_a_day: The most of them.
+        bots: Of different names, those on their way included.
+        most_bots: The most of them.
+    """
+
+    sent: int
+    submissions_a_day: int
+    bots: int
+    most_bots: int
+
+    @property
+    def left(self) -> int:
+        """Submissions that may be sent now."""
+        return max(0, self.submissions_a_day - self.sent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewSubmission:
     """A file that is here, whole.
 

@@ -19,7 +19,7 @@ from arena.admission import admit
 from arena.intake.limits import DEFAULT_LIMITS
 from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.names import check_name
-from arena.store import KnownSubmission, NewSubmission, Quota, Store
+from arena.store import Allowance, KnownSubmission, NewSubmission, Quota, Store
 from arena.submitting.errors import Damaged, NoRoom, TooLarge, UploadRefused
 from arena.submitting.stages import UploadKind
 from arena.submitting.uploads import Uploads
@@ -89,6 +89,20 @@ class Receiver:
         self._own = own
         self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
+    def admit(self) -> None:
+        """Make sure that bots can be taken now.
+
+        Raises:
+            StrangersRefused: Bots of strangers can't play here.
+        """
+        if not self._own:
+            hosts = self._store.reads.hosts()
+            admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+
+    def allowance(self, author: str, account: int | None) -> Allowance:
+        """Return what an author has sent, and may send now."""
+        return self._store.desk.allowance(author, account, self._quota, self._now())
+
     @contextmanager
     def begin(self, upload: Upload) -> Iterator["Incoming"]:
         """Give what takes a file. Unless it is finished, nothing is left of the file afterwards.
@@ -101,9 +115,7 @@ class Receiver:
             UploadRefused: The file can't be received.
             WrongName: The bot's name can't be used.
         """
-        if not self._own:
-            hosts = self._store.reads.hosts()
-            admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+        self.admit()
         check_name(upload.bot, "bot")
         new = NewSubmission(
             id=self._new_id(),

@@ -136,6 +136,21 @@ def test_a_game_that_is_not_there_has_no_page(store: Store) -> None:
     assert store.reads.game("nothing") is None
 
 
+def test_a_version_has_a_first_game(store: Store) -> None:
+    """Rated games of that version alone count; before the first there is none."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    assert store.reads.first_game("a", 1) is None
+    assert store.writes.record(finished(claimed(store, versions), [(1, 2)] * 2))
+    newest = add_bot(store, "b", source="sha256:2")
+    assert store.reads.first_game("b", 2) is None
+    assert store.writes.record(finished(claimed(store, [versions[0], newest], id_="t"), [(1, 2)] * 2))
+    assert [store.reads.first_game(*each) for each in (("a", 1), ("b", 1), ("b", 2))] == [
+        "s-0-0",
+        "s-0-0",
+        "t-0-0",
+    ]
+
+
 def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
     """Match-making sees rated games and games in the queue, by number of players, of newest versions."""
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
@@ -172,6 +187,7 @@ def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
         lambda store: store.writes.release_running(),
         lambda store: store.reads.games(50, 10),
         lambda store: store.reads.game("s-0-1"),
+        lambda store: store.reads.first_game("a", 1),
         lambda store: store.reads.totals(),
         lambda store: store.reads.candidates(),
         lambda store: store.reads.leaderboard(2),

@@ -9,10 +9,13 @@ from sqlalchemy import text
 
 from arena.match import Clock, Limits, RuntimeName
 from arena.store import (
+    AccountQuota,
+    Allowance,
     BotTaken,
     Claim,
     MatchState,
     NewAccount,
+    NewAuditEntry,
     NewQualification,
     NewSubmission,
     Quota,
@@ -252,6 +255,25 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
         store.desk.add(new("u4", bot="other", author="ann"), quota)
     assert [each.id for each in store.desk.newest(limit=2)] == ["u3", "u2"]
     assert [each.id for each in store.desk.newest(before=2)] == ["u1"]
+
+
+def test_somebody_is_told_what_may_still_be_sent(store: Store) -> None:
+    """Counted as a file would be; what an operator has set for an account goes before the arena's own."""
+    owner = store.people.register(
+        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+    )
+    quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
+    for number in range(2):
+        store.desk.add(new(f"u{number}", account=owner.id), quota)
+    store.desk.reject("u1", CAUSE, START)
+    now = store.desk.allowance("ben", owner.id, quota, START)
+    assert now == Allowance(sent=2, submissions_a_day=2, bots=1, most_bots=3)
+    assert now.left == 0
+    later = store.desk.allowance("ben", owner.id, quota, START + timedelta(days=1))
+    assert later.left == 2
+    entry = NewAuditEntry(at=START, who="terminal:test", what="quota", subject="account:ben")
+    store.people.set_quota(owner.id, AccountQuota(submissions_a_day=1), entry)
+    assert store.desk.allowance("ben", owner.id, quota, START) == replace(now, submissions_a_day=1)
 
 
 def test_a_deleted_account_leaves_no_name(store: Store) -> None:
