@@ -17,6 +17,7 @@ _ENVIRONMENT: Final = Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters.update(
+    bot_address=text.bot_address,
     browser_name=text.browser_name,
     clean_name=text.clean_name,
     clock=text.clock,
@@ -25,7 +26,10 @@ _ENVIRONMENT.filters.update(
     iso_moment=text.iso_moment,
     millis=text.millis,
     percent=text.percent,
+    short_digest=text.short_digest,
     signed=text.signed,
+    size=text.size,
+    visible=text.visible,
 )
 
 

@@ -4,12 +4,18 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Final
 
+from arena.names import WrongName, check_name
+
 NAME_LENGTH: Final = 64
 _NOTHING: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
 _HUNDRED: Final = 100
 _TEN: Final = 10
 _TENTH: Final = 0.1
+_KIB: Final = 1024
+_DIGEST: Final = 64
+_SHORT_DIGEST: Final = 12
+_KEPT: Final = "\n\t"
 
 
 def clean_name(name: str) -> str:
@@ -24,6 +30,32 @@ def clean_name(name: str) -> str:
     if not seen:
         return "(no name)"
     return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def visible(text: str) -> str:
+    """Return strangers' text of several lines with everything in it to be seen, and nothing that acts.
+
+    Control characters, bidirectional overrides and other invisible ones (categories C, Zl and Zp) are written
+    as in a program, such as ``\\x1b``; ends of lines and tabs stay. Escaping is the templates' work.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(_visible_letter(letter) for letter in lines)
+
+
+def _visible_letter(letter: str) -> str:
+    category = unicodedata.category(letter)
+    if letter in _KEPT or not (category.startswith("C") or category in {"Zl", "Zp"}):
+        return letter
+    return letter.encode("unicode_escape").decode()
+
+
+def bot_address(name: str) -> str | None:
+    """Return the address of a bot's page; None of one whose name could not be given today."""
+    try:
+        check_name(name, "bot")
+    except WrongName:
+        return None
+    return f"/bots/{name}"
 
 
 def browser_name(agent: str) -> str:
@@ -85,6 +117,21 @@ def millis(value: float) -> str:
     if value < _TENTH:
         return "<0.1 ms"
     return f"{value:.1f} ms" if value < _TEN else f"{value:,.0f} ms"
+
+
+def size(value: int) -> str:
+    """Write a number of bytes, in tenths of the largest unit that fits."""
+    if value < _KIB:
+        return f"{value} bytes"
+    if value < _KIB * _KIB:
+        return f"{value / _KIB:.1f} KiB"
+    return f"{value / _KIB / _KIB:,.1f} MiB"
+
+
+def short_digest(value: str) -> str:
+    """Write the beginning of a digest, enough to tell it from others; what is none stays as it is."""
+    digest = value.removeprefix("sha256:")
+    return digest[:_SHORT_DIGEST] if len(digest) == _DIGEST else value
 
 
 def day(value: datetime) -> str:

@@ -4,7 +4,21 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from web.text import NAME_LENGTH, clean_name, clock, day, fixed, iso_moment, millis, percent, signed
+from web.text import (
+    NAME_LENGTH,
+    bot_address,
+    clean_name,
+    clock,
+    day,
+    fixed,
+    iso_moment,
+    millis,
+    percent,
+    short_digest,
+    signed,
+    size,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +90,43 @@ def test_a_moment_is_shown_in_utc() -> None:
     assert (day(moment), clock(moment)) == ("2026-11-02", "23:30")
     assert iso_moment(moment) == "2026-11-02T23:30:00+00:00"
     assert clock(moment.astimezone(UTC)) == "23:30"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("of\r\nWindows, and\rover", "of\nWindows, and\nover"),
+        ("\x1b[31mred\x00\x9b", "\\x1b[31mred\\x00\\x9b"),
+        ("\N{RIGHT-TO-LEFT OVERRIDE}gnp", "\\u202egnp"),
+        ("a\N{LINE SEPARATOR}b\N{ZERO WIDTH SPACE}", "a\\u2028b\\u200b"),
+        ("\ud800\U000e0041", "\\ud800\\U000e0041"),
+        ("寿司 <b> \N{REPLACEMENT CHARACTER}", "寿司 <b> \N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_everything_in_a_strangers_text_is_to_be_seen(text: str, shown: str) -> None:
+    """What would act or hide is written out; lines and tabs stay."""
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "address"), [("greedy-2", "/bots/greedy-2"), ("a/b", None), ("<b>", None), ("\x00ab", None)]
+)
+def test_bots_that_can_be_named_so_have_an_address(name: str, address: str | None) -> None:
+    """It needs no escapes, whatever is around it."""
+    assert bot_address(name) == address
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1_572_864, "1.5 MiB"), (2**31, "2,048.0 MiB")],
+)
+def test_sizes_are_written_in_a_fitting_unit(value: int, shown: str) -> None:
+    """With one decimal above a KiB."""
+    assert size(value) == shown
+
+
+def test_digests_are_cut_and_folders_are_not() -> None:
+    """Twelve digits tell images apart; a bot that runs as a process is its folder."""
+    assert short_digest("sha256:" + "0123456789abcdef" * 4) == "0123456789ab"
+    assert short_digest("/srv/bots/greedy") == "/srv/bots/greedy"
