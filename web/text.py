@@ -36,17 +36,15 @@ def visible(text: str) -> str:
     """Return strangers' text of several lines with everything in it to be seen, and nothing that acts.
 
     Control characters, bidirectional overrides and other invisible ones (categories C, Zl and Zp) are written
-    as in a program, such as ``\\x1b``; ends of lines and tabs stay. Escaping is the templates' work.
+    as a program would have them, escaped; ends of lines, tabs and spaces stay. Markup is the templates' work.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(_visible_letter(letter) for letter in lines)
-
-
-def _visible_letter(letter: str) -> str:
-    category = unicodedata.category(letter)
-    if letter in _KEPT or not (category.startswith("C") or category in {"Zl", "Zp"}):
-        return letter
-    return letter.encode("unicode_escape").decode()
+    return "".join(
+        letter
+        if letter.isprintable() or letter in _KEPT or unicodedata.category(letter) == "Zs"
+        else letter.encode("unicode_escape").decode()
+        for letter in lines
+    )
 
 
 def bot_address(name: str) -> str | None:
