@@ -4,19 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.match import Decision, GameRecord, MatchRecord, MatchSpec
+from arena.recorded import move_of, played_again
 from arena.referee.faults import stand_in
 from arena.referee.places import places_with_faults, taken_over
-from arena.rules import (
-    Card,
-    GameLog,
-    Move,
-    Result,
-    Rules,
-    State,
-    replay,
-    shuffled_deck,
-    view,
-)
+from arena.rules import Result, Rules, State, view
 
 
 class RecordRefused(ValueError):
@@ -68,7 +59,10 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
 
 
 def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
-    played = replay(GameLog(rules, shuffled_deck(rules, bytes.fromhex(game.seed)), _moves(index, game)))
+    try:
+        played = played_again(rules, game)
+    except ValueError as error:
+        raise RecordRefused(f"game {index}: {error}") from error
     state = played.state
     # The steps that the rules allow, first: one wrong move can make a later one illegal.
     for before, step in zip(played.states[:-1], game.steps, strict=False):
@@ -90,23 +84,9 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     )
 
 
-def _moves(index: int, game: GameRecord) -> tuple[tuple[Move | None, ...], ...]:
-    try:
-        return tuple(
-            tuple([None if decision is None else _move(decision) for decision in step]) for step in game.steps
-        )
-    except ValueError as error:
-        raise RecordRefused(f"game {index}: {error}") from error
-
-
-def _move(decision: Decision) -> Move:
-    cards = tuple([Card.from_label(label) for label in decision.cards])
-    return Move(cards, None if decision.dummy is None else Card.from_label(decision.dummy))
-
-
 def _check_moves_of_stand_in(index: int, before: State, step: Sequence[Decision | None]) -> None:
     for seat, decision in enumerate(step):
-        if decision is not None and decision.standin and _move(decision) != stand_in(view(before, seat)):
+        if decision is not None and decision.standin and move_of(decision) != stand_in(view(before, seat)):
             raise RecordRefused(
                 f"game {index}, round {before.round}, turn {before.turn}, seat {seat}: "
                 "that is not the stand-in's move"

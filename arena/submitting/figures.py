@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from arena.match import Fault
+from arena.recorded import played_again
 from arena.referee.places import places_with_faults, taken_over
-from arena.submitting.qualification import Played, position
+from arena.submitting.qualification import Played
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ def figures(played: Played) -> Figures:
 
 def _place(played: Played) -> int:
     faults = [[decision.fault if decision else None for decision in step] for step in played.game.steps]
-    result = position(played, len(played.game.steps)).result
+    result = played_again(played.rules, played.game).state.result
     if result is None:
         raise ValueError("the record of the game ends before the game")
     return places_with_faults(result.places, taken_over(faults, played.rules.players))[played.seat]

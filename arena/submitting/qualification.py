@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from arena.match import Decision, Fault, GameRecord, SeatReport
+from arena.recorded import played_again
 from arena.referee.faults import FINAL_FAULTS
-from arena.rules import Card, GameLog, Move, Rules, State, replay, shuffled_deck, view
+from arena.rules import Rules, view
 from arena.submitting.hints import HINTS
 from arena.submitting.stages import Cause, CauseKind, Request, Stage
 
@@ -102,16 +103,6 @@ def judge(played: Sequence[Played]) -> Cause | None:
     return None
 
 
-def position(played: Played, steps: int) -> State:
-    """Return where a game stood after so many steps of its record."""
-    moves = tuple(
-        tuple(None if decision is None else _move(decision) for decision in decisions)
-        for decisions in played.game.steps[:steps]
-    )
-    deck = shuffled_deck(played.rules, bytes.fromhex(played.game.seed))
-    return replay(GameLog(played.rules, deck, moves)).state
-
-
 def _failures(game: int, played: Played) -> Iterator[_Failure]:
     for number, step in enumerate(played.game.steps):
         decision = step[played.seat]
@@ -189,7 +180,7 @@ def _line(wanted: re.Pattern[str], stderr: str) -> str | None:
 
 def _request(game: int, played: Played, step: int) -> Request:
     """Return what was asked, by playing the game up to there."""
-    seen = view(position(played, step), played.seat)
+    seen = view(played_again(played.rules, played.game).states[step], played.seat)
     return Request(
         game=game + 1,
         players=played.rules.players,
@@ -198,7 +189,3 @@ def _request(game: int, played: Played, step: int) -> Request:
         turn=seen.turn,
         hand=tuple(card.label for card in seen.hand),
     )
-
-
-def _move(decision: Decision) -> Move:
-    return Move(tuple(map(Card.from_label, decision.cards)))
