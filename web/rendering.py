@@ -26,9 +26,11 @@ _ENVIRONMENT.filters.update(
     iso_moment=text.iso_moment,
     millis=text.millis,
     percent=text.percent,
+    second=text.second,
     short_digest=text.short_digest,
     signed=text.signed,
     size=text.size,
+    span=text.span,
     visible=text.visible,
 )
 

@@ -1,7 +1,7 @@
 """How names, numbers and moments are written on the pages."""
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from arena.names import WrongName, check_name
@@ -12,6 +12,8 @@ _MINUS: Final = "\N{MINUS SIGN}"
 _HUNDRED: Final = 100
 _TEN: Final = 10
 _TENTH: Final = 0.1
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
 _KIB: Final = 1024
 _DIGEST: Final = 64
 _SHORT_DIGEST: Final = 12
@@ -132,6 +134,16 @@ def short_digest(value: str) -> str:
     return digest[:_SHORT_DIGEST] if len(digest) == _DIGEST else value
 
 
+def span(value: timedelta) -> str:
+    """Write how long something took: in seconds, or in minutes or hours where it was long."""
+    seconds = value.total_seconds()
+    if seconds < 1:
+        return "<1 s"
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.0f} h"
+
+
 def day(value: datetime) -> str:
     """Write the day of a moment, in UTC."""
     return value.astimezone(UTC).strftime("%Y-%m-%d")
@@ -140,6 +152,11 @@ def day(value: datetime) -> str:
 def clock(value: datetime) -> str:
     """Write the time of day of a moment, in UTC to the minute."""
     return value.astimezone(UTC).strftime("%H:%M")
+
+
+def second(value: datetime) -> str:
+    """Write the time of day of a moment, in UTC to the second."""
+    return value.astimezone(UTC).strftime("%H:%M:%S")
 
 
 def iso_moment(value: datetime) -> str:
