@@ -14,9 +14,11 @@ from web.text import (
     iso_moment,
     millis,
     percent,
+    second,
     short_digest,
     signed,
     size,
+    span,
     visible,
 )
 
@@ -90,6 +92,7 @@ def test_a_moment_is_shown_in_utc() -> None:
     assert (day(moment), clock(moment)) == ("2026-11-02", "23:30")
     assert iso_moment(moment) == "2026-11-02T23:30:00+00:00"
     assert clock(moment.astimezone(UTC)) == "23:30"
+    assert second(moment.replace(second=7)) == "23:30:07"
 
 
 @pytest.mark.parametrize(
@@ -124,6 +127,15 @@ def test_bots_that_can_be_named_so_have_an_address(name: str, address: str | Non
 def test_sizes_are_written_in_a_fitting_unit(value: int, shown: str) -> None:
     """With one decimal above a KiB."""
     assert size(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.4, "<1 s"), (1, "1 s"), (119, "119 s"), (120, "2 min"), (7000, "117 min"), (7200, "2 h")],
+)
+def test_how_long_something_took_is_written_in_few_letters(seconds: float, shown: str) -> None:
+    """Seconds as long as they say something, then minutes and hours."""
+    assert span(timedelta(seconds=seconds)) == shown
 
 
 def test_digests_are_cut_and_folders_are_not() -> None:
