@@ -23,7 +23,7 @@ _KINDS: Final = ("tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce"
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A card that was placed.
+    """A card that was placed, or is held.
 
     Attributes:
         kind: Its name in records, such as ``maki_2``.
@@ -86,6 +86,8 @@ class ReplayTable:
     puddings: tuple[int, ...]
     pudding_scores: tuple[int, ...]
     totals: tuple[int, ...]
+    places: tuple[int, ...]
+    """One a seat, without the dummy."""
     faults: tuple[tuple[str, str], ...]
     """Anchor and text of every fault, in order."""
 
@@ -110,8 +112,14 @@ def replay_table(text: str) -> ReplayTable:
         puddings=tuple(replay.puddings.counts),
         pudding_scores=tuple(replay.puddings.scores),
         totals=tuple(replay.totals),
+        places=replay.places,
         faults=tuple(_faults(rounds, [f"{bot}@{version}" for bot, version in seats])),
     )
+
+
+def card(kind: str, *, tripled: bool = False) -> Placed:
+    """Return a card by its name in records."""
+    return Placed(kind, _CARD_NAMES.get(kind, kind.capitalize()), tripled)
 
 
 def _rounds(replay: PublicReplay) -> Iterator[RoundTable]:
@@ -137,7 +145,7 @@ def _lines(turns: Sequence[ReplayTurn]) -> Iterator[TurnLine]:
             for kind in cards:
                 tripled = kind in _NIGIRI and free_wasabi[seat] > 0
                 free_wasabi[seat] += (kind == "wasabi") - tripled
-                placed.append(Placed(kind, _CARD_NAMES.get(kind, kind.capitalize()), tripled))
+                placed.append(card(kind, tripled=tripled))
             cells.append(_cell(turn, seat, tuple(placed)))
         yield TurnLine(f"r{turn.round}t{turn.turn}", turn.turn, tuple(cells))
 
