@@ -33,49 +33,16 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A decision that was asked of a bot.
-
-    Attributes:
-        game: Of the qualification, from 1.
-        players: At that table.
-        seat: The bot's, from 0.
-        round: From 1.
-        turn: From 1.
-        hand: Names of the cards it held.
-    """
-
-    game: int
-    players: int
-    seat: int
-    round: int
-    turn: int
-    hand: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """Why a submission was rejected.
 
     Attributes:
-        stage: What it had reached.
         kind: What went wrong, in a word.
         text: The same in words.
-        hint: What to try.
-        exit_code: Of the bot; None where it still ran, or never did.
-        out_of_memory: Whether the kernel ended it for memory.
-        request: The last decision that was asked of it; None where there was none.
-        stderr: The end of what it printed there, as it printed it.
     """
 
-    stage: str
     kind: str
     text: str
-    hint: str
-    exit_code: int | None = None
-    out_of_memory: bool = False
-    request: Request | None = None
-    stderr: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +58,6 @@ class Submission:
         waiting: What the arena itself lacks to go on with it, or None.
         version: The number of the version that it became, or None.
         received: UTC.
-        inspected: UTC; None where it never was.
-        qualifying: UTC, of its beginning; None where it never was.
         ended: UTC; None while it is on its way.
         cause: Why it was rejected, or None.
     """
@@ -105,8 +70,6 @@ class Submission:
     waiting: str | None
     version: int | None
     received: datetime
-    inspected: datetime | None
-    qualifying: datetime | None
     ended: datetime | None
     cause: Cause | None
 
@@ -186,3 +149,4 @@ class Row:
     mean_place: float | None
     fault_share: float | None
     last_played: datetime | None
+    benched: bool = False

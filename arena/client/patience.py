@@ -32,6 +32,10 @@ class Patience:
         """Note that something has come."""
         self._failed = 0
 
+    def rest(self) -> None:
+        """Let the pause pass."""
+        self._sleep(self._pause)
+
     def lose(self, trouble: SiteTrouble) -> None:
         """Note that an attempt has failed, and wait before the next one.
 

@@ -74,21 +74,26 @@ class Body:
     Args:
         parcel: What is sent.
         report: Told how far it is.
+
+    Attributes:
+        whole: Whether all of them have been sent.
     """
 
     def __init__(self, parcel: Parcel, report: Report) -> None:
         self._parcel = parcel
         self._report = report
         self._digest = hashlib.sha256()
-        self.sent = 0
+        self._sent = 0
+        self.whole = False
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the bytes in pieces."""
         for piece, done in self._parcel.pieces():
             self._digest.update(piece)
-            self.sent += len(piece)
+            self._sent += len(piece)
             yield piece
-            self._report(self.sent, self.sent * max(self._parcel.work, done) // done if done else 0)
+            self._report(self._sent, self._sent * max(self._parcel.work, done) // max(done, 1))
+        self.whole = True
 
     @property
     def sha256(self) -> str:

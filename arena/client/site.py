@@ -135,6 +135,8 @@ class Site:
             return self._session.request(method, url, auth=self._auth, allow_redirects=False, **settings)
         except requests.RequestException as error:
             raise SiteTrouble(_why(self.address, error)) from error
+        except ValueError as error:  # requests looks at where a redirect leads, although it is not followed
+            raise self._strange("a redirect to nowhere") from error
 
     def _json(self, answer: requests.Response) -> Any:  # noqa: ANN401 - JSON
         self._check(answer)
@@ -176,7 +178,7 @@ class Site:
     def _elsewhere(self, location: str) -> SiteTrouble:
         try:
             other = check_address(urljoin(f"{self.address}/", location).partition("/api/")[0])
-        except WrongLogin:
+        except (ValueError, WrongLogin):
             other = self.address
         if other == self.address:
             return self._strange("a redirect")

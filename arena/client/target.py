@@ -55,12 +55,15 @@ def target_of(text: str) -> Target:
     Raises:
         CannotSend: It is nothing that could be a bot.
     """
-    path = Path(text).expanduser()
-    if path.is_dir():
-        return _folder(text, path)
-    if path.exists():
-        return _file(text, path)
-    if text.startswith((".", "~", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
+    path = Path(text)
+    try:
+        if text and path.is_dir():
+            return _folder(text, path)
+        if text and path.exists():
+            return _file(text, path)
+    except OSError as error:
+        raise CannotSend(f"{text} can't be read ({error.strerror})") from error
+    if text.startswith((".", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
         raise CannotSend(f"there is no file or folder {text}")
     if not _NAME_OF_IMAGE.fullmatch(text):
         raise CannotSend(f"there is no file or folder {text!a}, and no image can have that name")
@@ -73,10 +76,7 @@ def repository(image: str) -> str:
 
 
 def _folder(text: str, path: Path) -> Target:
-    try:
-        files = sorted(path.iterdir())
-    except OSError as error:
-        raise CannotSend(f"{text} can't be read ({error.strerror})") from error
+    files = sorted(path.iterdir())
     if path / "Dockerfile" in files:
         name = path.resolve().name
         return Target(kind=TargetKind.FOLDER, text=text, path=path, language=None, name=name)
@@ -91,7 +91,7 @@ def _file(text: str, path: Path) -> Target:
         return Target(kind=TargetKind.SOURCE, text=text, path=path, language=language, name=path.stem)
     if not path.is_file():
         raise CannotSend(f"{text} is no file that could be sent: name a file, a folder or an image")
-    if not _is_archive(text, path):
+    if not _is_archive(path):
         raise CannotSend(
             f"{text} is neither a source file (.py, .js, .mjs) nor what docker save writes, a tar or a tar.gz"
         )
@@ -100,10 +100,7 @@ def _file(text: str, path: Path) -> Target:
     return Target(kind=TargetKind.ARCHIVE, text=text, path=path, language=None, name=name)
 
 
-def _is_archive(text: str, path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            start = file.read(_TAR_AT + len(_TAR))
-    except OSError as error:
-        raise CannotSend(f"{text} can't be read ({error.strerror})") from error
+def _is_archive(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(_TAR_AT + len(_TAR))
     return start.startswith(_GZIP) or start[_TAR_AT:] == _TAR

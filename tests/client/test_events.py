@@ -1,0 +1,83 @@
+"""A submission that is followed: every change once, whatever becomes of the connection."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import msgspec
+import pytest
+
+from arena.client.errors import SiteProblem, SiteTrouble
+from arena.client.events import events, follow
+from arena.client.patience import Patience
+from arena.client.site import Site
+from tests.client.live import Other, Reply, answering
+
+STREAM = {"Content-Type": "text/event-stream"}
+
+
+def told(stage: str, *, ended: bool = False) -> bytes:
+    """Return an event as the site writes it."""
+    data = msgspec.json.encode({"stage": stage, "ended": "2026-11-03T12:00:00Z" if ended else None})
+    return b"event: stage\ndata: " + data + b"\n\n"
+
+
+@contextmanager
+def streaming(*bodies: bytes) -> Iterator[tuple[Other, Site]]:
+    """Give a server whose streams are these, one after another, and a client of it."""
+    replies: list[Reply] = [(200, STREAM, body) for body in bodies]
+    with answering(*replies) as other, closing(Site(other.url, "kaiten_x")) as site:
+        yield other, site
+
+
+def test_events_of_a_name_are_told_from_the_rest() -> None:
+    """Comments, other events, data of several lines; what was not finished is no event."""
+    lines = [
+        *(": still here", "", "retry: 10000", "", "event: other", "data: 1", ""),
+        *("event: stage", "data: one", "data:two", "id: 7", "", "data: nameless", "", "event: stage", ""),
+        *("event: stage", "data: cut off"),
+    ]
+    assert list(events(lines, "stage")) == ["one\ntwo"]
+
+
+def test_every_change_comes_once_over_connections_that_break() -> None:
+    """Also where one ends in the middle of an event."""
+    first = b": hello\n\n" + told("received") + told("inspected")[:-9]
+    with streaming(first, b"", told("received") + told("inspected"), told("active", ended=True)) as (
+        other,
+        site,
+    ):
+        waited: list[float] = []
+        followed = follow(site, "abc", Patience(sleep=waited.append))
+        stages = [each["stage"] for each in followed]
+    assert stages == ["received", "inspected", "active"]
+    assert {path for path, _ in other.asked} == {"/api/v1/submissions/abc/events"}
+    assert waited == [1.0, 2.0, 1.0]
+
+
+def test_patience_has_an_end() -> None:
+    """A site that says nothing is asked eight times, at longer and longer intervals."""
+    with streaming(b"retry: 10000\n\n") as (other, site):
+        waited: list[float] = []
+        with pytest.raises(SiteTrouble, match="does not say what becomes"):
+            list(follow(site, "abc", Patience(sleep=waited.append)))
+    assert len(other.asked) == 8
+    assert waited == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
+
+
+def test_an_event_that_is_no_json_is_trouble() -> None:
+    """As a connection that breaks."""
+    with streaming(b"event: stage\ndata: [\n\n", told("rejected", ended=True)) as (_, site):
+        followed = follow(site, "abc", Patience(sleep=lambda _: None))
+        assert [each["stage"] for each in followed] == ["rejected"]
+
+
+@pytest.mark.parametrize(("status", "asked"), [(401, 1), (404, 1), (429, 3), (500, 3), (503, 3)])
+def test_only_what_passes_is_waited_for(status: int, asked: int) -> None:
+    """A refusal stays one."""
+    problem = {"Content-Type": "application/problem+json"}
+    body = b'{"detail": "No.", "hint": "Yes."}'
+    with answering((status, problem, body)) as other, closing(Site(other.url)) as site:
+        with pytest.raises(SiteProblem) as refused:
+            list(follow(site, "abc", Patience(attempts=3, sleep=lambda _: None)))
+        assert refused.value.status == status
+        assert len(other.asked) == asked

@@ -1,0 +1,259 @@
+"""Bots are sent whole or not at all, and what arrived is what was sent."""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.client.documents import Submission
+from arena.client.errors import CannotSend, SiteProblem
+from arena.client.sending import Parcel, body_of, parcel_of
+from arena.client.site import Site
+from arena.client.target import target_of
+from tests.cli.command import ROOT
+from tests.client.live import Live
+from tests.demo.running import await_that
+from tests.store.builders import add_bot
+
+SEND = """
+import sys
+from contextlib import closing
+from arena.client.sending import body_of, parcel_of
+from arena.client.site import Site
+from arena.client.target import target_of
+with closing(Site(sys.argv[1], sys.argv[2])) as site, parcel_of(target_of(sys.argv[3]), None) as parcel:
+    site.put(f"/bots/{parcel.bot}/submissions", body_of(parcel, lambda *_: None), kind=parcel.kind)
+"""
+
+
+def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list[tuple[int, int]]]:
+    """Send a bot of ann's; return what was received, what was sent, and what was reported meanwhile."""
+    reported: list[tuple[int, int]] = []
+    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(named), None) as parcel:
+        body = body_of(parcel, lambda sent, total: reported.append((sent, total)))
+        told = site.put(f"/bots/{parcel.bot}/submissions", body, kind=parcel.kind, **said)
+        received = site.read(told, Submission)
+    assert (received.sha256, received.size) == (body.sha256, reported[-1][0])
+    assert body.whole
+    return received, parcel, reported
+
+
+def kept(arena: Live) -> list[Path]:
+    """Return the files that the site has, whole or not."""
+    return list(arena.uploads.iterdir()) if arena.uploads.exists() else []
+
+
+def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
+    """With its hash announced, its kind, and a note."""
+    file = tmp_path / "mine.py"
+    file.write_bytes(b"pass\n" * 100_000)
+    received, parcel, reported = send(arena, str(file), note="a first try")
+    assert (received.bot, parcel.kind) == ("mine", "python")
+    assert parcel.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert reported == [(262144, 500000), (500000, 500000)]
+    assert (arena.uploads / f"{received.id}.py").read_bytes() == file.read_bytes()
+    assert arena.store.desk.newest()[0].note == "a first try"
+
+
+def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
+    """The name of its file is that of the bot."""
+    file = tmp_path / "packed.tar.gz"
+    file.write_bytes(gzip.compress(b"whatever it holds"))
+    received, parcel, _ = send(arena, str(file))
+    assert (received.bot, parcel.kind) == ("packed", "image")
+
+
+def test_what_changes_on_its_way_is_refused(arena: Live, tmp_path: Path) -> None:
+    """The hash was announced before."""
+    file = tmp_path / "mine.py"
+    file.write_text("pass")
+    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(str(file)), None) as parcel:
+        file.write_text("fail")
+        body = body_of(parcel, lambda *_: None)
+        with pytest.raises(SiteProblem, match="has the SHA-256"):
+            site.put(f"/bots/{parcel.bot}/submissions", body, kind="python", sha256=parcel.sha256 or "")
+    assert kept(arena) == []
+
+
+def test_a_file_that_is_gone_meanwhile_is_not_sent(arena: Live, tmp_path: Path) -> None:
+    """Nothing is kept of it."""
+    file = tmp_path / "mine.py"
+    file.write_text("pass")
+    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(str(file)), None) as parcel:
+        file.unlink()
+        with pytest.raises(CannotSend, match="can't be read any more"):
+            site.put("/bots/mine/submissions", body_of(parcel, lambda *_: None), kind="python")
+    await_that(lambda: not kept(arena), "the end of it")
+    assert arena.store.desk.newest() == ()
+
+
+def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path: Path) -> None:
+    """The site answers before the file has ended."""
+    add_bot(arena.store, "taken", author="ben")
+    file = tmp_path / "taken.tar.gz"
+    with file.open("wb") as archive:
+        archive.write(b"\x1f\x8b")
+        archive.truncate(200 * 2**20)
+    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(str(file)), None) as parcel:
+        body = body_of(parcel, lambda *_: None)
+        with pytest.raises(SiteProblem, match="belongs to a bot of ben"):
+            site.put("/bots/taken/submissions", body, kind="image")
+
+
+def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live, tmp_path: Path) -> None:
+    """Neither a file nor a submission."""
+    file = tmp_path / "large.tar.gz"
+    with file.open("wb") as archive:
+        archive.write(b"\x1f\x8b")
+        archive.truncate(700 * 2**20)
+    command = [sys.executable, "-c", SEND, arena.url, arena.token(), str(file)]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - ours
+        await_that(lambda: bool(kept(arena)), "a file on its way")
+        sender.kill()
+    assert sender.returncode == -signal.SIGKILL
+    await_that(lambda: not kept(arena), "its end")
+    assert arena.store.desk.newest() == ()
+
+
+@pytest.mark.parametrize("named", ["_mine.py", "m.py", "naïve.py"])
+def test_a_name_that_no_bot_can_have_is_refused_at_home(tmp_path: Path, named: str) -> None:
+    """Before anything is sent; another can be chosen."""
+    file = tmp_path / named
+    file.write_text("pass")
+    with pytest.raises(CannotSend, match=r"2 to 40 letters.*--name"), parcel_of(target_of(str(file)), None):
+        pass
+    with parcel_of(target_of(str(file)), "mine") as parcel:
+        assert parcel.bot == "mine"
+
+
+@pytest.fixture
+def mark(docker_client: docker.DockerClient) -> Iterator[str]:
+    """Give a label for images, which are removed in the end."""
+    mark = f"kaiten.test={uuid.uuid4().hex}"
+    yield mark
+    for image in docker_client.images.list(filters={"label": mark}):
+        docker_client.images.remove(str(image.id), force=True)
+
+
+def bot_folder(folder: Path, mark: str, base: str) -> Path:
+    """Write a bot's folder."""
+    folder.mkdir()
+    (folder / "bot.py").write_text("pass")
+    lines = (
+        f"FROM {base}",
+        f"LABEL {mark}",
+        "COPY bot.py /bot/bot.py",
+        'ENTRYPOINT ["python3", "/bot/bot.py"]',
+    )
+    (folder / "Dockerfile").write_text("\n".join(lines))
+    return folder
+
+
+def image_in(file: Path) -> str:
+    """Return the id of the image in a gzip-compressed archive."""
+    with gzip.open(file) as content, tarfile.open(fileobj=io.BytesIO(content.read())) as archive:
+        manifest = archive.extractfile("manifest.json")
+        assert manifest is not None
+        (entry,) = json.load(manifest)
+    return str(entry["Config"]).removesuffix(".json").rpartition("/")[2]
+
+
+@pytest.mark.docker
+def test_a_folder_is_built_and_sent_as_an_image(
+    arena: Live, tmp_path: Path, mark: str, base_image: str, docker_client: docker.DockerClient
+) -> None:
+    """Packed on the way; no file is written here."""
+    folder = bot_folder(tmp_path / "likes-maki", mark, base_image)
+    received, parcel, reported = send(arena, str(folder))
+    assert (received.bot, parcel.kind, parcel.sha256) == ("likes-maki", "image", None)
+    built = image_in(arena.uploads / f"{received.id}.tar")
+    (made,) = docker_client.images.list(filters={"label": mark})
+    assert made.id == f"sha256:{built}"
+    assert received.size < parcel.work
+    assert all(sent <= total for sent, total in reported)
+    assert sorted(path.name for path in folder.iterdir()) == ["Dockerfile", "bot.py"]
+
+
+@pytest.mark.docker
+def test_an_image_is_sent_by_name_or_id(
+    arena: Live, tmp_path: Path, mark: str, base_image: str, docker_client: docker.DockerClient
+) -> None:
+    """Its repository is the bot's name, also where its id was named."""
+    folder = bot_folder(tmp_path / "folder", mark, base_image)
+    name = f"kaiten-test/{uuid.uuid4().hex[:8]}:v2"
+    image, _ = docker_client.images.build(path=str(folder), tag=name, rm=True)
+    for named in (name, str(image.id), image.short_id.removeprefix("sha256:")):
+        received, _, _ = send(arena, named)
+        assert received.bot == name.removeprefix("kaiten-test/").removesuffix(":v2")
+        assert image_in(arena.uploads / f"{received.id}.tar") == str(image.id).removeprefix("sha256:")
+
+
+@pytest.mark.docker
+def test_an_image_without_a_name_asks_for_one(tmp_path: Path, mark: str, base_image: str) -> None:
+    """Its id says nothing of the bot."""
+    client = docker.from_env()
+    with closing(client):
+        image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", mark, base_image)), rm=True)
+    with pytest.raises(CannotSend, match="--name"), parcel_of(target_of(str(image.id)), None):
+        pass
+
+
+@pytest.mark.docker
+def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_image: str) -> None:
+    """What is cut off has no end that the site would take for one."""
+
+    def breaking() -> Iterator[tuple[bytes, int]]:
+        pieces = parcel.pieces()
+        yield next(pieces)
+        raise CannotSend("the engine is gone")
+
+    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(base_image), "mine") as parcel:
+        broken = Parcel(bot="mine", kind="image", size=None, sha256=None, pieces=breaking, work=parcel.work)
+        with pytest.raises(CannotSend, match="the engine is gone"):
+            site.put("/bots/mine/submissions", body_of(broken, lambda *_: None), kind="image")
+    await_that(lambda: not kept(arena), "the end of it")
+    assert arena.store.desk.newest() == ()
+
+
+@pytest.mark.docker
+def test_an_image_that_is_not_there_is_named(docker_client: docker.DockerClient) -> None:
+    """With the command that lists what is there."""
+    assert docker_client.ping()
+    words = "no image nobody/has-this: see `docker images`"
+    with pytest.raises(CannotSend, match=words), parcel_of(target_of("nobody/has-this"), None):
+        pass
+
+
+@pytest.mark.docker
+def test_a_folder_that_can_not_be_built_is_named(
+    tmp_path: Path, docker_client: docker.DockerClient, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What docker says is on stderr."""
+    assert docker_client.ping()
+    (tmp_path / "Dockerfile").write_text("WHAT scratch")
+    with pytest.raises(CannotSend, match="docker can't build"), parcel_of(target_of(str(tmp_path)), "mine"):
+        pass
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "WHAT" in err
+
+
+def test_without_docker_it_is_said_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command for a folder."""
+    (tmp_path / "Dockerfile").write_text("FROM scratch")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = "takes the docker command"
+    with pytest.raises(CannotSend, match=words), parcel_of(target_of(str(tmp_path)), "mine"):
+        pass

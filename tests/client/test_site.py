@@ -1,0 +1,154 @@
+"""One site: what it says, what is wrong with it in sentences, and a token that nobody else gets."""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.client.documents import Account
+from arena.client.errors import SiteProblem, SiteTrouble
+from arena.client.site import Site
+from tests.client.live import Live, Other, answering
+
+JSON = {"Content-Type": "application/json"}
+TOKEN = "kaiten_secret"  # noqa: S105 - a test's
+
+
+@contextmanager
+def visited(url: str, token: str | None = TOKEN) -> Iterator[Site]:
+    """Give a client of a site."""
+    with closing(Site(url, token)) as site:
+        yield site
+
+
+def trouble_of(other: Other) -> str:
+    """Return what is said of a server that is no arena."""
+    with visited(other.url) as site, pytest.raises(SiteTrouble) as raised:
+        site.get("/account")
+    assert not isinstance(raised.value, SiteProblem)
+    assert other.url in str(raised.value)
+    return str(raised.value)
+
+
+def test_a_token_says_whose_it_is(arena: Live) -> None:
+    """The site knows it, and the answer is plain data."""
+    with visited(arena.url, arena.token("ann")) as site:
+        account = site.read(site.get("/account"), Account)
+    assert (account.name, account.scopes) == ("ann", ("read", "submit"))
+    assert account.token is not None
+
+
+def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
+    """As the site says it; for a token that is not taken, how to get another one."""
+    with visited(arena.url, arena.token("ann")) as site:
+        with pytest.raises(SiteProblem) as missing:
+            site.get("/submissions/abc")
+        assert (missing.value.status, missing.value.detail) == (404, "You have no such submission.")
+        assert missing.value.hint
+        with pytest.raises(SiteProblem) as forbidden:
+            site.get("/account/tokens/1")
+        assert forbidden.value.status == 405
+    with visited(arena.url) as site, pytest.raises(SiteProblem) as refused:
+        site.get("/account")
+    assert refused.value.status == 401
+    assert f"arena login {arena.url}" in str(refused.value)
+
+
+def test_a_redirect_is_not_followed_and_the_token_stays() -> None:
+    """The other place is named; it hears nothing."""
+    with answering((200, JSON, b"{}")) as elsewhere:
+        moved = {"Location": f"{elsewhere.url}/api/v1/account"}
+        with answering((301, moved, b"")) as other:
+            assert f"arena login {elsewhere.url}" in trouble_of(other)
+            assert other.asked[0][1]["Authorization"] == f"Bearer {TOKEN}"
+        assert elsewhere.asked == []
+
+
+@pytest.mark.parametrize("location", ["", "/login", "//", "javascript:x", "http://[", "\x1b[2J"])
+def test_a_redirect_to_nowhere_is_no_arena(location: str) -> None:
+    """Whatever it says."""
+    with answering((302, {"Location": location}, b"")) as other:
+        assert "check that this is an arena's address" in trouble_of(other)
+
+
+def test_the_next_page_is_one_of_the_same_site() -> None:
+    """A list is read on where the site says, but never at another host."""
+    following = b'{"rows": [1], "next": "/api/v1/more?before=7"}'
+    with answering((200, JSON, following), (200, JSON, b'{"rows": [2], "next": null}')) as other:
+        with visited(other.url) as site:
+            assert list(site.pages("/list", "rows", limit=1)) == [1, 2]
+        assert [path for path, _ in other.asked] == ["/api/v1/list?limit=1", "/api/v1/more?before=7"]
+    for target in ("http://evil.example/", "//evil.example/api/v1/", "@evil.example/", 7):
+        page = json.dumps({"rows": [1], "next": target}).encode()
+        with answering((200, JSON, page)) as other, visited(other.url) as site:
+            with pytest.raises(SiteTrouble, match="as the next page"):
+                list(site.pages("/list", "rows"))
+            assert len(other.asked) == 1
+
+
+def test_a_password_of_netrc_takes_no_token_s_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is it sent without a token."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login ann password hunter2\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with answering((200, JSON, b"{}")) as other:
+        for token in (TOKEN, None):
+            with visited(other.url, token) as site:
+                site.get("/status")
+        sent = [headers.get("Authorization") for _, headers in other.asked]
+    assert sent == [f"Bearer {TOKEN}", None]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "words"),
+    [
+        (200, "text/html; charset=utf-8", b"<h1>Hotel Wi-Fi</h1>", "answered text/html where JSON"),
+        (200, "", b"", "where JSON was expected"),
+        (200, "application/json", b"{", "check that this is an arena's address"),
+        (200, "application/json", b"\xff", "check that this is an arena's address"),
+        (502, "text/html", b"Bad Gateway", "answered 502"),
+        (404, "application/json", b'{"detail": "no"}', "answered 404"),
+        (500, "application/problem+json", b"[", "answered 500"),
+        (500, "application/problem+json", b"[]", "answered 500"),
+    ],
+)
+def test_what_is_no_arena_is_told_from_one(status: int, kind: str, body: bytes, words: str) -> None:
+    """Captive portals, proxies and other services."""
+    with answering((status, {"Content-Type": kind}, body)) as other:
+        assert words in trouble_of(other)
+
+
+def test_an_answer_of_another_shape_is_named() -> None:
+    """With the member that is wrong, and no traceback."""
+    with answering((200, JSON, b'{"name": 7}')) as other, visited(other.url) as site:
+        with pytest.raises(SiteTrouble, match="of the same version"):
+            site.read(site.get("/account"), Account)
+        with pytest.raises(SiteTrouble, match="no list of rows"):
+            list(site.pages("/leaderboard", "rows"))
+
+
+def test_a_site_that_is_gone_is_named() -> None:
+    """With what the system says."""
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        url = f"http://127.0.0.1:{once.getsockname()[1]}"
+    with visited(url) as site, pytest.raises(SiteTrouble, match=r"can't be reached \(Connection refused\)"):
+        site.get("/account")
+
+
+def test_a_connection_that_breaks_is_trouble() -> None:
+    """Before an answer, and within one."""
+    short = {"Content-Type": "application/json", "Content-Length": "100"}
+    with answering((200, short, b"{")) as other:
+        assert "can't be reached" in trouble_of(other)
+
+
+def test_a_server_without_a_certificate_gets_nothing() -> None:
+    """HTTPS where there is none: it is said so, and no request is made."""
+    with answering((200, JSON, b"{}")) as other:
+        url = other.url.replace("http:", "https:")
+        with visited(url) as site, pytest.raises(SiteTrouble, match=r"certificate of .* can't be trusted"):
+            site.get("/account")
+        assert other.asked == []

@@ -1,0 +1,97 @@
+"""What an author may name: files and folders that are there, and images."""
+
+import gzip
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from arena.client.errors import CannotSend
+from arena.client.target import TargetKind, repository, target_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the current folder, with a few things in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "likes-maki").mkdir()
+    (tmp_path / "likes-maki" / "Dockerfile").write_text("FROM scratch")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "bot.py").write_text("pass")
+    (tmp_path / "empty").mkdir()
+    for name in ("mine.py", "mine.JS", "mine.mjs"):
+        (tmp_path / name).write_text("pass")
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("manifest.json"))
+    for name in ("saved.tar", "saved", "v1.2.tar"):
+        (tmp_path / name).write_bytes(content.getvalue())
+    for name in ("packed.tar.gz", "packed.tgz"):
+        (tmp_path / name).write_bytes(gzip.compress(content.getvalue()))
+    (tmp_path / "notes.txt").write_text("no bot")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("named", "kind", "language", "name"),
+    [
+        ("mine.py", TargetKind.SOURCE, "python", "mine"),
+        ("./mine.JS", TargetKind.SOURCE, "javascript", "mine"),
+        ("mine.mjs", TargetKind.SOURCE, "javascript", "mine"),
+        ("likes-maki", TargetKind.FOLDER, None, "likes-maki"),
+        ("bare/../likes-maki/", TargetKind.FOLDER, None, "likes-maki"),
+        ("saved.tar", TargetKind.ARCHIVE, None, "saved"),
+        ("saved", TargetKind.ARCHIVE, None, "saved"),
+        ("v1.2.tar", TargetKind.ARCHIVE, None, "v1.2"),
+        ("packed.tar.gz", TargetKind.ARCHIVE, None, "packed"),
+        ("packed.tgz", TargetKind.ARCHIVE, None, "packed"),
+        ("mybot", TargetKind.IMAGE, None, "mybot"),
+        ("registry.example:5000/team/mybot:2", TargetKind.IMAGE, None, "mybot"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_there_is_told_by_what_it_is(
+    named: str, kind: TargetKind, language: str | None, name: str
+) -> None:
+    """And has a name, from which a version or an ending is cut off."""
+    target = target_of(named)
+    assert (target.kind, target.language and target.language.name, target.name) == (kind, language, name)
+
+
+def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dot stands for it."""
+    monkeypatch.chdir(folder / "likes-maki")
+    assert target_of(".").name == "likes-maki"
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ("bare", r"no Dockerfile: add one, or name its source file \(bare/bot\.py\)"),
+        ("empty", "no Dockerfile: add one, or name a source file"),
+        ("notes.txt", r"neither a source file \(\.py"),
+        ("./nothing", "there is no file or folder ./nothing"),
+        ("nothing.py", "there is no file or folder nothing.py"),
+        ("nothing.tar.gz", "there is no file or folder"),
+        ("", "no image can have that name"),
+        ("two words", "no image can have that name"),
+        ("long" * 999, "can't be read"),
+        ("nul\0", "no image can have that name"),
+        ("-", "no image can have that name"),
+        ("/dev/null", "no file that could be sent"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_anything_else_is_refused_with_what_to_do(named: str, words: str) -> None:
+    """Before any engine or site is asked."""
+    with pytest.raises(CannotSend, match=words):
+        target_of(named)
+
+
+@pytest.mark.parametrize(
+    "image", ["mybot", "mybot:2", "team/mybot", "localhost:5000/a/mybot:latest", "mybot@sha256:" + "0" * 64]
+)
+def test_an_image_s_name_ends_with_its_repository(image: str) -> None:
+    """Whatever stands before and behind it."""
+    assert repository(image) == "mybot"
