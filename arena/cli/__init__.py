@@ -19,6 +19,7 @@ _COMMANDS: Final = {
     "coordinator": "arena.cli.coordinator:coordinator",
     "leaderboard": "arena.cli.leaderboard:leaderboard",
     "replay": "arena.cli.replay:app",
+    "check": "arena.cli.check:check",
     "doctor": "arena.cli.doctor:doctor",
     "admin": "arena.cli.admin:app",
 }

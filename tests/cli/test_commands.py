@@ -11,7 +11,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """Each with a line of what it does."""
     done = arena("--help", folder=tmp_path)
     assert done.returncode == 0
-    for command in ("simulate", "demo", "leaderboard", "replay", "admin"):
+    for command in ("simulate", "demo", "leaderboard", "replay", "check", "admin"):
         assert f"\n  {command} " in done.stdout.decode()
 
 

@@ -18,6 +18,7 @@ EVERY_COMMAND = {
     "arena coordinator",
     "arena leaderboard",
     "arena replay verify",
+    "arena check",
     "arena doctor",
     "arena admin rebuild-ratings",
     "arena admin add-bot",

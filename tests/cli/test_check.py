@@ -1,0 +1,258 @@
+"""``arena check``: the site's own verdicts, on the author's machine, and nothing left there."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.bootstrap.folders import alone
+from arena.botfiles import samples
+from arena.intake.wrap import MAX_SOURCE_BYTES
+from arena.sandbox import INSTALL_LABEL
+from arena.submitting.hints import HINTS
+from arena.submitting.stages import Stage
+from tests.cli.command import COMMAND, environment
+from tests.submitting import programs
+from tests.submitting.test_journey import REJECTED
+
+PATIENCE = 120.0
+USUAL = {name: value for name, value in environment().items() if not name.startswith("ARENA_")}
+
+
+@dataclass
+class Home:
+    """An author's machine, with an arena in use beside the checks."""
+
+    client: docker.DockerClient
+    folder: Path
+    sockets: Path
+
+    @property
+    def checks(self) -> Path:
+        """Where the checks' folders are."""
+        return self.folder / "tmp" / f"kaiten-check-{os.geteuid()}"
+
+    def write(self, name: str, content: str | bytes) -> str:
+        """Write a file and return how a command names it."""
+        file = self.folder / name
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(file)
+
+    @contextmanager
+    def started(self, *args: str) -> Iterator["subprocess.Popen[str]"]:
+        """Run a check, and end it in the end."""
+        # What stands there is the other arena's, and none of it must matter.
+        others = {
+            "ARENA_DATA_DIR": str(self.folder / "data"),
+            "ARENA_DATABASE_URL": "postgresql+psycopg://nobody@127.0.0.1:1/nothing",
+            "ARENA_IMAGES_URL": "memory://elsewhere",
+            "ARENA_SANDBOX": "process",
+            "ARENA_SUBMISSIONS_A_DAY": "0",
+            "ARENA_BOTS_PER_AUTHOR": "0",
+        }
+        own = {"ARENA_RUN_DIR": str(self.sockets), "TMPDIR": str(self.folder / "tmp")}
+        with subprocess.Popen(  # noqa: S603 - the command under test
+            [*COMMAND, "check", *args],
+            cwd=self.folder,
+            env=USUAL | others | own,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def check(self, *args: str) -> "subprocess.CompletedProcess[str]":
+        """Run a check to its end."""
+        with self.started(*args) as process:
+            out, err = process.communicate(timeout=PATIENCE)
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+    def installs(self) -> list[str]:
+        """Return the ids of the checks that have a folder."""
+        return [file.read_text().strip() for file in self.checks.glob("*/data/install")]
+
+    def containers(self, install: str) -> list[str]:
+        """Return the names of a check's containers."""
+        found = self.client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
+        return [container["Names"][0] for container in found]
+
+    def left(self, install: str) -> list[object]:
+        """Return what there is of a check."""
+        return [
+            *self.containers(install),
+            *self.client.images.list(name=f"kaiten/submitted-{install}"),
+            *(path for path in self.checks.iterdir() if path.is_dir()),
+            *self.sockets.iterdir(),
+            *Path("/sys/fs/cgroup").glob(f"*/kaiten/{install}"),
+            *Path("/sys/fs/cgroup").glob(f"kaiten/{install}"),
+        ]
+
+    def plays(self) -> str:
+        """Wait until a check's bots run, and return its id."""
+
+        def playing() -> bool:
+            return any(self.containers(install) for install in self.installs())
+
+        until(playing)
+        (install,) = self.installs()
+        return install
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait, looking often."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def home(tmp_path: Path, docker_client: docker.DockerClient, base_image: str) -> Iterator[Home]:
+    """Give a machine on which another arena's data directory is in use."""
+    assert base_image
+    (tmp_path / "tmp").mkdir()
+    sockets = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
+    with alone(tmp_path / "data"):
+        yield Home(docker_client, tmp_path, sockets)
+    assert [file.name for file in (tmp_path / "data").iterdir()] == ["lock"]
+    shutil.rmtree(sockets)
+
+
+@pytest.mark.docker
+def test_a_good_file_qualifies(home: Home) -> None:
+    """It is told as it goes, with figures at the end; nothing is left, and the other arena is untouched."""
+    done = home.check(home.write("mine.py", programs.GOOD))
+    assert done.returncode == 0, done.stderr
+    verdict, titles, *games, size = done.stdout.splitlines()
+    assert verdict == "it qualifies"
+    assert titles.split()[:4] == ["game", "players", "seat", "place"]
+    assert [line.split()[:3] for line in games] == [["1", "2", "0"], ["2", "3", "1"], ["3", "5", "4"]]
+    assert re.fullmatch(r"its image has \d+\.\d MiB; 512 MiB is the most", size)
+    told = re.sub(r"arena: +\d+\.\d s  ", "", done.stderr)
+    assert "this machine is not tried for what it can hold" in told
+    stages = [
+        told.index(f"\n{words}") for words in ("received", "inspected", "qualifying", "game 1", "active")
+    ]
+    assert stages == sorted(stages)
+    assert re.search(r"game 3 of 3: 5 players, seat 4, placed \d\w\w, slowest decision [\d.]+ ms\n", told)
+    assert [path.name for path in home.checks.iterdir()] == ["lock"]
+    assert list(home.sockets.iterdir()) == []
+
+
+@pytest.mark.docker
+def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
+    """The same stage, kind, words, hint and facts as the journey of a submission has, as JSON and as text."""
+    named = {
+        bot: home.write(f"{bot}.tar" if stage is Stage.RECEIVED else f"{bot}.py", content)
+        for bot, (content, stage, *_) in REJECTED.items()
+        if bot in {"nothing", "slow", "network", "crashes"}
+    }
+    args = {bot: (file,) if bot == "crashes" else (file, "--json") for bot, file in named.items()}
+    with ThreadPoolExecutor(len(args)) as pool:
+        done = dict(zip(args, pool.map(lambda each: home.check(*each), args.values()), strict=True))
+
+    assert {bot: each.returncode for bot, each in done.items()} == dict.fromkeys(args, 1)
+    text = done.pop("crashes").stdout
+    kind, words = REJECTED["crashes"][2:]
+    assert re.match(f"rejected: .*{words}\n", text)
+    for row in (
+        f"cause      {kind}",
+        "exit code  1",
+        f"try        {HINTS[kind]}",
+        "seat 0), round 1, turn 4",
+    ):
+        assert row in text
+    assert "    RuntimeError: I can not go on\n" in text
+    told = {bot: json.loads(each.stdout) for bot, each in done.items()}
+    for bot, submission in told.items():
+        _, stage, kind, words = REJECTED[bot]
+        cause = submission["cause"]
+        assert (cause["stage"], cause["kind"], cause["hint"]) == (stage, kind, HINTS[kind])
+        assert re.search(words, cause["text"]), cause
+    assert [told[bot]["cause"]["exit_code"] for bot in ("nothing", "slow", "network")] == [None, None, 1]
+    assert "name resolution" in told["network"]["cause"]["stderr"]
+    (game,) = told["slow"]["games"]
+    assert (game["figures"]["late"], game["figures"]["place"]) == (3, 2)
+    assert told["nothing"]["games"] == []
+    assert [path.name for path in home.checks.iterdir()] == ["lock"]
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(shutil.which("docker") is None, reason="there is no docker command")
+def test_a_folder_is_built_and_plays(home: Home) -> None:
+    """As the image that would be sent."""
+    done = home.check(str(samples() / "random"), "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["stage"], told["kind"], told["size"] > 0) == ("active", "image", True)
+    assert [game["figures"]["late"] for game in told["games"]] == [0, 0, 0]
+
+
+@pytest.mark.docker
+def test_sigterm_leaves_nothing(home: Home) -> None:
+    """In the middle of a game; and another check meanwhile has not disturbed it."""
+    with home.started(home.write("slow.py", programs.SLOW)) as process:
+        install = home.plays()
+        running = set(home.containers(install))
+        other = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
+        assert (other.returncode, other.stdout) == (1, "")
+        assert f"a source file may have {MAX_SOURCE_BYTES} bytes, and this has more" in other.stderr
+        assert running <= set(home.containers(install))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err.splitlines()[-1]) == (130, "arena: stopped")
+    assert home.left(install) == []
+
+
+@pytest.mark.docker
+def test_the_next_check_removes_what_a_killed_one_has_left(home: Home) -> None:
+    """Its containers, its image, its sockets and its folder."""
+    with home.started(home.write("slow.py", programs.SLOW)) as process:
+        install = home.plays()
+        process.kill()
+    assert home.containers(install)
+    done = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
+    assert f"removed what a killed check had left ({home.checks}/" in done.stderr
+    assert home.left(install) == []
+
+
+def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
+    """Exit code 2, and nothing has been made."""
+    (tmp_path / "mine.py").write_text(programs.GOOD)
+    (tmp_path / "tmp").mkdir()
+    done = subprocess.run(  # noqa: S603 - the command under test
+        [*COMMAND, "check", "mine.py"],
+        cwd=tmp_path,
+        env=USUAL | {"DOCKER_HOST": f"unix://{tmp_path}/nothing.sock", "TMPDIR": str(tmp_path / "tmp")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "this machine can't check it: No Docker engine answers" in done.stderr
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("target", ["mine.py", "./mine", "mine.tar.gz"])
+def test_what_is_not_there_is_named(tmp_path: Path, target: str) -> None:
+    """Exit code 2, before anything else is looked at."""
+    done = subprocess.run(  # noqa: S603 - the command under test
+        [*COMMAND, "check", target], cwd=tmp_path, env=USUAL, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"arena: there is no file or folder {target}" in done.stderr

@@ -1,0 +1,116 @@
+"""What a check waits for, and when it gives up."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from arena.cli.following import PATIENCE_SECONDS, Following
+from arena.cli.verdict import Telling
+from arena.coordinator import ArenaTrouble
+from arena.store import Store, open_store
+from arena.submitting.stages import Stage
+from tests.store.builders import START, add_bot
+from tests.store.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+
+
+@dataclass
+class Player:
+    """What is to be stopped."""
+
+    stopped: bool = False
+
+    def stop(self) -> None:
+        """Note it."""
+        self.stopped = True
+
+
+@dataclass
+class Scene:
+    """A submission that is followed, at times that the test makes up."""
+
+    store: Store
+    seconds: float = 100.0
+    player: Player = field(default_factory=Player)
+
+    def __post_init__(self) -> None:
+        self.store.desk.add(new(), PLENTY)
+        telling = Telling(lambda: self.seconds)
+        self.following = Following(self.store.desk, "u1", telling, clock=self.clock)
+
+    def clock(self) -> float:
+        """Let a second pass at every look."""
+        self.seconds += 1
+        return self.seconds
+
+    def goes_on(self) -> bool:
+        """Look."""
+        return self.following.goes_on(self.player)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    """Give a submission that was received."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+        yield Scene(store)
+
+
+def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not while one is played; a game that failed once is waited for."""
+    house = add_bot(scene.store, "greedy")
+    qualify(scene.store)
+    scene.store.desk.add_game(game("m1", "u1", (None, house)), played=0)
+    assert scene.goes_on()
+    taken = claim(scene.store)
+    assert not scene.goes_on()
+    scene.store.writes.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
+    scene.store.desk.wait("u1", "the engine is away")
+    for _ in range(round(PATIENCE_SECONDS)):
+        assert scene.goes_on()
+    assert not scene.player.stopped
+    assert capsys.readouterr().err.splitlines() == [
+        "arena: 100.0 s  qualifying: it plays 3 games that are not rated",
+        "arena: 100.0 s  waits: the engine is away",
+    ]
+
+
+def test_the_end_stops_what_plays(scene: Scene) -> None:
+    """With the whole document of what became of it."""
+    qualify(scene.store)
+    scene.store.desk.reject("u1", CAUSE, START)
+    assert not scene.goes_on()
+    assert scene.player.stopped
+    assert scene.following.over
+    assert scene.following.source == "sha256:new"
+    told = scene.following.told
+    assert (told["stage"], told["cause"]["exit_code"], list(told["games"])) == (Stage.REJECTED, 3, [])
+    assert told["received"] == START.isoformat()
+
+
+def test_who_is_stopped_looks_no_more(scene: Scene) -> None:
+    """Ctrl-C, for example, while the file is inspected."""
+    scene.player.stop()
+    assert not scene.goes_on()
+    assert not scene.following.over
+
+
+def test_what_the_arena_lacks_is_not_waited_for_for_ever(scene: Scene) -> None:
+    """The reason is told, after the arena had time for another attempt."""
+    scene.store.desk.wait("u1", "no room")
+    with pytest.raises(ArenaTrouble, match="no room"):
+        scene.goes_on()
+    assert scene.seconds >= 100 + PATIENCE_SECONDS
+
+
+def test_a_game_that_this_machine_cannot_play_ends_it(scene: Scene) -> None:
+    """After three attempts, with the reason of the last one."""
+    house = add_bot(scene.store, "greedy")
+    qualify(scene.store)
+    scene.store.desk.add_game(game("m1", "u1", (None, house)), played=0)
+    for number in range(1, 4):
+        assert scene.goes_on()
+        scene.store.writes.void(claim(scene.store).spec.match, number, f"fault {number}", START)
+    with pytest.raises(ArenaTrouble, match="it could not play a game: fault 3"):
+        scene.goes_on()
