@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from arena.store import StoreError
@@ -34,12 +35,25 @@ def install(app: FastAPI, callers: Callers) -> None:
         hint = error.hint if isinstance(error, Problem) else ""
         made = answer(request, error.status_code, error.detail, hint=hint)
         made.headers.update(error.headers or {})
+        if methods := _methods(request) if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else ():
+            made.headers["Allow"] = ", ".join(sorted(methods))
         return made
 
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(StoreError, _no_store)
     app.add_exception_handler(Exception, _unexpected)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return the methods of an address; the router knows those of its first route there alone."""
+    routes = [route for route in iter_route_contexts(request.app.routes) if route.methods]
+    return {
+        method
+        for route in routes
+        if route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

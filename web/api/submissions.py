@@ -47,6 +47,27 @@ _SENT: Final[dict[int | str, dict[str, Any]]] = {
         }
     }
 }
+_EVENTS: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "The events; the schema is that of each.",
+        "content": {
+            EventStream.media_type: {
+                "schema": {
+                    "type": "object",
+                    "required": ["event", "data"],
+                    "properties": {
+                        "event": {"const": "stage"},
+                        "data": {
+                            "type": "string",
+                            "contentMediaType": "application/json",
+                            "contentSchema": {"$ref": "#/components/schemas/Submission"},
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
 _NOT_TAKEN: Final = problems(
     {
         408: "The sender fell silent.",
@@ -154,7 +175,7 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
             raise Problem(404, "This submission has no such game.")
         return Response(found, media_type="application/json")
 
-    @router.get("/submissions/{id}/events", response_class=EventStream)
+    @router.get("/submissions/{id}/events", response_class=EventStream, responses=_EVENTS)
     def events(caller: Reader, id_: SubmissionId) -> EventStream:
         """Follow a submission until its end.
 

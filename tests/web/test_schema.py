@@ -1,0 +1,137 @@
+"""The API does what it says of itself: what its description allows and what it forbids is sent to it."""
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from arena.accounts import Scope
+from arena.store import KnownAccount, Quota, Role
+from tests.accounts.world import START, World
+from tests.builders import fill, finish, host_report
+from tests.store.test_submissions import CAUSE, claim, game, new, qualify
+from tests.web.app import site_over
+from tests.web.people import logged_in, token
+from web.api.description import describe
+
+HERE: Final = "http://testserver"
+SUBMISSION: Final = "5ca1ab1e"
+KNOWN: Final = {
+    "path.id": [SUBMISSION],
+    "path.game": ["faulty-0-0", "q-0-0"],
+    "path.bot": ["mine", "greedy"],
+    "path.number": [1, 2],
+    "query.bot": ["mine"],
+}
+"""What is there, by parameter. Every other request that isn't wrong on purpose asks for it."""
+
+CONFIG: Final = schemathesis.Config.from_dict(
+    {
+        "seed": 1,
+        "generation": {"deterministic": True, "max-examples": 30, "with-security-parameters": False},
+        "dictionaries": {name.replace(".", "-"): {"values": values} for name, values in KNOWN.items()},
+        "parameters": {name: {"dictionary": name.replace(".", "-"), "probability": 0.5} for name in KNOWN},
+    }
+)
+CHECKS: Final = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    unsupported_method,
+    allow_header_conformance,
+]
+PLENTY: Final = Quota(submissions_a_day=99, bots=9, on_their_way=9)
+
+
+@dataclass
+class Asker:
+    """Somebody who asks.
+
+    Attributes:
+        site: Which.
+        world: What is behind it.
+        account: Whose; None for nobody.
+        cookies: Of a session; without one an account comes with a token.
+    """
+
+    site: FastAPI
+    world: World
+    account: KnownAccount | None
+    cookies: dict[str, str]
+    secret: str = ""
+
+    def headers(self) -> dict[str, str]:
+        """Return what is sent along. A token that was revoked by what has been sent is replaced."""
+        if self.account is None or self.cookies:
+            return {"Origin": HERE}
+        if self.world.accounts.tokens.find(self.secret) is None:
+            for each in self.world.accounts.tokens.of(self.account):
+                self.world.accounts.tokens.revoke(self.account, each.id)
+            self.secret = token(self.world, self.account, set(Scope) - {Scope.OPERATE})
+        return {"Authorization": f"Bearer {self.secret}"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Give an arena in which games were played, and a user's submission that was rejected in the end."""
+    with closing(World.at(tmp_path_factory.mktemp("schema"))) as world:
+        user = world.add("user")
+        world.add("oper", Role.OPERATOR)
+        fill(world.store)
+        submitted(world, user)
+        world.store.writes.record_host(host_report(), ())
+        yield world
+
+
+def submitted(world: World, owner: KnownAccount) -> None:
+    """Add a submission with a game that was played, so that nothing more will come of it."""
+    world.store.desk.add(new(SUBMISSION, "mine", owner.name, owner.id), PLENTY)
+    qualify(world.store, SUBMISSION)
+    opponent = next(each.version for each in world.store.reads.candidates() if each.bot == "greedy")
+    world.store.desk.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
+    played = finish(claim(world.store), random.Random(1), ended=START)  # noqa: S311 - a game that can be repeated
+    assert world.store.writes.record(played)
+    world.store.desk.reject(SUBMISSION, CAUSE, START + timedelta(minutes=1))
+
+
+@pytest.fixture(scope="module", params=["nobody", "user", "oper"])
+def asker(world: World, request: pytest.FixtureRequest) -> Asker:
+    """Give nobody; a user with a token for all that users may do; an operator with a session."""
+    accounts = {account.name: account for account in world.store.people.accounts()}
+    is_operator = request.param == "oper"
+    cookies = dict(logged_in(world, "oper", url=HERE).cookies) if is_operator else {}
+    return Asker(site_over(world), world, accounts.get(request.param), cookies)
+
+
+def description() -> dict[str, Any]:
+    """Return what the site says of its API, without anything in the arena: tests are made of it."""
+    with TemporaryDirectory() as folder, closing(World.at(Path(folder))) as world:
+        return describe(site_over(world))
+
+
+described = schemathesis.openapi.from_dict(description(), config=CONFIG)
+
+
+@described.parametrize()
+def test_it_does_what_it_says(case: schemathesis.Case[Any], asker: Asker) -> None:
+    """Every answer has the status, type, headers and fields that are described; none is the site's fault."""
+    case.call_and_validate(app=asker.site, checks=CHECKS, headers=asker.headers(), cookies=asker.cookies)
