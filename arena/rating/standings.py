@@ -6,7 +6,7 @@ each number of players. An entry depends on the events before it alone, so a
 list that is kept step by step and one that is rebuilt are equal to the bit.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -53,6 +53,9 @@ Event = VersionStarted | GamePlayed
 Key = tuple[int, int]
 """Id of a version; a list, as in :data:`LISTS`."""
 
+Rate = Callable[[tuple[Rating, ...], tuple[int, ...]], tuple[Rating, ...]]
+"""From ratings and places to ratings: :func:`arena.rating.update`, or what remembers its answers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -75,8 +78,13 @@ class Entry:
     last_played: datetime | None = None
 
 
-def apply(entries: Mapping[Key, Entry], event: Event) -> dict[Key, Entry]:
+def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
     """Return the entries that an event makes or changes; ``entries`` stays as it is.
+
+    Args:
+        entries: Of the versions that the event builds on.
+        event: What happened.
+        rate: Rates a game.
 
     Raises:
         KeyError: A version that the event builds on has no entry.
@@ -84,7 +92,7 @@ def apply(entries: Mapping[Key, Entry], event: Event) -> dict[Key, Entry]:
     """
     if isinstance(event, VersionStarted):
         return _start(entries, event)
-    return _play(entries, event)
+    return _play(entries, event, rate)
 
 
 def rebuild(events: Iterable[Event]) -> dict[Key, Entry]:
@@ -111,13 +119,13 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
     }
 
 
-def _play(entries: Mapping[Key, Entry], event: GamePlayed) -> dict[Key, Entry]:
+def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[Key, Entry]:
     if len(set(event.versions)) < len(event.versions):
         raise ValueError(f"versions {event.versions} at one table: a version can't play itself")
     changed: dict[Key, Entry] = {}
     for players in (OVERALL, len(event.versions)):
         before = [entries[version, players] for version in event.versions]
-        after = update([entry.rating for entry in before], event.places)
+        after = rate(tuple(entry.rating for entry in before), event.places)
         seats = zip(event.versions, before, after, event.places, event.faulty, strict=True)
         for version, entry, rating, place, faulty in seats:
             changed[version, players] = replace(

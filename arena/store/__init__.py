@@ -20,17 +20,20 @@ from arena.store.errors import (
     DatabaseNewer,
     DatabaseUnavailable,
     InvitationRefused,
+    LastOperator,
     NameTaken,
     NoSuchBot,
+    NoSuchMatch,
     NoSuchVersion,
     QuotaReached,
     StoreError,
     TooManyTokens,
     VersionGone,
+    WrongState,
 )
 from arena.store.game_logs import GameLog, SeatLog
 from arena.store.known_bots import KnownBot, KnownVersion
-from arena.store.ladder_settings import LadderSettings
+from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.matches import (
     Claim,
     ClaimedSeat,
@@ -39,7 +42,7 @@ from arena.store.matches import (
     NewQualification,
     NewSet,
 )
-from arena.store.models import MatchState
+from arena.store.models import MatchKind, MatchState
 from arena.store.people import People
 from arena.store.persons import (
     ApiToken,
@@ -53,6 +56,7 @@ from arena.store.persons import (
     Role,
     StoredPassword,
 )
+from arena.store.quarantine import QuarantinedMatch
 from arena.store.quotas import AccountQuota
 from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
 from arena.store.rebuild import Rebuilt
@@ -91,7 +95,10 @@ __all__ = [
     "KnownChallenge",
     "KnownSubmission",
     "KnownVersion",
+    "LadderChange",
     "LadderSettings",
+    "LastOperator",
+    "MatchKind",
     "MatchState",
     "NameTaken",
     "NewAccount",
@@ -104,10 +111,12 @@ __all__ = [
     "NewToken",
     "NewVersion",
     "NoSuchBot",
+    "NoSuchMatch",
     "NoSuchVersion",
     "OpenSession",
     "People",
     "QualificationGame",
+    "QuarantinedMatch",
     "Quota",
     "QuotaReached",
     "RatingChange",
@@ -123,5 +132,6 @@ __all__ = [
     "Totals",
     "VersionGone",
     "Writes",
+    "WrongState",
     "open_store",
 ]

@@ -8,10 +8,11 @@ from sqlalchemy.exc import IntegrityError
 
 from arena.store import audit, submissions
 from arena.store.bot_models import Bot, BotVersion
-from arena.store.errors import NameTaken
-from arena.store.models import Game, GameSeat
+from arena.store.errors import LastOperator, NameTaken
+from arena.store.models import Challenge, Game, GameSeat, Match, MatchSeat
 from arena.store.people_models import Account
 from arena.store.persons import KnownAccount, NewAccount, Role, StoredPassword
+from arena.store.submission_models import UnratedGame
 
 COLUMNS = (Account.id, Account.name, Account.role, Account.created, Account.deleted)
 """What a KnownAccount is made of."""
@@ -68,11 +69,26 @@ def set_password(connection: Connection, account: int, password: str) -> None:
     )
 
 
-def set_role(connection: Connection, account: int, role: Role) -> None:
-    """Change what an account may do, unless it was deleted."""
-    connection.execute(
-        update(Account).where(Account.id == account, Account.deleted.is_(None)).values(role=role)
+def set_role(connection: Connection, account: int, role: Role) -> bool:
+    """Change what an account may do, unless it was deleted; False where it may do that already.
+
+    Raises:
+        LastOperator: There would be no operator any more.
+    """
+    # Locked, so that of two operators who demote each other one stays.
+    operators = connection.execute(
+        select(Account.id).where(Account.role == Role.OPERATOR).order_by(Account.id).with_for_update()
+    ).scalars()
+    if role is not Role.OPERATOR and list(operators) == [account]:
+        raise LastOperator(
+            "this is the last operator: without one nobody could operate the arena. Make another one first"
+        )
+    changed = connection.execute(
+        update(Account)
+        .where(Account.id == account, Account.deleted.is_(None), Account.role != role)
+        .values(role=role)
     )
+    return changed.rowcount > 0
 
 
 def rehash(connection: Connection, account: int, old: str, new: str) -> None:
@@ -114,13 +130,26 @@ def delete(connection: Connection, account: int, pseudonym: str, at: datetime) -
 def _rename_in_replays(connection: Connection, bots: list[int], author: str, pseudonym: str) -> None:
     # In the database, not document by document: there may be thousands. Names are of letters, digits,
     # - and _ alone, so the text is the field and nothing else.
-    games = (
-        select(GameSeat.game_number)
-        .join(BotVersion, BotVersion.id == GameSeat.version_id)
-        .where(BotVersion.bot_id.in_(bots))
+    its = select(BotVersion.id).where(BotVersion.bot_id.in_(bots))
+    games = select(GameSeat.game_number).where(GameSeat.version_id.in_(its))
+    connection.execute(
+        update(Game).where(Game.number.in_(games)).values(replay=_renamed(Game.replay, author, pseudonym))
     )
-    renamed = func.replace(Game.replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
-    connection.execute(update(Game).where(Game.number.in_(games)).values(replay=renamed))
+    challenges = (
+        select(MatchSeat.match_id)
+        .join(Match, Match.id == MatchSeat.match_id)
+        .join(Challenge, Challenge.set_number == Match.set_number)
+        .where(MatchSeat.version_id.in_(its))
+    )
+    connection.execute(
+        update(UnratedGame)
+        .where(UnratedGame.match_id.in_(challenges))
+        .values(replay=_renamed(UnratedGame.replay, author, pseudonym))
+    )
+
+
+def _renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - expressions of SQLAlchemy's
+    return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
 
 
 def _taken(name: str) -> NameTaken:

@@ -4,30 +4,31 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, select, true, update
+from sqlalchemy import Connection, Row, select, update
 
 from arena.benching import LAST, keeps_failing, reason
-from arena.store import ladder, rebuild, submissions, versions
+from arena.store import ladder, versions
 from arena.store.bot_models import Bot, BotState, BotVersion
-from arena.store.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone
-from arena.store.models import Game, GameSeat, Match, MatchSeat, MatchState
-from arena.submitting.hints import HINTS
-from arena.submitting.stages import Cause, CauseKind, Stage
+from arena.store.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
+from arena.store.models import Game, GameSeat
 
 
-def play_version(connection: Connection, name: str, number: int, at: datetime) -> None:
+def play_version(connection: Connection, name: str, number: int, at: datetime) -> bool:
     """Let a version of a bot play from now on, which brings the bot back if it was off the ladder.
 
     Matches that wait or run are played with the versions that they were drawn with.
+
+    Returns:
+        False where it plays already: nothing changed.
 
     Raises:
         BotDisqualified: The bot may play no more.
         NoSuchBot: There is none of that name.
         NoSuchVersion: It has none of that number.
         VersionGone: Its image was removed.
+        WrongState: It is a bot of the house.
     """
     bot = _lock(connection, name)
-    _check_allowed(bot)
     version = connection.execute(
         select(BotVersion.gone).where(BotVersion.bot_id == bot.id, BotVersion.number == number)
     ).one_or_none()
@@ -38,44 +39,72 @@ def play_version(connection: Connection, name: str, number: int, at: datetime) -
             f"the image of {name}@{number} was removed on {version.gone:%Y-%m-%d} to make room: "
             "submit it again"
         )
-    if (bot.playing, bot.state) != (number, BotState.ACTIVE):
-        versions.set_playing(connection, bot.id, number, at)
+    if (bot.playing, bot.state) == (number, BotState.ACTIVE):
+        return False
+    versions.set_playing(connection, bot.id, number, at)
+    return True
 
 
-def come_back(connection: Connection, name: str, at: datetime) -> None:
+def come_back(connection: Connection, name: str, at: datetime) -> bool:
     """Let a bot that was benched or retired play again, with the version that it played with.
+
+    Returns:
+        False where it plays already: nothing changed.
 
     Raises:
         BotDisqualified: It may play no more.
         NoSuchBot: There is none of that name.
         VersionGone: Its image was removed.
+        WrongState: It is a bot of the house.
     """
-    play_version(connection, name, _lock(connection, name).playing, at)
+    return play_version(connection, name, _lock(connection, name).playing, at)
 
 
-def retire(connection: Connection, name: str, at: datetime) -> None:
+def retire(connection: Connection, name: str, at: datetime) -> bool:
     """Take a bot off the ladder. Matches that wait or run are played.
+
+    Returns:
+        False where it is retired already: nothing changed.
 
     Raises:
         BotDisqualified: An operator has done that already.
         NoSuchBot: There is none of that name.
+        WrongState: It is a bot of the house.
     """
     bot = _lock(connection, name)
-    _check_allowed(bot)
-    if bot.state != BotState.RETIRED:
-        _set(connection, bot, BotState.RETIRED, None, at)
+    if bot.state == BotState.RETIRED:
+        return False
+    set_state(connection, bot.id, BotState.RETIRED, None, at)
+    return True
 
 
 def bench(connection: Connection, name: str, why: str, at: datetime) -> None:
-    """Let a bot sit out, for a reason that everybody may read.
+    """Let a bot sit out, for a reason that everybody may read; it takes the place of an earlier one.
 
     Raises:
         BotDisqualified: It plays no more at all.
         NoSuchBot: There is none of that name.
+        WrongState: It is retired, or a bot of the house.
     """
     bot = _lock(connection, name)
-    _check_allowed(bot)
-    _set(connection, bot, BotState.BENCHED, why, at)
+    if bot.state == BotState.RETIRED:
+        raise WrongState(f"{name} is retired: it is drawn for no game anyway")
+    set_state(connection, bot.id, BotState.BENCHED, why, at)
+
+
+def unbench(connection: Connection, name: str, at: datetime) -> None:
+    """Let a bot that was benched play again.
+
+    Raises:
+        BotDisqualified: It plays no more at all.
+        NoSuchBot: There is none of that name.
+        VersionGone: Its image was removed.
+        WrongState: It is not benched, or a bot of the house.
+    """
+    bot = _lock(connection, name)
+    if bot.state != BotState.BENCHED:
+        raise WrongState(f"{name} is {bot.state} and not benched")
+    play_version(connection, name, bot.playing, at)
 
 
 def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
@@ -100,55 +129,9 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
             continue
         last = _last_taken_over(connection, version, bot.since)
         if keeps_failing(last):
-            _set(connection, bot, BotState.BENCHED, reason(last, trouble), at)
+            set_state(connection, bot.id, BotState.BENCHED, reason(last, trouble), at)
             benched.append(str(bot.name))
     return benched
-
-
-def disqualify(connection: Connection, name: str, why: str, at: datetime) -> rebuild.Rebuilt:
-    """Take a bot off the ladder for good, and rate everybody anew as if it had never played.
-
-    Its matches that wait are struck, its submissions on their way rejected. What runs doesn't count.
-
-    Raises:
-        NoSuchBot: There is none of that name.
-        ValueError: It is the house's, which qualifications need.
-    """
-    bot = _lock(connection, name)
-    if bot.house:
-        raise ValueError(f"{name} is a bot of the house, and qualifications are played against these")
-    _set(connection, bot, BotState.DISQUALIFIED, why, at)
-    its = (
-        select(MatchSeat.match_id)
-        .join(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .join(Match, Match.id == MatchSeat.match_id)
-        .where(BotVersion.bot_id == bot.id, Match.state == MatchState.WAITING)
-    )
-    struck = list(connection.execute(its).scalars())
-    connection.execute(delete(MatchSeat).where(MatchSeat.match_id.in_(struck)))
-    connection.execute(delete(Match).where(Match.id.in_(struck)))
-    cause = Cause(
-        stage=Stage.RECEIVED,
-        kind=CauseKind.BARRED,
-        text=versions.disqualified(name, why),
-        hint=HINTS[CauseKind.BARRED],
-    )
-    submissions.reject_all_of(connection, name, cause, at)
-    return rebuild.rebuild(connection)
-
-
-def reinstate(connection: Connection, name: str, at: datetime) -> rebuild.Rebuilt:
-    """Take a disqualification back, and rate everybody anew with its games.
-
-    Raises:
-        NoSuchBot: There is none of that name.
-        ValueError: It was not disqualified.
-    """
-    bot = _lock(connection, name)
-    if bot.state != BotState.DISQUALIFIED:
-        raise ValueError(f"{name} was not disqualified")
-    _set(connection, bot, BotState.ACTIVE, None, at)
-    return rebuild.rebuild(connection)
 
 
 def note_gone(connection: Connection, kept: Collection[str], at: datetime) -> int:
@@ -169,30 +152,50 @@ def note_gone(connection: Connection, kept: Collection[str], at: datetime) -> in
     return len(gone)
 
 
-def _lock(connection: Connection, name: str) -> Row[Any]:
+def lock(connection: Connection, name: str) -> Row[Any]:
+    """Return the row of a bot, and keep everybody else from changing any bot's state until the end.
+
+    Raises:
+        NoSuchBot: There is none of that name.
+        WrongState: It is a bot of the house. These fill the tables and qualify submissions, and every start
+            of the arena enters them anew.
+    """
     ladder.lock(connection)
+    return find(connection, name)
+
+
+def find(connection: Connection, name: str) -> Row[Any]:
+    """Return the row of a bot as :func:`lock` does, without the lock."""
     bot = connection.execute(select(Bot.__table__).where(Bot.name == name)).one_or_none()
     if bot is None:
         raise NoSuchBot(f"there is no bot called {name}")
+    if bot.house:
+        raise WrongState(f"{name} is a bot of the house: it plays as long as the arena does")
     return bot
 
 
-def _check_allowed(bot: Row[Any]) -> None:
+def set_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
+    """Write down whether a bot plays, and why not."""
+    connection.execute(update(Bot).where(Bot.id == bot).values(state=state, reason=why, since=at))
+
+
+def _lock(connection: Connection, name: str) -> Row[Any]:
+    """Return the row of a bot that was not disqualified."""
+    bot = lock(connection, name)
     if bot.state == BotState.DISQUALIFIED:
         raise BotDisqualified(versions.disqualified(bot.name, bot.reason))
-
-
-def _set(connection: Connection, bot: Row[Any], state: BotState, why: str | None, at: datetime) -> None:
-    connection.execute(update(Bot).where(Bot.id == bot.id).values(state=state, reason=why, since=at))
+    return bot
 
 
 def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:
     """Return whether the last games since then were played to the end by the stand-in, oldest first."""
-    wanted = (
-        select(GameSeat.taken_over)
+    # The index ends the search after so many games; older ones are left out here, and not by the database,
+    # which would look for others in all that the version has played.
+    rows = connection.execute(
+        select(GameSeat.taken_over, Game.ended)
         .join(Game, Game.number == GameSeat.game_number)
-        .where(GameSeat.version_id == version, true() if since is None else Game.ended > since)
+        .where(GameSeat.version_id == version)
         .order_by(GameSeat.game_number.desc())
         .limit(LAST)
-    )
-    return list(connection.execute(wanted).scalars())[::-1]
+    ).all()
+    return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]

@@ -5,8 +5,11 @@ Every method may raise DatabaseUnavailable; what was to be written then is all t
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 
-from arena.store import audit, bot_states, challenge_rows, known_bots, versions
+from arena.rating import update
+from arena.store import audit, bot_states, challenge_rows, disqualification, known_bots, versions
+from arena.store.bot_models import BotState
 from arena.store.challenge_rows import KnownChallenge, NewChallenge
 from arena.store.database import Database
 from arena.store.known_bots import KnownBot, KnownVersion
@@ -30,10 +33,20 @@ class Bots:
         with self._database.read() as connection:
             return known_bots.of_account(connection, account)
 
-    def listed(self, after: str | None = None, limit: int = 100) -> tuple[KnownBot, ...]:
-        """Return bots by name, those that come after ``after``, at most so many."""
+    def listed(
+        self,
+        after: str | None = None,
+        limit: int = 100,
+        *,
+        state: BotState | None = None,
+        author: str | None = None,
+    ) -> tuple[KnownBot, ...]:
+        """Return bots by name, those that come after ``after``, at most so many.
+
+        With ``state`` only those in it, with ``author`` only those of this author, in any case.
+        """
         with self._database.read() as connection:
-            return known_bots.listed(connection, after, limit)
+            return known_bots.listed(connection, after, limit, state=state, author=author)
 
     def versions(self, name: str, before: int | None = None, limit: int = 50) -> tuple[KnownVersion, ...]:
         """Return versions of a bot, newest first, with a smaller number than ``before``; none of no bot."""
@@ -45,40 +58,51 @@ class Bots:
         with self._database.read() as connection:
             return versions.playable(connection, name, number)
 
-    def play_version(self, name: str, number: int, at: datetime) -> None:
+    def play_version(self, name: str, number: int, at: datetime, entry: NewAuditEntry | None = None) -> bool:
         """Let a version of a bot play from now on, which brings the bot back if it was off the ladder.
+
+        Returns:
+            False where it plays already: nothing changed, and nothing is written to the audit log.
 
         Raises:
             BotDisqualified: The bot may play no more.
             NoSuchBot: There is none of that name.
             NoSuchVersion: It has none of that number.
             VersionGone: Its image was removed.
+            WrongState: It is a bot of the house.
         """
         with self._database.write() as connection:
-            bot_states.play_version(connection, name, number, at)
+            changed = bot_states.play_version(connection, name, number, at)
+            audit.record(connection, entry if changed else None)
+            return changed
 
-    def come_back(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> None:
-        """Let a bot that was benched or retired play again.
+    def come_back(self, name: str, at: datetime) -> bool:
+        """Let a bot that was benched or retired play again; False where it plays already.
 
         Raises:
             BotDisqualified: It may play no more.
             NoSuchBot: There is none of that name.
             VersionGone: Its image was removed.
+            WrongState: It is a bot of the house.
         """
         with self._database.write() as connection:
-            bot_states.come_back(connection, name, at)
-            audit.record(connection, entry)
+            return bot_states.come_back(connection, name, at)
 
-    def retire(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> None:
-        """Take a bot off the ladder, at its owner's wish.
+    def retire(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> bool:
+        """Take a bot off the ladder.
+
+        Returns:
+            False where it is retired already: nothing changed, and nothing is written to the audit log.
 
         Raises:
             BotDisqualified: An operator has done that already.
             NoSuchBot: There is none of that name.
+            WrongState: It is a bot of the house.
         """
         with self._database.write() as connection:
-            bot_states.retire(connection, name, at)
-            audit.record(connection, entry)
+            changed = bot_states.retire(connection, name, at)
+            audit.record(connection, entry if changed else None)
+            return changed
 
     def bench(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> None:
         """Let a bot sit out, for a reason that everybody may read.
@@ -86,32 +110,54 @@ class Bots:
         Raises:
             BotDisqualified: It plays no more at all.
             NoSuchBot: There is none of that name.
+            WrongState: It is retired, or a bot of the house.
         """
         with self._database.write() as connection:
             bot_states.bench(connection, name, why, at)
             audit.record(connection, entry)
 
+    def unbench(self, name: str, at: datetime, entry: NewAuditEntry) -> None:
+        """Let a bot that was benched play again.
+
+        Raises:
+            BotDisqualified: It plays no more at all.
+            NoSuchBot: There is none of that name.
+            VersionGone: Its image was removed.
+            WrongState: It is not benched, or a bot of the house.
+        """
+        with self._database.write() as connection:
+            bot_states.unbench(connection, name, at)
+            audit.record(connection, entry)
+
     def disqualify(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Take a bot off the ladder for good, and rate everybody anew as if it had never played.
 
+        That takes about a millisecond a game that was ever rated; others wait for the last part of it alone.
+
         Raises:
             NoSuchBot: There is none of that name.
-            ValueError: It is the house's.
+            WrongState: It is disqualified already, or a bot of the house.
         """
+        rate = cache(update)
+        with self._database.read() as connection:
+            disqualification.rehearse(connection, name, rate, counts=False)
         with self._database.write() as connection:
-            rebuilt = bot_states.disqualify(connection, name, why, at)
+            rebuilt = disqualification.disqualify(connection, name, why, at, rate)
             audit.record(connection, entry)
             return rebuilt
 
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
-        """Take a disqualification back, and rate everybody anew with its games.
+        """Take a disqualification back, and rate everybody anew with its games; this takes as long.
 
         Raises:
             NoSuchBot: There is none of that name.
-            ValueError: It was not disqualified.
+            WrongState: It was not disqualified.
         """
+        rate = cache(update)
+        with self._database.read() as connection:
+            disqualification.rehearse(connection, name, rate, counts=True)
         with self._database.write() as connection:
-            rebuilt = bot_states.reinstate(connection, name, at)
+            rebuilt = disqualification.reinstate(connection, name, at, rate)
             audit.record(connection, entry)
             return rebuilt
 

@@ -8,12 +8,15 @@ StoreError
 ├── DatabaseNewer      made by a newer version of this program
 ├── DatabaseUnavailable  it can't be reached, or stays locked
 ├── InvitationRefused  an invitation that lets nobody in
+├── LastOperator       without it nobody could operate the arena
 ├── NoSuchBot          there is none of that name
+├── NoSuchMatch        there is none of that id
 ├── NoSuchVersion      a bot has none of that number
 ├── NameTaken          an account of that name belongs to somebody else
 ├── QuotaReached       somebody has sent as much as may be sent
 ├── TooManyTokens      an account has as many as it may have
-└── VersionGone        a version's image was removed
+├── VersionGone        a version's image was removed
+└── WrongState         a bot or a match is not in a state that allows it
 """
 
 
@@ -49,12 +52,20 @@ class InvitationRefused(StoreError):
     """An invitation is not known, has been used, or is too old."""
 
 
+class LastOperator(StoreError):
+    """Without this account nobody could operate the arena."""
+
+
 class NameTaken(StoreError):
     """An account of that name belongs to somebody else."""
 
 
 class NoSuchBot(StoreError):
     """There is no bot of that name."""
+
+
+class NoSuchMatch(StoreError):
+    """There is no match of that id."""
 
 
 class NoSuchVersion(StoreError):
@@ -71,3 +82,7 @@ class TooManyTokens(StoreError):
 
 class VersionGone(StoreError):
     """The image of a version was removed to make room, so it can't play again."""
+
+
+class WrongState(StoreError):
+    """A bot or a match is not in a state that allows what was asked for."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from arena.rating import Entry
 from arena.store import ladder
@@ -77,11 +77,25 @@ def of_account(connection: Connection, account: int) -> tuple[KnownBot, ...]:
     return tuple(map(_known, rows))
 
 
-def listed(connection: Connection, after: str | None, limit: int) -> tuple[KnownBot, ...]:
-    """Return bots by name, those that come after ``after``, at most so many."""
+def listed(
+    connection: Connection, after: str | None, limit: int, *, state: BotState | None, author: str | None
+) -> tuple[KnownBot, ...]:
+    """Return bots by name, those that come after ``after``, at most so many.
+
+    Args:
+        connection: To the store.
+        after: A name; None starts with the first.
+        limit: How many at most.
+        state: Only those in it; None for all.
+        author: Only those of this author, in any case; None for all.
+    """
     wanted = _bots().order_by(Bot.name).limit(limit)
     if after is not None:
         wanted = wanted.where(Bot.name > after)
+    if state is not None:
+        wanted = wanted.where(Bot.state == state)
+    if author is not None:
+        wanted = wanted.where(func.lower(Bot.author) == author.lower())
     return tuple(map(_known, connection.execute(wanted)))
 
 

@@ -1,10 +1,11 @@
 """What the ladder plays: settings that its operator may change while it runs."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from sqlalchemy import Connection, select, update
 
 from arena.matchmaking import PLAYER_COUNTS
+from arena.store import ladder
 from arena.store.models import Ladder
 
 
@@ -37,14 +38,31 @@ class LadderSettings:
 _MOST_DEALS = 24
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderChange:
+    """What is to be different; None where it stays. See :class:`LadderSettings`."""
+
+    paused: bool | None = None
+    players: tuple[int, ...] | None = None
+    deals: int | None = None
+
+
 def find(connection: Connection) -> LadderSettings:
     """Return what the ladder plays."""
     row = connection.execute(select(Ladder.paused, Ladder.players, Ladder.deals)).one()
     return LadderSettings(paused=row.paused, players=tuple(row.players), deals=row.deals)
 
 
-def put(connection: Connection, settings: LadderSettings) -> None:
-    """Change what the ladder plays from the next set on."""
+def change(connection: Connection, wanted: LadderChange) -> bool:
+    """Change what the ladder plays from the next set on; False where it plays that already.
+
+    Raises:
+        ValueError: The ladder can't play that.
+    """
+    ladder.lock(connection)
+    before = find(connection)
+    after = replace(before, **{name: value for name, value in asdict(wanted).items() if value is not None})
     connection.execute(
-        update(Ladder).values(paused=settings.paused, players=list(settings.players), deals=settings.deals)
+        update(Ladder).values(paused=after.paused, players=list(after.players), deals=after.deals)
     )
+    return after != before

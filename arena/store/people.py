@@ -78,11 +78,19 @@ class People:
                 tokens.remove_all(connection, account)
             audit.record(connection, entry)
 
-    def set_role(self, account: int, role: Role, entry: NewAuditEntry) -> None:
-        """Change what an account may do, from now on."""
+    def set_role(self, account: int, role: Role, entry: NewAuditEntry) -> bool:
+        """Change what an account may do, from now on.
+
+        Returns:
+            False where it may do that already: nothing changed, and nothing is written to the audit log.
+
+        Raises:
+            LastOperator: There would be no operator any more.
+        """
         with self._database.write() as connection:
-            accounts.set_role(connection, account, role)
-            audit.record(connection, entry)
+            changed = accounts.set_role(connection, account, role)
+            audit.record(connection, entry if changed else None)
+            return changed
 
     def quota(self, account: int) -> AccountQuota:
         """Return what was set for an account alone."""
@@ -90,9 +98,15 @@ class People:
             return quotas.find(connection, account)
 
     def set_quota(self, account: int, quota: AccountQuota, entry: NewAuditEntry) -> None:
-        """Set what an account may send; None where the arena's own settings count."""
+        """Set what an account may send, as far as there is a number; None stays what it is."""
         with self._database.write() as connection:
             quotas.put(connection, account, quota)
+            audit.record(connection, entry)
+
+    def reset_quota(self, account: int, entry: NewAuditEntry) -> None:
+        """Let the arena's own settings count for an account again."""
+        with self._database.write() as connection:
+            quotas.reset(connection, account)
             audit.record(connection, entry)
 
     def rehash(self, account: int, old: str, new: str) -> None:

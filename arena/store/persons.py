@@ -152,7 +152,7 @@ class NewAuditEntry:
         at: UTC.
         who: An account's name, or ``terminal:`` and a user of the machine.
         what: Such as ``create-user``.
-        subject: To what: ``account:`` or ``bot:`` and a name, or nothing.
+        subject: To what: ``account:`` or ``bot:`` and a name, ``match:`` and an id, or nothing.
         detail: What else is worth knowing; no account's name.
     """
 

@@ -1,6 +1,6 @@
 """What an operator lets single accounts send, other than the arena's own settings say."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from sqlalchemy import Connection, select, update
 
@@ -32,13 +32,15 @@ def find(connection: Connection, account: int) -> AccountQuota:
 
 
 def put(connection: Connection, account: int, quota: AccountQuota) -> None:
-    """Set all three."""
-    values = {
-        "submissions_a_day": quota.submissions_a_day,
-        "bots": quota.bots,
-        "challenges_a_day": quota.challenges_a_day,
-    }
-    connection.execute(update(Account).where(Account.id == account).values(values))
+    """Set what there is a number for; the rest stays."""
+    values = {name: number for name, number in asdict(quota).items() if number is not None}
+    if values:
+        connection.execute(update(Account).where(Account.id == account).values(values))
+
+
+def reset(connection: Connection, account: int) -> None:
+    """Let the arena's own settings count again."""
+    connection.execute(update(Account).where(Account.id == account).values(asdict(AccountQuota())))
 
 
 def of_author(connection: Connection, account: int | None, usual: Quota) -> Quota:

@@ -1,16 +1,25 @@
-"""The ratings anew, from the log alone."""
+"""The ratings anew, from the log alone.
 
-from collections.abc import Sequence
+Nearly all of the time goes into rating the games. So whoever rebuilds rehearses without the lock: what rates
+the games remembers its answers, and under the lock it is asked the same again.
+
+    rate = cache(update)
+    rehearse(reading, disqualified(reading), rate)
+    rebuild(writing, rate)
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, insert, select
 
-from arena.rating import Entry, GamePlayed, Key, VersionStarted, apply
+from arena.rating import Entry, GamePlayed, Key, Rate, VersionStarted, apply
 from arena.store import ladder
 from arena.store.ladder import Logged, Row
-from arena.store.models import Base, Game, GameSeat, Rating, RatingChange, RatingEvent
+from arena.store.models import Base, Game, GameSeat, Ladder, Rating, RatingChange, RatingEvent
 
 _BATCH = 1000
 """Events read at once."""
@@ -23,35 +32,61 @@ class Rebuilt:
     Attributes:
         events: Length of the log.
         differing: Rows of ratings and changes that were not what the log says; now they are.
+        ratings: How many of these are ratings as they stand: of a version, in a list.
     """
 
     events: int
     differing: int
+    ratings: int
 
 
-def rebuild(connection: Connection) -> Rebuilt:
-    """Fold the log from its beginning, compare, and replace what differs."""
+def rehearse(connection: Connection, disqualified: frozenset[int], rate: Rate) -> None:
+    """Fold the log as :func:`rebuild` will, and write nothing.
+
+    Args:
+        connection: To the store, for reading.
+        disqualified: Versions whose games won't count.
+        rate: Rates a game, and remembers.
+    """
+    events = connection.execute(select(Ladder.events)).scalar_one()
+    deque(_fold(connection, {}, events, disqualified, rate), maxlen=0)
+
+
+def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
+    """Fold the log from its beginning, compare, and replace what differs.
+
+    Args:
+        connection: To the store, for writing.
+        rate: Rates a game.
+    """
     numbers = ladder.lock(connection)
-    barred = ladder.disqualified(connection)
     entries: dict[Key, Entry] = {}
-    differing = 0
-    for first in range(1, numbers.events + 1, _BATCH):
-        last = min(first + _BATCH - 1, numbers.events)
+    changes = 0
+    for within, rows in _fold(connection, entries, numbers.events, ladder.disqualified(connection), rate):
+        stored = connection.execute(select(RatingChange.__table__).where(within))
+        changes += _replace(connection, RatingChange, [row._asdict() for row in stored], rows)
+    stored = connection.execute(select(Rating.__table__))
+    rows = [ladder.rating_row(key, entry) for key, entry in entries.items()]
+    ratings = _replace(connection, Rating, [row._asdict() for row in stored], rows)
+    return Rebuilt(events=numbers.events, differing=changes + ratings, ratings=ratings)
+
+
+def _fold(
+    connection: Connection, entries: dict[Key, Entry], events: int, disqualified: frozenset[int], rate: Rate
+) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
+    """Fold the log into ``entries``; yield which changes a part of it makes, and what they should be."""
+    for first in range(1, events + 1, _BATCH):
+        last = min(first + _BATCH - 1, events)
         rows: list[Row] = []
         for logged in _log(connection, first, last):
-            changed = apply(entries, logged.event) if ladder.counts(logged.event, barred) else {}
+            counts = ladder.counts(logged.event, disqualified)
+            changed = apply(entries, logged.event, rate) if counts else {}
             rows += [
                 ladder.change_row(logged.number, key, entries.get(key), entry)
                 for key, entry in changed.items()
             ]
             entries |= changed
-        within = RatingChange.event_number.between(first, last)
-        stored = connection.execute(select(RatingChange.__table__).where(within))
-        differing += _replace(connection, RatingChange, [row._asdict() for row in stored], rows)
-    stored = connection.execute(select(Rating.__table__))
-    rows = [ladder.rating_row(key, entry) for key, entry in entries.items()]
-    differing += _replace(connection, Rating, [row._asdict() for row in stored], rows)
-    return Rebuilt(events=numbers.events, differing=differing)
+        yield RatingChange.event_number.between(first, last), rows
 
 
 def _log(connection: Connection, first: int, last: int) -> list[Logged]:

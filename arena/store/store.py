@@ -7,18 +7,21 @@ Threads may share a store.
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from arena.controls import HostReport
 from arena.match import RuntimeName
 from arena.matchmaking import Candidate
-from arena.rating import OVERALL
+from arena.rating import OVERALL, update
 from arena.store import (
     audit,
     boards,
     game_logs,
     games,
     hosts,
+    ladder,
     ladder_settings,
+    quarantine,
     queue,
     rebuild,
     results,
@@ -29,12 +32,13 @@ from arena.store.bots import Bots, Challenges
 from arena.store.database import Database
 from arena.store.desk import Desk
 from arena.store.game_logs import GameLog
-from arena.store.ladder_settings import LadderSettings
+from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
 from arena.store.models import MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
+from arena.store.quarantine import QuarantinedMatch
 from arena.store.reads import GamePage, GameSummary, HostStatus, Standing, Totals
 
 
@@ -88,6 +92,11 @@ class Reads:
         """Return how many matches have been put aside for faults of the arena."""
         with self._database.read() as connection:
             return queue.quarantined(connection)
+
+    def quarantine(self) -> tuple[QuarantinedMatch, ...]:
+        """Return the matches that have been put aside for faults of the arena, the last one first."""
+        with self._database.read() as connection:
+            return quarantine.listed(connection)
 
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
         """Return the version that plays of every active bot, for match-making, or only of the house's."""
@@ -172,16 +181,43 @@ class Writes:
         with self._database.write() as connection:
             hosts.record(connection, report, accepted)
 
-    def set_ladder(self, settings: LadderSettings, entry: NewAuditEntry) -> None:
-        """Change what the ladder plays from the next set on."""
+    def change_ladder(self, wanted: LadderChange, entry: NewAuditEntry) -> bool:
+        """Change what the ladder plays from the next set on.
+
+        Returns:
+            False where it plays that already: nothing changed, and nothing is written to the audit log.
+
+        Raises:
+            ValueError: The ladder can't play that.
+        """
         with self._database.write() as connection:
-            ladder_settings.put(connection, settings)
+            changed = ladder_settings.change(connection, wanted)
+            audit.record(connection, entry if changed else None)
+            return changed
+
+    def release(self, match: str, entry: NewAuditEntry) -> None:
+        """Let a match that was put aside wait again.
+
+        Raises:
+            BotDisqualified: A bot that sits in it plays no more.
+            NoSuchMatch: There is none of that id.
+            VersionGone: The image of a bot that sits in it was removed.
+            WrongState: It was not put aside, or its submission plays another one instead.
+        """
+        with self._database.write() as connection:
+            quarantine.release(connection, match)
             audit.record(connection, entry)
 
     def rebuild_ratings(self) -> rebuild.Rebuilt:
-        """Fold the log from its beginning, compare, and replace what differs."""
+        """Fold the log from its beginning, compare, and replace what differs.
+
+        That takes about a millisecond a game that was ever rated; others wait for the last part of it alone.
+        """
+        rate = cache(update)
+        with self._database.read() as connection:
+            rebuild.rehearse(connection, ladder.disqualified(connection), rate)
         with self._database.write() as connection:
-            return rebuild.rebuild(connection)
+            return rebuild.rebuild(connection, rate)
 
 
 @dataclass(frozen=True, slots=True)

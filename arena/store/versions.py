@@ -83,6 +83,12 @@ def add_version(connection: Connection, new: NewVersion) -> int:
         raise BotTaken(f"the name {new.bot} belongs to a bot of {bot.author}: choose another")
     elif bot.state == BotState.DISQUALIFIED:
         raise BotDisqualified(disqualified(new.bot, bot.reason))
+    # What is entered has an image, also for versions whose own was removed.
+    connection.execute(
+        update(BotVersion)
+        .where(BotVersion.source == new.source, BotVersion.gone.is_not(None))
+        .values(gone=None)
+    )
     previous = connection.execute(
         select(BotVersion.id, BotVersion.source)
         .where(BotVersion.bot_id == bot.id)

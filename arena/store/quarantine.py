@@ -1,0 +1,107 @@
+"""Matches that were put aside because the arena failed them too often."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select, text, update
+
+from arena.store import ladder
+from arena.store.bot_models import Bot, BotState, BotVersion
+from arena.store.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
+from arena.store.models import QUARANTINED, Match, MatchKind, MatchSeat, MatchState
+from arena.store.submission_models import Submission
+from arena.store.versions import disqualified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantinedMatch:
+    """A match that was put aside.
+
+    Attributes:
+        match: Its id.
+        kind: What it is for.
+        seats: Who sits there, as (bot, version), in seat order; no version is a submission that is none yet.
+        attempts: How often it was begun.
+        reason: Why the arena failed it the last time.
+        since: UTC.
+    """
+
+    match: str
+    kind: MatchKind
+    seats: tuple[tuple[str, int | None], ...]
+    attempts: int
+    reason: str
+    since: datetime
+
+
+def listed(connection: Connection) -> tuple[QuarantinedMatch, ...]:
+    """Return all that were put aside, the last one first."""
+    wanted = select(Match.id, Match.kind, Match.attempt, Match.reason, Match.ended).where(text(QUARANTINED))
+    rows = connection.execute(wanted.order_by(Match.ended.desc(), Match.id)).all()
+    return tuple(_known(connection, row) for row in rows)
+
+
+def release(connection: Connection, match: str) -> None:
+    """Let a match that was put aside wait again; it may fail as often as a new one.
+
+    Raises:
+        BotDisqualified: A bot that sits in it plays no more.
+        NoSuchMatch: There is none of that id.
+        VersionGone: The image of a bot that sits in it was removed.
+        WrongState: It was not put aside, or its submission plays another one instead.
+    """
+    ladder.lock(connection)  # so that nobody is disqualified at the same time
+    row = connection.execute(select(Match.state, Match.kind).where(Match.id == match)).one_or_none()
+    if row is None:
+        raise NoSuchMatch(f"there is no match {match}")
+    if row.state != MatchState.QUARANTINED:
+        raise WrongState(f"match {match} is {row.state}: it was not put aside")
+    if row.kind == MatchKind.QUALIFICATION:
+        raise WrongState(f"match {match} qualifies a submission, which is given another one by itself")
+    for bot in connection.execute(_seated(match)):
+        _check_plays(bot)
+    connection.execute(
+        update(Match)
+        .where(Match.id == match)
+        .values(state=MatchState.WAITING, voids=0, started=None, ended=None, reason=None)
+    )
+
+
+def _seated(match: str) -> Any:  # noqa: ANN401 - a statement of SQLAlchemy's
+    return (
+        select(
+            func.coalesce(Bot.name, Submission.bot).label("name"),
+            BotVersion.number,
+            BotVersion.gone,
+            Bot.state,
+            Bot.reason,
+        )
+        .select_from(MatchSeat)
+        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
+        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
+        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
+        .where(MatchSeat.match_id == match)
+        .order_by(MatchSeat.seat)
+    )
+
+
+def _check_plays(bot: Row[Any]) -> None:
+    if bot.state == BotState.DISQUALIFIED:
+        raise BotDisqualified(disqualified(bot.name, bot.reason))
+    if bot.gone is not None:
+        raise VersionGone(
+            f"the image of {bot.name}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
+            "the match can't be played any more"
+        )
+
+
+def _known(connection: Connection, row: Row[*tuple[Any, ...]]) -> QuarantinedMatch:
+    return QuarantinedMatch(
+        match=row.id,
+        kind=MatchKind(row.kind),
+        seats=tuple((seat.name, seat.number) for seat in connection.execute(_seated(row.id))),
+        attempts=row.attempt,
+        reason=row.reason,
+        since=row.ended,
+    )
