@@ -14,12 +14,14 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def arena(*args: str | Path, folder: Path, text: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-    """Run a command in a folder and wait for its end."""
+def arena(
+    *args: str | Path, folder: Path, text: bytes = b"", **settings: str
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a command in a folder, with settings of its environment, and wait for its end."""
     return subprocess.run(  # noqa: S603 - the command under test
         [*COMMAND, *map(str, args)],
         cwd=folder,
-        env=environment(),
+        env=environment() | settings,
         input=text,
         capture_output=True,
         check=False,

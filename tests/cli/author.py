@@ -1,0 +1,91 @@
+"""An author at home: types commands, with a configuration of their own, against a site that runs."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cli.command import COMMAND, arena, environment
+from tests.client.live import Live
+
+WAIT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Somebody who writes bots.
+
+    Attributes:
+        home: A folder; configuration and commands are there.
+        live: The site.
+    """
+
+    home: Path
+    live: Live
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What is different in the environment."""
+        return {"XDG_CONFIG_HOME": str(self.home / "config")}
+
+    @property
+    def kept(self) -> Path:
+        """The file of logins."""
+        return self.home / "config" / "kaiten" / "sites.json"
+
+    def types(self, *words: str, text: str = "", **settings: str) -> Said:
+        """Run a command to its end."""
+        done = arena(*words, folder=self.home, text=text.encode(), **self.settings, **settings)
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def log_in(self, name: str = "ann") -> str:
+        """Log in with a new token, and return it."""
+        token = self.live.token(name)
+        said = self.types("login", self.live.url, text=f"{token}\n")
+        assert said.code == 0, said.err
+        return token
+
+    def source(self, name: str = "mine.py") -> str:
+        """Write a bot and return how it is named."""
+        (self.home / name).write_text("print('I am a bot')\n")
+        return name
+
+    @contextmanager
+    def typing(self, *words: str) -> "Iterator[subprocess.Popen[str]]":
+        """Start a command, and make sure in the end that it is gone."""
+        with subprocess.Popen(  # noqa: S603 - the command under test
+            [*COMMAND, *words],
+            cwd=self.home,
+            env=environment() | self.settings,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    process.kill()
+
+
+def interrupted(process: "subprocess.Popen[str]") -> Said:
+    """Press Ctrl-C, and return how the command ended."""
+    process.send_signal(signal.SIGINT)
+    return ended(process)
+
+
+def ended(process: "subprocess.Popen[str]") -> Said:
+    """Wait for the end of a command."""
+    out, err = process.communicate(timeout=WAIT_SECONDS)
+    return Said(process.returncode, out, err)

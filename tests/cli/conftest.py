@@ -1,0 +1,22 @@
+"""An author and a site for the tests of commands that talk to one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.author import Author
+from tests.client.live import Live, live
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """Give a site that a module's tests share; each has authors and bots of its own."""
+    with live(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+@pytest.fixture
+def author(tmp_path: Path, site: Live) -> Author:
+    """Give somebody who is logged in nowhere."""
+    return Author(tmp_path, site)

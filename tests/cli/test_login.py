@@ -1,0 +1,157 @@
+"""``arena login`` and ``arena logout``: a token is asked for, tried, kept, and given back."""
+
+import os
+import pty
+import socket
+import stat
+import subprocess
+
+import pytest
+
+from arena.accounts import Scope
+from tests.cli.author import Author
+from tests.cli.command import COMMAND, environment
+from tests.client.live import answering
+from tests.web.site import START_SECONDS
+
+
+def test_a_token_is_tried_and_kept(author: Author) -> None:
+    """Read from standard input; the file is for its user alone, and no message repeats the token."""
+    token = author.live.token("ann")
+    said = author.types("login", f"{author.live.url}/", text=f"  {token}\r\n")
+    assert (said.code, said.out) == (0, "")
+    assert f"logged in at {author.live.url} as ann, until " in said.err
+    assert token not in said.err
+    assert "HTTPS" not in said.err
+    assert stat.S_IMODE(author.kept.stat().st_mode) == 0o600
+    assert token in author.kept.read_text()
+    assert author.types("status").code == 0
+    again = author.types("login", text=f"{author.live.token('ben')}\n")
+    assert f"logged in at {author.live.url} as ben" in again.err
+
+
+def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
+    """It says where a token is made; what is typed is not echoed."""
+    token = author.live.token("ann")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(  # noqa: S603 - the command under test
+        [*COMMAND, "login", author.live.url],
+        env=environment() | author.settings,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    seen = b""
+    while b"Token: " not in seen:
+        seen += os.read(ours, 1000)
+    os.write(ours, f"{token}\n".encode())
+    try:
+        while piece := os.read(ours, 1000):
+            seen += piece
+    except OSError:
+        pass  # how Linux says that nobody is at the other end any more
+    os.close(ours)
+    assert process.wait(START_SECONDS) == 0
+    text = seen.decode()
+    assert f"make a token at {author.live.url}/account, with the scopes read and submit" in text
+    assert "logged in" in text
+    assert token not in text
+
+
+@pytest.mark.parametrize("text", ["kaiten_made-up\n", "\n", "", "two words\n", "k\x1b[2J\n"])
+def test_a_wrong_token_is_not_kept(author: Author, text: str) -> None:
+    """Whether the site refuses it, or nobody could take it for one."""
+    said = author.types("login", author.live.url, text=text)
+    assert said.code in {1, 2}
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert "\x1b" not in said.err
+    assert not author.kept.exists()
+
+
+def test_what_a_token_lacks_is_said(author: Author) -> None:
+    """It is kept all the same."""
+    token = author.live.token("ann", {Scope.READ})
+    said = author.types("login", author.live.url, text=f"{token}\n")
+    assert said.code == 0
+    assert "this token lacks the scope submit" in said.err
+
+
+@pytest.mark.parametrize("site", ["arena.example", "ftp://arena.example", "http://", "https://a.example/x"])
+def test_what_can_not_be_a_site_is_wrong_usage(author: Author, site: str) -> None:
+    """No token is asked for."""
+    said = author.types("login", site)
+    assert (said.code, said.out) == (2, "")
+    assert "such as https://arena.example" in said.err
+
+
+def test_nobody_hands_out_a_token_to_what_is_no_arena(author: Author) -> None:
+    """It is looked at before; and over plain HTTP to another machine there is a warning first."""
+    with answering((200, {"Content-Type": "text/html"}, b"<h1>Hello</h1>")) as other:
+        said = author.types("login", other.url, text="kaiten_x\n")
+        assert (said.code, len(other.asked)) == (1, 1)
+        assert "Authorization" not in other.asked[0][1]
+    assert "check that this is an arena's address" in said.err
+    said = author.types("login", "http://nowhere.invalid", text="kaiten_x\n")
+    assert said.code == 1
+    first, second = said.err.splitlines()
+    assert "http://nowhere.invalid has no HTTPS" in first
+    assert "can't be reached" in second
+
+
+def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
+    """Each of them, in one line."""
+    bot = author.source()
+    commands = (["status"], ["logout"], ["submit", bot], ["logs", "g"], ["leaderboard", "--site"], ["login"])
+    for command in (*commands, ["versions", "b"], ["retire", "b"], ["challenge", "mine", "greedy"]):
+        said = author.types(*command)
+        assert (said.code, said.out, len(said.err.splitlines())) == (2, "", 1), command
+        assert "https://" in said.err
+
+
+def test_the_environment_goes_before(author: Author) -> None:
+    """In CI nothing is kept; a site without its token is not taken for another."""
+    token, site = author.live.token("ann"), author.live.url
+    said = author.types("status", "--json", ARENA_SITE=site, ARENA_TOKEN=token)
+    assert (said.code, said.err) == (0, "")
+    assert not author.kept.exists()
+    assert author.types("status", ARENA_TOKEN=token).code == 2
+    assert f"arena login {site}" in author.types("status", ARENA_SITE=site).err
+    refused = author.types("status", ARENA_SITE=site, ARENA_TOKEN="kaiten_old")  # noqa: S106 - a test's
+    assert (refused.code, len(refused.err.splitlines())) == (1, 1)
+    assert "does not take this token" in refused.err
+    assert author.types("logout", ARENA_SITE=site, ARENA_TOKEN=token).code == 2
+
+
+def test_a_broken_file_is_named(author: Author) -> None:
+    """By every command that needs it."""
+    author.log_in()
+    author.kept.write_text("{")
+    said = author.types("status")
+    assert (said.code, said.out) == (2, "")
+    assert str(author.kept) in said.err
+
+
+def test_logging_out_revokes_and_forgets(author: Author) -> None:
+    """The token works no more, for nobody."""
+    token = author.log_in()
+    said = author.types("logout")
+    assert (said.code, said.out) == (0, "")
+    assert f"logged out at {author.live.url}" in said.err
+    assert token not in author.kept.read_text()
+    assert author.types("status", ARENA_SITE=author.live.url, ARENA_TOKEN=token).code == 1
+
+
+def test_logging_out_goes_without_the_site(author: Author) -> None:
+    """Forgotten is forgotten; it is said that the token may still work."""
+    author.log_in()
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        gone = f"http://127.0.0.1:{once.getsockname()[1]}"
+    author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
+    said = author.types("logout")
+    assert said.code == 0
+    assert "can't be reached (Connection refused)" in said.err
+    assert f"the token was not revoked: where it still works, {gone}/account revokes it" in said.err
+    assert author.types("status").code == 2

@@ -1,0 +1,258 @@
+"""``arena submit``: sent, followed to the end, and what is said where it ends badly."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from arena.store import KnownSubmission
+from arena.submitting.stages import Cause, CauseKind, Request, Stage
+from tests.cli.author import Author, Said, ended, interrupted
+from tests.client.live import Live, live
+from tests.client.relay import relayed
+from tests.demo.running import await_that
+from tests.store.builders import add_bot
+
+CAUSE = Cause(
+    stage=Stage.QUALIFYING,
+    kind=CauseKind.MEMORY,
+    text="the bot was gone:\x1b[2J it used too much memory",
+    hint="Load less.",
+    exit_code=137,
+    out_of_memory=True,
+    request=Request(game=2, players=3, seat=1, round=1, turn=4, hand=("tempura", "egg_nigiri")),
+    stderr="loading\n\x1b]0;title\x07\N{RIGHT-TO-LEFT OVERRIDE}words [bold]x[/bold]\n",
+)
+
+
+def submitted(site: Live, bot: str) -> KnownSubmission:
+    """Wait for a bot's submission, and return it."""
+    await_that(lambda: bool(site.store.desk.newest(bot=bot)), f"a submission of {bot}")
+    return site.store.desk.newest(bot=bot)[0]
+
+
+def now() -> datetime:
+    """Return the time, as the arena's coordinator does."""
+    return datetime.now(UTC)
+
+
+def qualifies(site: Live, bot: str) -> str:
+    """Bring a bot's submission to its games, and return its id."""
+    id_ = submitted(site, bot).id
+    site.store.desk.inspected(id_, f"sha256:{id_:0>64}", now())
+    site.store.desk.qualifying(id_, now())
+    return id_
+
+
+def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
+    """Each stage is told as it comes, with the reasons to wait; then where it is to be seen."""
+    author.log_in("ann")
+    site = author.live
+    with author.typing("submit", author.source("winner.py"), "--note", "a first try") as typing:
+        id_ = submitted(site, "winner").id
+        stderr = typing.stderr
+        assert stderr is not None
+        assert stderr.readline() == f"arena: winner: 20 bytes sent, submission {id_}\n"
+        assert "received" in stderr.readline()
+        site.store.desk.wait(id_, "no room\x1b[2J for images")
+        assert r"waits: no room\x1b[2J for images" in stderr.readline()
+        qualifies(site, "winner")
+        assert "qualifying" in "".join(stderr.readline() for _ in range(2))
+        site.store.desk.activate(id_, now())
+        said = ended(typing)
+    assert said.code == 0
+    assert f"winner@1 plays: {site.url}/bots/winner" in said.out
+    assert "its first rated game comes next" in said.err
+    assert f"{site.url}/" in said.err
+    assert submitted(site, "winner").note == "a first try"
+
+
+def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
+    """What a bot printed can't disturb the terminal; the older version plays on."""
+    author.log_in("ann")
+    site = author.live
+    with author.typing("submit", author.source("loser.py")) as typing:
+        site.store.desk.activate(qualifies(site, "loser"), now())
+        assert ended(typing).code == 0
+    (author.home / "loser.py").write_text("print('better')\n")
+    with author.typing("submit", "./loser.py") as typing:
+        await_that(lambda: len(site.store.desk.newest(bot="loser")) == 2, "the next submission")
+        site.store.desk.reject(qualifies(site, "loser"), CAUSE, now())
+        said = ended(typing)
+    assert said.code == 1
+    assert "\x1b" not in said.out + said.err
+    told = said.out + said.err
+    for words in (
+        r"the bot was gone:\x1b[2J it used too much memory",
+        "qualifying",
+        "137",
+        "the kernel ended it",
+        "round 1, turn 4",
+        "tempura, egg_nigiri",
+        r"\x1b]0;title\x07\u202ewords [bold]x[/bold]",
+        "Load less.",
+        "arena check ./loser.py",
+        "loser@1 plays on",
+    ):
+        assert words in told
+
+
+def test_json_is_the_whole_of_it(author: Author) -> None:
+    """On stdout the submission with its games, and nothing else; messages and exit code stay."""
+    author.log_in("ann")
+    with author.typing("submit", author.source("jason.py"), "--json") as typing:
+        author.live.store.desk.reject(qualifies(author.live, "jason"), CAUSE, now())
+        said = ended(typing)
+    told = json.loads(said.out)
+    assert (said.code, told["stage"], told["cause"]["stderr"]) == (1, "rejected", CAUSE.stderr)
+    assert told["games"] == []
+    assert "\x1b" not in said.out
+    assert "arena check jason.py" in said.err
+
+
+def test_who_does_not_follow_gets_the_id(author: Author) -> None:
+    """And how to look."""
+    author.log_in("ann")
+    said = author.types("submit", author.source("alone.py"), "--no-follow", "--name", "chosen")
+    assert (said.code, said.out) == (0, f"{submitted(author.live, 'chosen').id}\n")
+    assert "`arena status chosen` shows how far it is" in said.err
+    as_json = author.types("submit", "alone.py", "--no-follow", "--name", "chosen", "--json")
+    assert json.loads(as_json.out)["stage"] == "received"
+
+
+def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
+    """Exit code 130, and how to look."""
+    author.log_in("ann")
+    with author.typing("submit", author.source("patient.py")) as typing:
+        assert typing.stderr is not None
+        typing.stderr.readline()
+        typing.stderr.readline()
+        said = interrupted(typing)
+    assert said.code == 130
+    assert "goes on by itself: `arena status patient`" in said.err
+    assert "Traceback" not in said.err
+    assert submitted(author.live, "patient").stage is Stage.RECEIVED
+
+
+@contextmanager
+def deaf() -> Iterator[tuple[str, threading.Event]]:
+    """Give a server that begins to read and then stops, and what tells that it has begun."""
+    begun, end = threading.Event(), threading.Event()
+
+    def listen() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(100)
+            begun.set()
+            end.wait(60)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=listen)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}", begun
+        finally:
+            end.set()
+            thread.join()
+
+
+def large(author: Author) -> str:
+    """Write a file that takes its time, and return its name."""
+    with (author.home / "large.tar.gz").open("wb") as file:
+        file.write(b"\x1f\x8b")
+        file.truncate(50 * 2**20)
+    return "large.tar.gz"
+
+
+def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
+    """Exit code 130, in one line."""
+    author.log_in("ann")
+    with deaf() as (url, begun):
+        author.kept.write_text(author.kept.read_text().replace(author.live.url, url))
+        with author.typing("submit", large(author)) as typing:
+            assert begun.wait(60)
+            said = interrupted(typing)
+    assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has kept nothing\n")
+
+
+def refused(said: Said, code: int) -> str:
+    """Return what a refusal says, in its one line."""
+    assert (said.code, said.out) == (code, ""), said.err
+    (line,) = said.err.splitlines()
+    assert line.startswith("arena: ")
+    return line
+
+
+def test_what_the_site_refuses_is_said_as_it_says_it(author: Author) -> None:
+    """A name of somebody else's, a note that is too long, and a token that may not."""
+    add_bot(author.live.store, "taken", author="ben")
+    author.log_in("ann")
+    line = refused(author.types("submit", author.source("taken.py")), 1)
+    assert "belongs to a bot of ben" in line
+    assert "another name" in line
+    long = author.types("submit", author.source("long.py"), "--note", "x" * 201)
+    assert "201 characters" in refused(long, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing.py"], "there is no file or folder nothing.py"),
+        (["mine.py", "--name", "x"], "2 to 40 letters"),
+        (["mine.py", "--name", "a/../../b"], "2 to 40 letters"),
+        ([".."], "no Dockerfile"),
+        (["/dev/null"], "no file that could be sent"),
+        (["\x1b[2J"], "no image can have that name"),
+    ],
+)
+def test_rubbish_is_wrong_usage(author: Author, words: list[str], said: str) -> None:
+    """Said before anything is sent."""
+    author.log_in("ann")
+    author.source("mine.py")
+    line = refused(author.types("submit", *words), 2)
+    assert said in line
+    assert line.isprintable()
+
+
+def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:
+    """With what to do."""
+    home, data = tmp_path / "home", tmp_path / "data"
+    home.mkdir()
+    data.mkdir()
+    with live(data, ARENA_SUBMISSIONS_A_DAY="1") as site:
+        author = Author(home, site)
+        author.log_in("ann")
+        assert author.types("submit", author.source(), "--no-follow").code == 0
+        line = refused(author.types("submit", "mine.py", "--no-follow"), 1)
+    assert "within a day" in line
+
+
+def test_a_line_that_breaks_is_made_anew(author: Author) -> None:
+    """The next connection goes on where the last one broke, and nothing is told twice."""
+    author.log_in("ann")
+    with relayed(author.live.url) as relay:
+        author.kept.write_text(author.kept.read_text().replace(author.live.url, relay.url))
+        with author.typing("submit", author.source("loyal.py")) as typing:
+            assert typing.stderr is not None
+            typing.stderr.readline()
+            assert "received" in typing.stderr.readline()
+            relay.cut()
+            author.live.store.desk.activate(qualifies(author.live, "loyal"), now())
+            said = ended(typing)
+    assert said.code == 0
+    assert "loyal@1 plays" in said.out
+    assert "received" not in said.err
+
+
+def test_a_site_that_is_gone_is_named(author: Author) -> None:
+    """In one line."""
+    author.log_in("ann")
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        gone = f"http://127.0.0.1:{once.getsockname()[1]}"
+    author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
+    assert f"{gone} can't be reached" in refused(author.types("submit", author.source()), 1)
