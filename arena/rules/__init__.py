@@ -11,13 +11,14 @@ text that this package implements.
 
 from arena.rules.cards import DECK_COUNTS, ROUNDS, Card, Hand, Rules, Table, unshuffled_deck
 from arena.rules.errors import IllegalMove, InvalidRecord, InvalidRules, RulesError
+from arena.rules.knowledge import HeldCards, Knowledge, Memory, knowledge
 from arena.rules.moves import check_move, legal_moves
-from arena.rules.play import apply, asked, deals, new_game
+from arena.rules.play import apply, asked, deals, moments, new_game
 from arena.rules.record import GameLog, Replay, replay
 from arena.rules.scoring import RoundScore, places, score_nigiri, score_puddings, score_round
 from arena.rules.shuffle import SEED_BYTES, SHUFFLE, shuffled_deck, simulation_seed
-from arena.rules.state import Move, Play, Result, State, Turn
-from arena.rules.view import View, view
+from arena.rules.state import Moment, Move, Play, Result, State, Turn
+from arena.rules.view import View, seen, view
 
 __all__ = [
     "DECK_COUNTS",
@@ -27,9 +28,13 @@ __all__ = [
     "Card",
     "GameLog",
     "Hand",
+    "HeldCards",
     "IllegalMove",
     "InvalidRecord",
     "InvalidRules",
+    "Knowledge",
+    "Memory",
+    "Moment",
     "Move",
     "Play",
     "Replay",
@@ -45,13 +50,16 @@ __all__ = [
     "asked",
     "check_move",
     "deals",
+    "knowledge",
     "legal_moves",
+    "moments",
     "new_game",
     "places",
     "replay",
     "score_nigiri",
     "score_puddings",
     "score_round",
+    "seen",
     "shuffled_deck",
     "simulation_seed",
     "unshuffled_deck",

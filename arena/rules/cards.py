@@ -127,6 +127,10 @@ class Rules:
         """Turns in a round, the automatic last ones included."""
         return self.hand_size
 
+    def direction(self, round_number: int) -> int:
+        """Return 1 where hands go to the next seat in this round, -1 where they go to the one before."""
+        return -1 if self.pass_both_ways and round_number == 2 else 1  # noqa: PLR2004 - the rule's own number
+
 
 @cache
 def unshuffled_deck(rules: Rules) -> tuple[Card, ...]:

@@ -11,7 +11,7 @@ from arena.rules.cards import ROUNDS, Card, Hand, Rules, Table, unshuffled_deck
 from arena.rules.errors import InvalidRules
 from arena.rules.moves import check_move
 from arena.rules.scoring import RoundScore, places, score_puddings, score_round
-from arena.rules.state import Move, Play, Result, State, Turn
+from arena.rules.state import Moment, Move, Play, Result, State, Turn
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 _PUDDING: Final = Card.PUDDING
@@ -76,20 +76,31 @@ def apply(state: State, moves: Sequence[Move | None]) -> State:
             been changed.
         ValueError: The game is over, or there are more or fewer entries than seats.
     """
+    state = _reveal(state, _plays(state, moves))
+    return _reveal(state, state.hands) if _is_automatic(state) else state
+
+
+def moments(state: State, moves: Sequence[Move | None]) -> tuple[Moment, ...]:
+    """Return what :func:`apply` goes through, turn by turn: for those who show a game.
+
+    Args:
+        state: As for :func:`apply`, which raises the same errors.
+        moves: As for :func:`apply`.
+    """
+    plays = _plays(state, moves)
+    decided = _moment(state, plays)
+    state = _reveal(state, plays)
+    return (decided, _moment(state, state.hands)) if _is_automatic(state) else (decided,)
+
+
+def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
+    """Check the moves and return what every participant places."""
     if state.result is not None:
         message = "the game is over"
         raise ValueError(message)
     if len(moves) != state.rules.players:
         message = f"{len(moves)} entries for {state.rules.players} seats"
         raise ValueError(message)
-    state = _reveal(state, _plays(state, moves))
-    if len(state.hands[0]) == 1 and not state.rules.dummy:
-        state = _reveal(state, state.hands)
-    return state
-
-
-def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
-    """Check the moves and return what every participant places."""
     seats = asked(state)
     controller = state.controller
     plays: list[Play] = []
@@ -111,26 +122,21 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
     return tuple(plays)
 
 
+def _is_automatic(state: State) -> bool:
+    """Whether the hands are down to one card, which is played without asking; never with a dummy."""
+    return len(state.hands[0]) == 1 and not state.rules.dummy
+
+
+def _moment(state: State, plays: tuple[Play, ...]) -> Moment:
+    hands, tables = _place(state, plays)
+    return Moment(state, plays, tuple(hands), tuple(tables))
+
+
 def _reveal(state: State, plays: tuple[Play, ...]) -> State:
-    """Place the cards, give chopsticks back, pass the hands, and end the round after its last turn."""
+    """Place the cards, pass the hands, and end the round after its last turn."""
     rules = state.rules
-    hands: list[Hand] = []
-    tables: list[Table] = []
-    past_hands: list[tuple[Hand, ...]] = []
-    # With a dummy there is one table and one play more, which follow below.
-    for hand, past, table, cards in zip(state.hands, state.past_hands, state.tables, plays, strict=False):
-        past_hands.append((*past, hand))
-        left = _without(hand, cards[0])
-        kept = table
-        if len(cards) > 1:
-            left = tuple(sorted((*_without(left, cards[1]), _CHOPSTICKS)))
-            kept = _without(table, _CHOPSTICKS)
-        hands.append(left)
-        tables.append(kept + cards)
-    controller = state.controller
-    if controller is not None:
-        hands[controller] = _without(hands[controller], plays[-1][0])
-        tables.append(state.tables[-1] + plays[-1])
+    hands, tables = _place(state, plays)
+    past_hands = [(*past, hand) for past, hand in zip(state.past_hands, state.hands, strict=True)]
     next_state = State(
         rules,
         state.deck,
@@ -150,8 +156,28 @@ def _reveal(state: State, plays: tuple[Play, ...]) -> State:
     return _draw(next_state) if next_state.hands[0] else _end_round(next_state)
 
 
+def _place(state: State, plays: tuple[Play, ...]) -> tuple[list[Hand], list[Table]]:
+    """Place the cards and give chopsticks back; return hands and tables before the pass."""
+    hands: list[Hand] = []
+    tables: list[Table] = []
+    # With a dummy there is one table and one play more, which follow below.
+    for hand, table, cards in zip(state.hands, state.tables, plays, strict=False):
+        left = _without(hand, cards[0])
+        kept = table
+        if len(cards) > 1:
+            left = tuple(sorted((*_without(left, cards[1]), _CHOPSTICKS)))
+            kept = _without(table, _CHOPSTICKS)
+        hands.append(left)
+        tables.append(kept + cards)
+    controller = state.controller
+    if controller is not None:
+        hands[controller] = _without(hands[controller], plays[-1][0])
+        tables.append(state.tables[-1] + plays[-1])
+    return hands, tables
+
+
 def _pass(rules: Rules, round_number: int, hands: list[Hand]) -> tuple[Hand, ...]:
-    if rules.pass_both_ways and round_number == 2:  # noqa: PLR2004 - the rule's own number
+    if rules.direction(round_number) < 0:
         return (*hands[1:], hands[0])
     return (hands[-1], *hands[:-1])
 

@@ -88,5 +88,27 @@ class State(NamedTuple):
         """The seat in control of the dummy, or None without one."""
         if not self.rules.dummy:
             return None
-        # Control alternates through the whole game: 9 turns a round, so seat 1 begins round 2.
-        return ((self.round - 1) * self.rules.turns + self.turn - 1) % 2
+        return in_control(self.rules, self.round, self.turn)
+
+
+def in_control(rules: Rules, round_number: int, turn: int) -> int:
+    """Return which seat is in control of the dummy in that turn; it alternates through the whole game."""
+    return ((round_number - 1) * rules.turns + turn - 1) % 2  # 9 turns a round, so seat 1 begins round 2
+
+
+class Moment(NamedTuple):
+    """A turn in slow motion: between the reveal and the pass.
+
+    Attributes:
+        state: Before the choices. Where the last cards are played by themselves, each
+            hand in it holds that one card.
+        plays: What was placed, one a participant.
+        hands: What is left of the hands, one a player: chopsticks have gone back,
+            nothing has been passed.
+        tables: One a participant, with the cards placed.
+    """
+
+    state: State
+    plays: tuple[Play, ...]
+    hands: tuple[Hand, ...]
+    tables: tuple[Table, ...]

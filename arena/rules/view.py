@@ -68,6 +68,11 @@ def view(state: State, seat: int) -> View:
     if seat not in asked(state):
         message = f"seat {seat} is not asked now"
         raise ValueError(message)
+    return seen(state, seat)
+
+
+def seen(state: State, seat: int) -> View:
+    """Return what any seat sees, asked or not: for those who show a game. A bot gets its :func:`view`."""
     control = seat == state.controller
     sizes = tuple(map(len, state.hands))
     return View(

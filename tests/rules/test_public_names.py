@@ -8,7 +8,7 @@ import pytest
 import arena.rules
 
 MODULES = [path for path in Path(arena.rules.__file__).parent.glob("*.py") if path.stem != "__init__"]
-FOR_NEIGHBOURS = {"MAKI_ICONS", "NIGIRI_POINTS", "score_maki", "score_soy_sauce"}
+FOR_NEIGHBOURS = {"in_control", "MAKI_ICONS", "NIGIRI_POINTS", "score_maki", "score_soy_sauce"}
 """Public in their modules, for the other modules of the package and the tests of each."""
 
 

@@ -1,0 +1,153 @@
+"""What a seat can know of the cards it does not see.
+
+Source: the section "What can be worked out" of docs/rules.md.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from arena.rules.cards import Card, Hand, unshuffled_deck
+from arena.rules.state import Play, Turn, in_control
+from arena.rules.view import View
+
+
+class HeldCards(NamedTuple):
+    """What is known of one hand, or of the dummy's pile.
+
+    Attributes:
+        certain: Cards that are in it whatever the deal was.
+        hidden: How many more it has.
+    """
+
+    certain: Hand
+    hidden: int
+
+
+class Knowledge(NamedTuple):
+    """Everything that a seat can know of where the cards are, and nothing more.
+
+    The hands are possible together exactly if each is made of its certain
+    cards and of as many of the unseen ones as it has hidden cards, where no
+    unseen card is used twice.
+
+    Attributes:
+        hands: One a player; with a dummy its pile comes last.
+        unseen: Cards of which no place is known, in the order of the table of
+            kinds. Those that are hidden in no hand lie undealt.
+    """
+
+    hands: tuple[HeldCards, ...]
+    unseen: Hand
+
+
+class Memory:
+    """What one seat remembers of a round, from the deal on.
+
+    Args:
+        unplayed: The cards that this round may have been dealt from.
+        sizes: How many each player was dealt.
+        pile: How many lie in the dummy's pile; None without a dummy.
+    """
+
+    def __init__(self, unplayed: Iterable[Card], sizes: Sequence[int], pile: int | None = None) -> None:
+        self._unseen = Counter(unplayed)
+        self._certain: list[Counter[Card]] = [Counter() for _ in sizes]
+        self._hidden = list(sizes)
+        self._pile = pile
+
+    def draw(self, seat: int) -> None:
+        """Let a seat draw a card from the dummy's pile, which nobody else sees."""
+        assert self._pile  # noqa: S101 - there is one to draw from
+        self._pile -= 1
+        self._hidden[seat] += 1
+
+    def look(self, seat: int, hand: Hand) -> None:
+        """See a whole hand: the own one."""
+        held = Counter(hand)
+        self._unseen -= held - self._certain[seat]
+        self._certain[seat] = held
+        self._hidden[seat] = 0
+
+    def reveal(self, seat: int, cards: Play, *, chopsticks: bool) -> None:
+        """See what left a hand.
+
+        Args:
+            seat: Whose hand it was.
+            cards: What was taken from it.
+            chopsticks: Whether chopsticks went back into it afterwards.
+        """
+        for card in cards:
+            if self._certain[seat][card]:
+                self._certain[seat][card] -= 1
+            else:
+                self._unseen[card] -= 1
+                self._hidden[seat] -= 1
+        self._certain[seat][Card.CHOPSTICKS] += chopsticks
+
+    def pass_on(self, step: int) -> None:
+        """Let every hand go to the seat so many further on."""
+        players = range(len(self._hidden))
+        self._certain = [self._certain[(seat - step) % len(players)] for seat in players]
+        self._hidden = [self._hidden[(seat - step) % len(players)] for seat in players]
+
+    def knowledge(self) -> Knowledge:
+        """Return what follows from all that was seen."""
+        unseen, hands = self._unseen.copy(), []
+        places = list(zip(self._certain, self._hidden, strict=True))
+        for certain, hidden in places if self._pile is None else (*places, (Counter[Card](), self._pile)):
+            # What does not fit anywhere else has to be here.
+            elsewhere = unseen.total() - hidden
+            forced = Counter({card: count - elsewhere for card, count in unseen.items() if count > elsewhere})
+            unseen -= forced
+            hands.append(HeldCards(_sorted(certain + forced), hidden - forced.total()))
+        return Knowledge(tuple(hands), _sorted(unseen))
+
+
+def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
+    """Return what a seat knows from its view, and from no habit of the others.
+
+    Args:
+        view: What it sees before the choice.
+        revealed: The turn that followed, if the question is what it knows
+            after the reveal, before the hands are passed.
+    """
+    rules = view.rules
+    turns = [turn for turn in view.turns if turn.round == view.round]
+    memory = Memory(
+        _unplayed(view), [rules.hand_size] * rules.players, rules.hand_size if rules.dummy else None
+    )
+    for number, hand in enumerate((*view.past_hands, view.hand), start=1):
+        controller = in_control(rules, view.round, number) if rules.dummy else None
+        if controller is not None:
+            memory.draw(controller)
+        memory.look(view.seat, hand)
+        if number <= len(turns):
+            _reveal(memory, turns[number - 1], controller)
+            memory.pass_on(rules.direction(view.round))
+        elif revealed is not None:
+            _reveal(memory, revealed, controller)
+    return memory.knowledge()
+
+
+def _reveal(memory: Memory, turn: Turn, controller: int | None) -> None:
+    players = turn.plays if controller is None else turn.plays[:-1]
+    for seat, play in enumerate(players):
+        taken = (*play, *turn.plays[-1]) if seat == controller else play
+        memory.reveal(seat, taken, chopsticks=len(play) > 1)
+
+
+def _unplayed(view: View) -> Iterator[Card]:
+    """Return the cards that were not dealt in the rounds before, all of which were seen."""
+    cards = Counter(unshuffled_deck(view.rules))
+    for turn in view.turns:
+        if turn.round < view.round:
+            for play in turn.plays:
+                cards.subtract(play)
+                # The chopsticks that went back are played once more.
+                cards[Card.CHOPSTICKS] += len(play) > 1
+    return cards.elements()
+
+
+def _sorted(cards: "Counter[Card]") -> Hand:
+    return tuple(sorted(cards.elements()))
