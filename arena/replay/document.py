@@ -29,7 +29,14 @@ class InvalidReplay(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What was played, all switches written out."""
+    """What was played, all switches written out.
+
+    Attributes:
+        players: How many.
+        pass_both_ways: Whether hands go the other way round in round two.
+        soy_sauce: Whether soy sauce is in the deck.
+        dummy: Whether a dummy sits with two players.
+    """
 
     players: int
     pass_both_ways: bool
@@ -76,7 +83,12 @@ class ReplayTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayRound:
-    """The points of one round, and by kind; zeros included."""
+    """The points of one round.
+
+    Attributes:
+        scores: All points.
+        breakdown: By kind; zeros included.
+    """
 
     scores: tuple[int, ...]
     breakdown: tuple[dict[str, int], ...]
@@ -84,7 +96,12 @@ class ReplayRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayPuddings:
-    """Puddings at the end of the game, and the points for them."""
+    """Puddings at the end of the game.
+
+    Attributes:
+        counts: How many.
+        scores: The points for them.
+    """
 
     counts: tuple[int, ...]
     scores: tuple[int, ...]

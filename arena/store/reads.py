@@ -43,7 +43,14 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingChange:
-    """What one game did to one rating."""
+    """What one game did to one rating.
+
+    Attributes:
+        mean_before: μ before it.
+        deviation_before: σ before it.
+        mean_after: μ after it.
+        deviation_after: σ after it.
+    """
 
     mean_before: float
     deviation_before: float

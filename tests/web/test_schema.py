@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
@@ -28,8 +26,8 @@ from tests.accounts.world import START, World
 from tests.builders import fill, finish, host_report
 from tests.store.test_submissions import CAUSE, claim, game, new, qualify
 from tests.web.app import site_over
+from tests.web.description import description
 from tests.web.people import logged_in, token
-from web.api.description import describe
 
 HERE: Final = "http://testserver"
 SUBMISSION: Final = "5ca1ab1e"
@@ -120,12 +118,6 @@ def asker(world: World, request: pytest.FixtureRequest) -> Asker:
     is_operator = request.param == "oper"
     cookies = dict(logged_in(world, "oper", url=HERE).cookies) if is_operator else {}
     return Asker(site_over(world), world, accounts.get(request.param), cookies)
-
-
-def description() -> dict[str, Any]:
-    """Return what the site says of its API, without anything in the arena: tests are made of it."""
-    with TemporaryDirectory() as folder, closing(World.at(Path(folder))) as world:
-        return describe(site_over(world))
 
 
 described = schemathesis.openapi.from_dict(description(), config=CONFIG)

@@ -49,6 +49,16 @@ def problems(texts: dict[int, str]) -> dict[int | str, Document]:
     return {status: {"description": text, "content": content} for status, text in texts.items()}
 
 
+def located(text: str) -> dict[int | str, Document]:
+    """Return what the description says of an answer 201 that says where the new thing is.
+
+    Args:
+        text: Of the address.
+    """
+    schema = {"type": "string"}
+    return {201: {"headers": {"Location": {"description": text, "required": True, "schema": schema}}}}
+
+
 def description_api() -> APIRouter:
     """Return the route of the description itself."""
     router = DataRouter("description")
@@ -76,8 +86,7 @@ def describe(app: FastAPI) -> Document:
     # FastAPI's own errors, which nothing points to any more.
     del schemas["HTTPValidationError"], schemas["ValidationError"]
     schemas[_PROBLEM] = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
-    for schema in schemas.values():
-        _say_what_it_is(schema)
+    _say_what_they_are(schemas)
     return made
 
 
@@ -88,15 +97,30 @@ def _say_what_it_does(operation: Document) -> None:
         operation["description"] = said.long_description
 
 
-def _say_what_it_is(schema: Document) -> None:
-    """Give each field its own line of the docstring's attributes."""
-    said = parse(schema.get("description", ""))
-    schema["description"] = "\n\n".join(filter(None, (said.short_description, said.long_description)))
-    fields = schema.get("properties", {})
-    for field in said.params:
-        # Beside a reference there may be a description: it is that of the place, not of the type.
-        text = " ".join((field.description or "").split())
-        fields[field.arg_name]["description"] = text.replace("None", "null")
+def _say_what_they_are(schemas: dict[str, Document]) -> None:
+    """Give each field its line of the class' docstring, or of that of a class which this one extends."""
+    said = {name: parse(schema.get("description", "")) for name, schema in schemas.items()}
+    texts = {name: {each.arg_name: _text(each.description) for each in said[name].params} for name in schemas}
+    bases = {
+        name: [other for other in schemas if _extends(schemas[name], schemas[other])] for name in schemas
+    }
+    for name, schema in schemas.items():
+        schema["description"] = "\n\n".join(
+            filter(None, (said[name].short_description, said[name].long_description))
+        )
+        for source in (*bases[name], name):
+            for field, text in texts[source].items():
+                # Beside a reference there may be a description: it is that of the place, not of the type.
+                schema["properties"][field]["description"] = text
+
+
+def _extends(schema: Document, base: Document) -> bool:
+    fields, extended = schema.get("properties", {}), base.get("properties", {})
+    return schema is not base and all(fields.get(name) == field for name, field in extended.items())
+
+
+def _text(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("None", "null")
 
 
 def _add_problems(operation: Document) -> None:

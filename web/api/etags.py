@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _JSON: Final = "application/json"
-_TAG: Final = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+_TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
 """An entity tag. Whether it is weak doesn't count in this comparison."""
 
 

@@ -1,0 +1,16 @@
+"""What the site says of its API."""
+
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.accounts.world import World
+from tests.web.app import site_over
+from web.api.description import describe
+
+
+def description() -> dict[str, Any]:
+    """Return the OpenAPI document. It is the same whatever is in the arena."""
+    with TemporaryDirectory() as folder, closing(World.at(Path(folder))) as world:
+        return describe(site_over(world))

@@ -1,0 +1,159 @@
+"""What all data has in common: a description, ETags, pages; and the routes that everybody may ask."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.accounts import Scope
+from arena.store import Store
+from tests.accounts.world import World
+from tests.builders import BOTS
+from tests.store.test_submissions import PLENTY, new
+from tests.web.description import description
+from tests.web.people import program, token
+
+API = description()
+
+
+def described() -> Iterator[dict[str, Any]]:
+    """Return what is said of every route, of every parameter, of every kind of document and of its fields."""
+    for path in API["paths"].values():
+        for operation in path.values():
+            yield {"description": operation["summary"]}
+            yield from operation.get("parameters", [])
+    for schema in API["components"]["schemas"].values():
+        yield schema
+        yield from schema.get("properties", {}).values()
+
+
+def pages(client: TestClient, url: str | None, plural: str) -> Iterator[list[dict[str, Any]]]:
+    """Follow ``next`` from an address to the last page; the header must say the same."""
+    while url is not None:
+        answer = client.get(url)
+        assert answer.status_code == 200, answer.text
+        url = answer.json()["next"]
+        assert answer.headers.get("Link") == (None if url is None else f'<{url}>; rel="next"')
+        yield answer.json()[plural]
+
+
+def test_the_description_holds_the_api_alone(client: TestClient) -> None:
+    """It is OpenAPI 3.1, without the pages, and nothing in it is left without a word."""
+    answer = client.get("/api/v1/openapi.json")
+    assert answer.json() == API
+    assert API["openapi"].startswith("3.1.")
+    assert all(path.startswith("/api/v1/") for path in API["paths"])
+    assert [each for each in described() if not each.get("description")] == []
+
+
+def test_errors_are_problems_in_the_description_too() -> None:
+    """Each has the one schema and the one media type, and what belongs to somebody can be refused."""
+    for path in API["paths"].values():
+        for operation in path.values():
+            said = operation["responses"]
+            assert {"500", "503"} <= said.keys()
+            assert ("security" in operation) == ("401" in said)
+            for status in said.keys() - {"200", "201", "204", "304"}:
+                content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+                assert said[status]["content"] == content
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/openapi.json",
+        "/api/v1/leaderboard",
+        "/api/v1/status",
+        "/api/v1/games?limit=3",
+        "/api/v1/games/three-0-0",
+        "/games/three-0-0/replay.json",
+    ],
+)
+def test_an_answer_that_is_known_is_not_sent_again(client: TestClient, path: str) -> None:
+    """By its tag, alone or among others, weak or strong, or by any; not by another one's."""
+    answer = client.get(path)
+    tag = answer.headers["ETag"]
+    assert tag == f'"{sha256(answer.content).hexdigest()}"'
+    assert client.head(path).headers["ETag"] == tag
+    for known in (tag, f"W/{tag}", f'"other", {tag}', f'W/"a, b",W/{tag}', "*"):
+        again = client.get(path, headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+        assert again.headers["Cache-Control"] == "no-cache"
+    for known in ('"other"', tag.strip('"'), f'"{tag[1:9]}"', ""):
+        assert client.get(path, headers={"If-None-Match": known}).content == answer.content
+
+
+def test_only_whole_good_answers_in_json_have_tags(client: TestClient) -> None:
+    """No errors, and no pages."""
+    for path in ("/", "/healthz", "/api/v1/games/nothing", "/api/v1/account", "/api/v1/leaderboard?limit=0"):
+        assert "ETag" not in client.get(path, headers={"If-None-Match": "*"}).headers
+
+
+def test_a_private_answer_has_a_tag_and_stays_out_of_caches(world: World) -> None:
+    """Who has it already is spared it, and nobody keeps it."""
+    asker = program(world, token(world, world.add("ann"), {Scope.READ}))
+    answer = asker.get("/api/v1/account/tokens")
+    again = asker.get("/api/v1/account/tokens", headers={"If-None-Match": answer.headers["ETag"]})
+    assert (again.status_code, again.headers["Cache-Control"]) == (304, "no-store")
+
+
+def test_games_come_in_pages(client: TestClient, store: Store) -> None:
+    """Each game once, newest first, with who sat where; the last page has no next one, even if it is full."""
+    for limit in (5, 6, 100):
+        found = list(pages(client, f"/api/v1/games?limit={limit}", "games"))
+        assert [len(page) for page in found] == {5: [5, 5, 2], 6: [6, 6], 100: [12]}[limit]
+        assert [game["number"] for page in found for game in page] == list(range(12, 0, -1))
+    newest = store.reads.games(None, 1)[0]
+    told = client.get("/api/v1/games?limit=1").json()["games"][0]
+    assert [tuple(seat.values()) for seat in told["seats"]] == list(newest.seats)
+
+
+def test_a_game_is_told_without_its_moves(client: TestClient, store: Store) -> None:
+    """With the address at which they are."""
+    told = client.get("/api/v1/games/faulty-0-0").json()
+    found = store.reads.game("faulty-0-0")
+    assert found is not None
+    assert (told["match"], told["rated"], told["variants"]) == ("faulty-0", True, ["pass_both_ways"])
+    assert [seat["points"] for seat in told["seats"]] == [seat.points for seat in found.seats]
+    assert client.get(told["replay"]).text == found.replay
+    assert client.get("/api/v1/games/nothing").json()["status"] == 404
+
+
+def test_the_leaderboard_comes_in_pages(client: TestClient) -> None:
+    """Ranks are those of the whole, wherever a page begins; what is asked for besides stays asked for."""
+    whole = client.get("/api/v1/leaderboard").json()
+    assert (len(whole["rows"]), whole["next"]) == (len(BOTS), None)
+    found = list(pages(client, "/api/v1/leaderboard?limit=2", "rows"))
+    assert [len(page) for page in found] == [2, 2, 1]
+    assert [row for page in found for row in page] == whole["rows"]
+    few = client.get("/api/v1/leaderboard?players=3&limit=2").json()
+    assert few["next"] == "/api/v1/leaderboard?players=3&limit=2&offset=2"
+    assert client.get("/api/v1/leaderboard?offset=99").json()["rows"] == []
+
+
+def test_submissions_come_in_pages(world: World) -> None:
+    """One's own, of one bot where that is asked for."""
+    ann, ben = world.add("ann"), world.add("ben")
+    for number in range(5):
+        world.store.desk.add(new(f"a{number}", f"bot-{number % 2}", ann.name, ann.id), PLENTY)
+    world.store.desk.add(new("b0", "other", ben.name, ben.id), PLENTY)
+    asker = program(world, token(world, ann, {Scope.READ}))
+    found = list(pages(asker, "/api/v1/submissions?limit=2", "submissions"))
+    assert [[each["id"] for each in page] for page in found] == [["a4", "a3"], ["a2", "a1"], ["a0"]]
+    found = list(pages(asker, "/api/v1/submissions?bot=bot-0&limit=2", "submissions"))
+    assert [[each["id"] for each in page] for page in found] == [["a4", "a2"], ["a0"]]
+
+
+def test_an_address_names_all_of_its_methods(client: TestClient) -> None:
+    """Also where they are of several routes; a stream knows no HEAD."""
+    site = {"Origin": "http://testserver"}
+    for path, methods in (
+        ("/api/v1/account/tokens", "GET, HEAD, POST"),
+        ("/api/v1/games", "GET, HEAD"),
+        ("/api/v1/submissions/1/events", "GET"),
+        ("/static/site.css", "GET, HEAD"),
+    ):
+        answer = client.delete(path, headers=site)
+        assert (answer.status_code, answer.headers["Allow"]) == (405, methods)
