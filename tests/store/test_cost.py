@@ -1,0 +1,101 @@
+"""What recording a match costs: the same after ten games and after ten million. On SQLite, which tells."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event, text
+
+from arena.store import open_store
+from arena.store.bot_states import bench_failing
+from arena.store.database import Database
+from tests.store.builders import START, add_bot, claimed, finished
+
+GROWING = {"match", "match_seat", "match_set", "game", "game_seat", "rating_event", "rating_change", "audit"}
+"""Tables that grow with every game."""
+
+MOST_STATEMENTS = 30
+
+
+@contextmanager
+def statements() -> Iterator[list[tuple[str, Any]]]:
+    """Give a list of all that is sent to a database meanwhile: statements, with their values."""
+    sent: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, values: Any, _context: Any, many: bool) -> None:  # noqa: ANN401, FBT001 - as SQLAlchemy has it
+        sent.append((statement, values[0] if many else values))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_recording_a_match_looks_through_no_table_that_grows(sqlite_url: str) -> None:
+    """Each statement finds its rows by an index, and they are few, also where everybody fails."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name, author=name) for name in "abcde"]
+    claim = claimed(store, versions, deals=6)
+    result = finished(claim, [(1, 2, 3, 4, 5)] * 6, faults=(3,) * 5)
+    with statements() as sent:
+        assert store.writes.record(result)
+    assert {bot.state for bot in store.bots.listed()} == {"benched"}
+    store.close()
+    asked = [each for each in sent if re.match(r"SELECT|UPDATE|INSERT|DELETE", each[0])]
+    assert 0 < len(asked) <= MOST_STATEMENTS
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        for statement, values in asked:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            scanned = {row.detail.split()[1] for row in plan if row.detail.startswith("SCAN")}
+            assert not scanned & GROWING, statement
+    database.close()
+
+
+def effort(database: Database, version: int) -> int:
+    """Return how many hundreds of steps SQLite takes to tell whether a bot has to sit out."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with database.write() as connection:
+        raw = connection.connection.driver_connection
+        assert raw is not None
+        raw.set_progress_handler(count, 100)
+        assert bench_failing(connection, [(version, "it was gone")], START) == []
+        raw.set_progress_handler(None, 0)
+    return steps
+
+
+def grow(database: Database) -> int:
+    """Turn the first game into five thousand, and return how many there are."""
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+    game = "i, 'g' || i, match_id, i, players, ended, replay, record"
+    seat = "i, seat, version_id, points, puddings, place, faults, taken_over"
+    with database.write() as connection:
+        connection.execute(text(f"INSERT INTO game {numbers} SELECT {game} FROM game, n"))  # noqa: S608 - ours
+        connection.execute(text(f"INSERT INTO game_seat {numbers} SELECT {seat} FROM game_seat, n"))  # noqa: S608 - ours
+        return int(connection.execute(text("SELECT count(*) FROM game")).scalar_one())
+
+
+@pytest.mark.parametrize("came_back", [False, True])
+def test_a_long_life_makes_no_failure_dearer(sqlite_url: str, *, came_back: bool) -> None:
+    """A bot's last games are looked for among its last ten, also where none of them was since its return."""
+    store = open_store(sqlite_url)
+    mine, other = (add_bot(store, name) for name in ("mine", "other"))
+    assert store.writes.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
+    if came_back:
+        store.bots.retire("mine", START.replace(year=2027))
+        store.bots.come_back("mine", START.replace(year=2027))
+    store.close()
+    database = Database(sqlite_url)
+    before = effort(database, mine)
+    assert grow(database) == 5000
+    assert effort(database, mine) <= before + 10
+    database.close()
