@@ -1,0 +1,70 @@
+"""What an operator lets single accounts send, on both kinds of database."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.store import (
+    AccountQuota,
+    KnownAccount,
+    NewAccount,
+    NewAuditEntry,
+    Quota,
+    QuotaReached,
+    Role,
+    Store,
+)
+from tests.store.builders import START
+from tests.store.test_submissions import new
+
+ENTRY = NewAuditEntry(at=START, who="terminal:root", what="set-quota", subject="account:ben")
+USUAL = Quota(submissions_a_day=2, bots=1, on_their_way=99)
+
+
+@pytest.fixture
+def ben(store: Store) -> KnownAccount:
+    """Give an account."""
+    return store.people.register(NewAccount(name="ben", password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
+
+
+def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> None:
+    """Number by number; zero is a number. Each change is in the audit log."""
+    assert store.people.quota(ben.id) == AccountQuota()
+    store.people.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
+    store.people.set_quota(ben.id, AccountQuota(submissions_a_day=7, challenges_a_day=3), ENTRY)
+    assert store.people.quota(ben.id) == AccountQuota(submissions_a_day=7, bots=0, challenges_a_day=3)
+    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=4), ENTRY)
+    assert store.people.quota(ben.id) == AccountQuota(submissions_a_day=7, bots=0, challenges_a_day=4)
+    store.people.reset_quota(ben.id, ENTRY)
+    assert store.people.quota(ben.id) == AccountQuota()
+    assert [entry.subject for entry in store.people.audit(9)] == ["account:ben"] * 4
+
+
+def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAccount) -> None:
+    """More or less than the arena's, until they are reset; for somebody without an account nothing is set."""
+    mine = replace(new(), account=ben.id)
+    store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
+    for number, bot in enumerate(("mine", "second", "mine")):
+        store.desk.add(replace(mine, id=f"u{number}", bot=bot), USUAL)
+    with pytest.raises(QuotaReached, match="3 submissions within a day, and 3 is the most"):
+        store.desk.check(mine, USUAL)
+    store.people.set_quota(ben.id, AccountQuota(submissions_a_day=9), ENTRY)
+    with pytest.raises(QuotaReached, match="has 2 bots, and 2 is the most"):
+        store.desk.check(replace(mine, bot="third"), USUAL)
+    store.people.reset_quota(ben.id, ENTRY)
+    with pytest.raises(QuotaReached, match="and 2 is the most"):
+        store.desk.check(mine, USUAL)
+
+    theirs = new(author="eve")
+    store.desk.add(replace(theirs, id="e1", bot="theirs"), USUAL)
+    with pytest.raises(QuotaReached, match="eve has 1 bots, and 1 is the most"):
+        store.desk.check(replace(theirs, bot="other"), USUAL)
+
+
+def test_what_is_left_goes_by_the_accounts_own_numbers(store: Store, ben: KnownAccount) -> None:
+    """As far as there are some."""
+    store.desk.add(replace(new(), account=ben.id), USUAL)
+    store.people.set_quota(ben.id, AccountQuota(bots=8), ENTRY)
+    allowance = store.desk.allowance("ben", ben.id, USUAL, START)
+    assert (allowance.sent, allowance.submissions_a_day, allowance.left) == (1, 2, 1)
+    assert (allowance.bots, allowance.most_bots) == (1, 8)
