@@ -12,7 +12,17 @@ from arena.match import Clock, Limits, RuntimeName
 from arena.matchmaking import DEALS, PLAYER_COUNTS, seatings
 from arena.rules import Rules
 from arena.settings import Settings
-from arena.store import BotState, KnownBot, KnownChallenge, NewChallenge, NewSet, NoSuchBot, Store
+from arena.store import (
+    BotDisqualified,
+    BotState,
+    KnownBot,
+    KnownChallenge,
+    NewChallenge,
+    NewSet,
+    NoSuchBot,
+    Store,
+)
+from arena.store.versions import disqualified
 
 MOST_OPPONENTS: Final = max(PLAYER_COUNTS) - 1
 MOST_DEALS: Final = DEALS
@@ -139,6 +149,8 @@ class Owners:
             StrangersRefused: Bots of strangers can't play here.
         """
         known = self.own(account, wanted.bot)
+        if known.state is BotState.DISQUALIFIED:
+            raise BotDisqualified(disqualified(known.name, known.reason))
         hosts = self._store.reads.hosts()
         admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
         if not 1 <= len(wanted.opponents) <= MOST_OPPONENTS:
@@ -167,7 +179,7 @@ class Owners:
         return made
 
     def _opponent(self, account: int, name: str) -> int:
-        """Return the id of a version that somebody may be challenged with: what plays, or is one's own."""
+        """Return the id of a version of a bot that may be challenged: one on the board, or one's own."""
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:

@@ -13,9 +13,12 @@ from arena.submitting.receiver import Receiver
 from web import errors
 from web.api import (
     account_api,
+    bots_api,
+    challenge_api,
     description_api,
     games_api,
     health_api,
+    logs_api,
     public_api,
     replay_api,
     submission_api,
@@ -62,6 +65,9 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(description_api())
     app.include_router(public_api(reads))
     app.include_router(games_api(reads))
+    app.include_router(logs_api(reads, callers))
+    app.include_router(bots_api(parts.store.bots, parts.owners, callers))
+    app.include_router(challenge_api(parts.store.challenges, parts.owners, callers))
     app.include_router(account_api(accounts, callers))
     app.include_router(submission_api(parts.store.desk, parts.receiver.begin, callers))
     app.mount("/static", StaticFiles(packages=[("web", "static")]))

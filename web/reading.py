@@ -9,9 +9,24 @@ from arena.store.reads import GamePage
 from web.board import Board, board_of
 
 _LARGEST: Final = 2**63 - 1
+LARGEST_VERSION: Final = 999_999_999
+"""No bot has so many versions."""
+
+_BOT: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{1,39}$"
 
 Players = Annotated[int | None, Query(ge=2, le=5, description="Games of so many; all without.")]
 Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Those that come before this number.")]
+BeforeVersion = Annotated[
+    int | None, Query(ge=1, le=LARGEST_VERSION, description="Those with a smaller number.")
+]
+AfterBot = Annotated[
+    str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Those that come after this name.")
+]
+BotName = Annotated[str, Path(pattern=_BOT, description="Of a bot.")]
+OfBot = Annotated[str | None, Query(pattern=_BOT, description="Of this bot alone.")]
+OfVersion = Annotated[
+    int | None, Query(ge=1, le=LARGEST_VERSION, description="Of this version of the bot alone.")
+]
 GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a game.")]
 
 

@@ -11,36 +11,65 @@ from fastapi.testclient import TestClient
 
 from arena.accounts import Scope
 from arena.accounts.sessions import IDLE
-from arena.store import KnownAccount, Quota, Role
+from arena.store import Role
 from tests.accounts.world import PASSWORD, World
-from tests.store.builders import add_bot, finished
-from tests.store.test_submissions import CAUSE, claim, game, new, qualify
 from tests.web.people import browser, logged_in, program, token
+from tests.web.played import CHALLENGE, GAMES, SUBMISSION, play
 
-CALLERS: Final = ("anonymous", "user", "other", "operator", "token", "other token", "bad token", "expired")
+CALLERS: Final = (
+    "anonymous",
+    "user",
+    "other",
+    "operator",
+    "token",
+    "reader",
+    "sender",
+    "other token",
+    "operator token",
+    "bad token",
+    "expired",
+)
+"""User, other and operator have sessions. Reader and sender are tokens of the user's for nothing else."""
 
 EVERYBODY: Final = dict.fromkeys(CALLERS, 200)
 LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | {"user": 200, "other": 200, "operator": 200}
 """Others are sent to log in."""
 ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
 """The owner is sent back to the account; to others who are logged in there is nothing."""
-KNOWN: Final = dict.fromkeys(CALLERS, 401) | dict.fromkeys(
-    ("user", "other", "operator", "token", "other token"), 200
-)
-SENT_BY_USER: Final = KNOWN | {"other": 404, "other token": 404}
-"""A submission, its games and its stages are its owner's and the operators'."""
+NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
+
+
+def known(status: int, **others: int) -> dict[str, int]:
+    """Return a row in which everybody who is known gets a status, but for others; ``_`` is a space."""
+    told = {caller.replace("_", " "): other for caller, other in others.items()}
+    return dict.fromkeys(CALLERS, status) | NOBODY | told
+
+
+READ: Final = known(200, sender=403)
+"""One's own, whatever that is."""
+READ_BY_OWNER: Final = known(200, sender=403, other=404, other_token=404)
+"""Submissions, challenges and logs are their owner's and the operators'."""
+TOKENS: Final = {"reader": 403, "sender": 403}
+OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator": 403, "operator_token": 403}
+"""A bot is public, so who doesn't own it is told that."""
 MATRIX: Final = {
     ("GET", "/"): EVERYBODY,
     ("GET", "/games"): EVERYBODY,
-    ("GET", "/games/{game}"): dict.fromkeys(CALLERS, 404),
-    ("GET", "/games/{game}/replay.json"): dict.fromkeys(CALLERS, 404),
+    ("GET", "/games/{game}"): EVERYBODY,
+    ("GET", "/games/{game}/replay.json"): EVERYBODY,
     ("GET", "/status"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
     ("GET", "/api/v1/openapi.json"): EVERYBODY,
     ("GET", "/api/v1/leaderboard"): EVERYBODY,
     ("GET", "/api/v1/status"): EVERYBODY,
     ("GET", "/api/v1/games"): EVERYBODY,
-    ("GET", "/api/v1/games/{game}"): dict.fromkeys(CALLERS, 404),
+    ("GET", "/api/v1/games/{game}"): EVERYBODY,
+    ("GET", "/api/v1/games/{game}/logs"): READ_BY_OWNER,
+    ("GET", "/api/v1/bots"): EVERYBODY,
+    ("GET", "/api/v1/bots/{bot}"): EVERYBODY,
+    ("GET", "/api/v1/bots/{bot}/versions"): EVERYBODY,
+    ("PATCH", "/api/v1/bots/{bot}"): known(200, **OWNER_ALONE),
+    ("POST", "/api/v1/bots/{bot}/challenges"): known(201, **OWNER_ALONE),
     ("GET", "/login"): EVERYBODY,
     ("POST", "/login"): dict.fromkeys(CALLERS, 403),
     ("GET", "/register"): EVERYBODY,
@@ -52,35 +81,27 @@ MATRIX: Final = {
     ("POST", "/account/tokens"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
     ("POST", "/account/sessions/{number}/end"): ITS_OWNER,
     ("POST", "/account/tokens/{number}/revoke"): ITS_OWNER,
-    ("GET", "/api/v1/account"): KNOWN,
-    ("GET", "/api/v1/account/tokens"): KNOWN,
-    ("POST", "/api/v1/account/tokens"): dict.fromkeys(CALLERS, 401)
-    | dict.fromkeys(("user", "other", "operator", "token", "other token"), 422),
-    ("PUT", "/api/v1/bots/{bot}/submissions"): dict.fromkeys(CALLERS, 401)
-    | dict.fromkeys(("user", "other", "operator", "token", "other token"), 422),
-    ("GET", "/api/v1/submissions"): KNOWN,
-    ("GET", "/api/v1/submissions/{id}"): SENT_BY_USER,
-    ("GET", "/api/v1/submissions/{id}/games/{game}/replay"): SENT_BY_USER,
-    ("GET", "/api/v1/submissions/{id}/events"): SENT_BY_USER,
-    ("DELETE", "/api/v1/account/tokens/{number}"): dict.fromkeys(CALLERS, 401)
-    | {"user": 204, "token": 204, "other": 404, "operator": 404, "other token": 404},
+    ("GET", "/api/v1/account"): known(200),
+    ("GET", "/api/v1/account/bots"): READ,
+    ("GET", "/api/v1/account/tokens"): READ,
+    ("POST", "/api/v1/account/tokens"): known(422, **TOKENS),
+    ("DELETE", "/api/v1/account/tokens/{number}"): known(404, **TOKENS, user=204, token=204),
+    ("PUT", "/api/v1/bots/{bot}/submissions"): known(422, reader=403),
+    ("GET", "/api/v1/submissions"): READ,
+    ("GET", "/api/v1/submissions/{id}"): READ_BY_OWNER,
+    ("GET", "/api/v1/submissions/{id}/games/{game}/replay"): READ_BY_OWNER,
+    ("GET", "/api/v1/submissions/{id}/events"): READ_BY_OWNER,
+    ("GET", "/api/v1/challenges"): READ,
+    ("GET", "/api/v1/challenges/{id}"): READ_BY_OWNER,
+    ("GET", "/api/v1/challenges/{id}/games/{game}/replay"): READ_BY_OWNER,
 }
-"""The status of an empty request. A route that is not here fails the test below."""
+"""The status of a request with ``BODIES`` in it. A route that is not here fails the test below."""
 
-
-SUBMISSION: Final = "5ca1ab1e"
-
-
-def submitted(world: World, owner: KnownAccount) -> None:
-    """Add a submission that has played a game and was rejected, so that nothing more will come of it."""
-    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    sent = new(SUBMISSION, "mine", owner.name, owner.id)
-    world.store.desk.add(sent, quota)
-    qualify(world.store, SUBMISSION)
-    opponent = add_bot(world.store, "opponent", author="house")
-    world.store.desk.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
-    assert world.store.writes.record(finished(claim(world.store), [(1, 2)]))
-    world.store.desk.reject(SUBMISSION, CAUSE, world.now)
+BODIES: Final = {
+    ("PATCH", "/api/v1/bots/{bot}"): {"state": "retired"},
+    ("POST", "/api/v1/bots/{bot}/challenges"): {"opponents": ["opponent"]},
+}
+"""What is sent; nothing to the other routes."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +115,9 @@ class Scene:
 @pytest.fixture
 def scene(world: World, request: pytest.FixtureRequest) -> Scene:
     """Give a caller; session and token that they name are the user's."""
-    user, other, _ = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
+    user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
     scopes = set(Scope) - {Scope.OPERATE}
-    submitted(world, user)
+    play(world, user)
     secret = token(world, user, scopes)
     _, spare = world.accounts.tokens.create(user, name="spare", scopes=scopes, days=30)
     visitors = {
@@ -105,7 +126,10 @@ def scene(world: World, request: pytest.FixtureRequest) -> Scene:
         "other": lambda: logged_in(world, "other"),
         "operator": lambda: logged_in(world, "oper"),
         "token": lambda: program(world, secret),
+        "reader": lambda: program(world, token(world, user, {Scope.READ})),
+        "sender": lambda: program(world, token(world, user, {Scope.SUBMIT})),
         "other token": lambda: program(world, token(world, other, scopes)),
+        "operator token": lambda: program(world, token(world, oper, set(Scope))),
         "bad token": lambda: program(world, "kaiten_made-up"),
         "expired": lambda: expired(world),
     }
@@ -129,8 +153,9 @@ def expired(world: World) -> TestClient:
 def address(path: str, numbers: dict[str, int]) -> str:
     """Put what a path needs into it."""
     part = path.partition("/{number}")[0]
-    played = "q-0-0" if path.startswith("/api/") else "nothing"
-    return path.format(game=played, number=numbers.get(part), bot="mine", id=SUBMISSION)
+    played = next(game for beginning, game in GAMES.items() if path.startswith(beginning))
+    id_ = CHALLENGE if path.startswith("/api/v1/challenges") else SUBMISSION
+    return path.format(game=played, number=numbers.get(part), bot="mine", id=id_)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:
@@ -156,8 +181,22 @@ def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequ
     got = {}
     order = sorted(MATRIX, key=lambda route: (route[1].endswith(last), route[1] == "/logout", route))
     for method, path in order:
-        answer = scene.visitor.request(method, address(path, scene.numbers))
+        answer = scene.visitor.request(method, address(path, scene.numbers), json=BODIES.get((method, path)))
         got[method, path] = answer.status_code
         assert PASSWORD not in answer.text
     expected = {route: statuses[caller] for route, statuses in MATRIX.items()}
     assert got == expected
+
+
+@pytest.mark.parametrize("scene", CALLERS, indirect=True)
+def test_logs_of_every_kind_of_game_are_their_owners(scene: Scene, request: pytest.FixtureRequest) -> None:
+    """Rated ones, those of a submission, those of a challenge."""
+    caller = request.node.callspec.params["scene"]
+    for played in GAMES.values():
+        answer = scene.visitor.get(f"/api/v1/games/{played}/logs")
+        assert answer.status_code == READ_BY_OWNER[caller]
+        if answer.is_success:
+            bots = ["mine", "opponent"] if caller.startswith("operator") else ["mine"]
+            assert [seat["bot"] for seat in answer.json()["seats"]] == bots
+        else:
+            assert "mine" not in answer.text

@@ -1,10 +1,8 @@
 """The API does what it says of itself: what its description allows and what it forbids is sent to it."""
 
-import random
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -21,19 +19,18 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from arena.accounts import Scope
-from arena.store import KnownAccount, Quota, Role
-from tests.accounts.world import START, World
-from tests.builders import fill, finish, host_report
-from tests.store.test_submissions import CAUSE, claim, game, new, qualify
+from arena.store import KnownAccount, Role
+from tests.accounts.world import World
+from tests.builders import fill
 from tests.web.app import site_over
 from tests.web.description import description
 from tests.web.people import logged_in, token
+from tests.web.played import CHALLENGE, GAMES, SUBMISSION, play
 
 HERE: Final = "http://testserver"
-SUBMISSION: Final = "5ca1ab1e"
 KNOWN: Final = {
-    "path.id": [SUBMISSION],
-    "path.game": ["faulty-0-0", "q-0-0"],
+    "path.id": [SUBMISSION, CHALLENGE],
+    "path.game": [*GAMES.values()],
     "path.bot": ["mine", "greedy"],
     "path.number": [1, 2],
     "query.bot": ["mine"],
@@ -57,7 +54,6 @@ CHECKS: Final = [
     unsupported_method,
     allow_header_conformance,
 ]
-PLENTY: Final = Quota(submissions_a_day=99, bots=9, on_their_way=9)
 
 
 @dataclass
@@ -90,25 +86,13 @@ class Asker:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Give an arena in which games were played, and a user's submission that was rejected in the end."""
+    """Give an arena in which games were played, of every kind by a user's bot."""
     with closing(World.at(tmp_path_factory.mktemp("schema"))) as world:
         user = world.add("user")
         world.add("oper", Role.OPERATOR)
         fill(world.store)
-        submitted(world, user)
-        world.store.writes.record_host(host_report(), ())
+        play(world, user)
         yield world
-
-
-def submitted(world: World, owner: KnownAccount) -> None:
-    """Add a submission with a game that was played, so that nothing more will come of it."""
-    world.store.desk.add(new(SUBMISSION, "mine", owner.name, owner.id), PLENTY)
-    qualify(world.store, SUBMISSION)
-    opponent = next(each.version for each in world.store.reads.candidates() if each.bot == "greedy")
-    world.store.desk.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
-    played = finish(claim(world.store), random.Random(1), ended=START)  # noqa: S311 - a game that can be repeated
-    assert world.store.writes.record(played)
-    world.store.desk.reject(SUBMISSION, CAUSE, START + timedelta(minutes=1))
 
 
 @pytest.fixture(scope="module", params=["nobody", "user", "oper"])

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from arena.accounts import Scope
 from arena.intake.wrap import MAX_SOURCE_BYTES
-from arena.store import KnownAccount
+from arena.store import KnownAccount, NewAuditEntry, NewVersion
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.store.builders import add_bot
@@ -93,6 +93,20 @@ def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sen
     assert words in str(problem["detail"])
     assert problem["hint"]
     assert world.store.desk.newest() == ()
+    assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
+
+
+def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount) -> None:
+    """409, with the reason; nothing is kept."""
+    version = NewVersion(
+        bot="mine", author="ann", house=False, source="sha256:1", created=world.now, account=ann.id
+    )
+    world.store.writes.add_version(version)
+    entry = NewAuditEntry(at=world.now, who="terminal:test", what="disqualify", subject="bot:mine")
+    world.store.bots.disqualify("mine", "it cheated", world.now, entry)
+    code, problem = put(sender(world, ann))
+    assert (code, problem["detail"]) == (409, "mine was disqualified and plays no more: it cheated.")
+    assert problem["hint"] == "Ask whoever runs the arena."
     assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
 
 

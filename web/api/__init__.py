@@ -9,7 +9,8 @@ How such a module is made, say of bots:
   the summary, the dataclass' ``Attributes`` are the fields' texts. Parameters have theirs in
   ``Query(description=…)``.
 - Who may ask: ``Reader = Annotated[Caller, guard(Scope.READ)]`` as the type of an argument, with the guard
-  ``Guard(callers)``. What is somebody else's is not found: ``raise Problem(404, …)``.
+  ``Guard(callers)``. What is somebody else's is not found: ``raise Problem(404, …)``, where
+  :func:`web.api.guard.may_see` says no. What the arena refuses is in ``refusals.py``.
 - What can go wrong is a :class:`web.problems.Problem`. The usual ones are described by themselves
   (``description.py``); a route names its own: ``responses=problems({409: "The name is somebody else's."})``.
 - A list is a dataclass of a tuple and ``next``. Its route has ``responses=LISTED`` and an argument
@@ -20,16 +21,22 @@ How such a module is made, say of bots:
 """
 
 from web.api.account import account_api
+from web.api.bots import bots_api
+from web.api.challenges import challenge_api
 from web.api.description import description_api
 from web.api.games import games_api, replay_api
+from web.api.logs import logs_api
 from web.api.public import health_api, public_api
 from web.api.submissions import submission_api
 
 __all__ = [
     "account_api",
+    "bots_api",
+    "challenge_api",
     "description_api",
     "games_api",
     "health_api",
+    "logs_api",
     "public_api",
     "replay_api",
     "submission_api",

@@ -9,7 +9,8 @@ from arena.store import Reads
 from arena.store.reads import GameSeat, GameSummary
 from web.api.paging import LISTED, Limit, Next
 from web.api.routes import DataRoute, DataRouter
-from web.reading import Before, GameId, read_game
+from web.problems import Problem
+from web.reading import Before, GameId, OfBot, OfVersion, read_game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +94,17 @@ def games_api(reads: Reads) -> APIRouter:
     router = DataRouter("games")
 
     @router.get("/games", responses=LISTED)
-    def games(next_page: Next, before: Before = None, limit: Limit = 50) -> GameList:
-        """List rated games, newest first."""
-        found = reads.games(before, limit + 1)
+    def games(
+        next_page: Next,
+        bot: OfBot = None,
+        version: OfVersion = None,
+        before: Before = None,
+        limit: Limit = 50,
+    ) -> GameList:
+        """List rated games, newest first; of a bot or a version of it, or all."""
+        if version is not None and bot is None:
+            raise Problem(422, "This can't be asked. version: name its bot as well.")
+        found = reads.games(before, limit + 1, bot=bot, version=version)
         shown = tuple(map(_line, found[:limit]))
         return GameList(games=shown, next=next_page(before=shown[-1].number) if len(found) > limit else None)
 

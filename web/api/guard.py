@@ -56,3 +56,8 @@ class Guard:
             return caller
 
         return Depends(allowed)
+
+
+def may_see(caller: Caller, account: int | None) -> bool:
+    """Whether what belongs to an account is for a caller too: its owner, or an operator."""
+    return account == caller.account.id or Scope.OPERATE in caller.scopes

@@ -9,23 +9,21 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 
 from arena.accounts import Scope
-from arena.admission import StrangersRefused
 from arena.intake.limits import DEFAULT_LIMITS
-from arena.names import WrongName
 from arena.replay.document import PublicReplay
-from arena.store import BotTaken, Desk, KnownSubmission, QuotaReached
+from arena.store import Desk, KnownSubmission
 from arena.submitting.document import Submission, WholeSubmission, document, whole_document
-from arena.submitting.errors import NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import Incoming, Upload
 from arena.submitting.stages import UploadKind
-from web.api.description import problems
-from web.api.guard import Guard
+from web.api.description import located, problems
+from web.api.guard import Guard, may_see
 from web.api.paging import LISTED, Limit, Next
+from web.api.refusals import REFUSED, refusal
 from web.api.routes import PREFIX, DataRouter
 from web.caller import Caller, Callers
 from web.following import EventStream, Following
 from web.problems import Problem
-from web.reading import Before
+from web.reading import Before, OfBot
 from web.receiving import pieces
 
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
@@ -34,17 +32,6 @@ _FILE: Final[dict[str, Any]] = {
         "description": "The file.",
         "required": True,
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-_SENT: Final[dict[int | str, dict[str, Any]]] = {
-    201: {
-        "headers": {
-            "Location": {
-                "description": "The address of the submission.",
-                "required": True,
-                "schema": {"type": "string"},
-            }
-        }
     }
 }
 _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
@@ -71,7 +58,7 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 _NOT_TAKEN: Final = problems(
     {
         408: "The sender fell silent.",
-        409: "The bot's name belongs to somebody else.",
+        409: "The bot's name belongs to somebody else, or the bot was disqualified.",
         413: "The file is too large.",
         429: "A quota is used up.",
         503: "There is no room, or the arena takes no bots of strangers, or its database does not answer.",
@@ -80,7 +67,6 @@ _NOT_TAKEN: Final = problems(
 
 SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="Of a submission.")]
 GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="Of one of its games.")]
-OfBot = Annotated[str | None, Query(description="Of this bot alone.")]
 
 Begin = Callable[[Upload], AbstractContextManager[Incoming]]
 """What takes a file; see :class:`arena.submitting.receiver.Receiver`."""
@@ -110,7 +96,7 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
     @router.put(
         "/bots/{bot}/submissions",
         status_code=201,
-        responses=_SENT | _NOT_TAKEN,
+        responses=located("The address of the submission.") | _NOT_TAKEN,
         openapi_extra=_FILE,
         max_body_size=DEFAULT_LIMITS.archive_bytes,
     )
@@ -144,8 +130,8 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
                 async for piece in pieces(request):
                     await run_in_threadpool(incoming.write, piece)
                 made = await run_in_threadpool(incoming.finish)
-        except (BotTaken, QuotaReached, StrangersRefused, UploadRefused, WrongName) as error:
-            raise _problem(error) from error
+        except REFUSED as error:
+            raise refusal(error) from error
         response.headers["Location"] = f"{PREFIX}/submissions/{made.id}"
         return document(made)
 
@@ -191,27 +177,6 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
 def _own(desk: Desk, caller: Caller, id_: str) -> KnownSubmission:
     """Return a submission that this caller may see. What others sent isn't there."""
     known = desk.find(id_)
-    if known is None or not (known.account == caller.account.id or Scope.OPERATE in caller.scopes):
+    if known is None or not may_see(caller, known.account):
         raise Problem(404, "You have no such submission.")
     return known
-
-
-def _problem(error: Exception) -> Problem:
-    match error:
-        case BotTaken():
-            return Problem(409, f"{error}.", hint="Send it under another name.")
-        case QuotaReached():
-            return Problem(429, f"{error}.", hint="Wait, or ask whoever runs the arena for more.")
-        case StrangersRefused():
-            # The whole text is for the operator, and names what the host lacks.
-            return Problem(
-                503,
-                "This arena takes no bots of strangers just now.",
-                hint="Whoever runs it sees why with `arena doctor`.",
-            )
-        case NoRoom():
-            return Problem(503, f"{error}.")
-        case TooLarge():
-            return Problem(413, f"{error}.", hint="Make the file smaller; docs/submitting.md has the limits.")
-        case _:
-            return Problem(422, f"{error}.")
