@@ -2,11 +2,13 @@
 
     line = encode(build(game=..., seed=..., state=state, seats=..., places=...))
     difference = verify(parse(line))    # None where the rules agree with all of it
+    steps = course(parse(line))         # what lay where in each turn
 
 docs/replay.md describes the format.
 """
 
 from arena.replay.build import build
+from arena.replay.course import Step, course
 from arena.replay.document import FORMAT, InvalidReplay, PublicReplay, Seat, encode, is_json, parse
 from arena.replay.verify import Difference, verify
 
@@ -16,7 +18,9 @@ __all__ = [
     "InvalidReplay",
     "PublicReplay",
     "Seat",
+    "Step",
     "build",
+    "course",
     "encode",
     "is_json",
     "parse",
