@@ -1,6 +1,7 @@
 """Accounts, sessions, tokens, invitations and the audit log, on both kinds of database."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from arena.rules import Rules
 from arena.store import (
     InvitationRefused,
     KnownAccount,
+    LastOperator,
     NameTaken,
     NewAccount,
     NewAuditEntry,
@@ -29,6 +31,7 @@ from tests.store.builders import START, add_bot, new_set
 from tests.store.test_opening import run
 
 LATER = START + timedelta(days=1)
+PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
 
 
 def register(store: Store, name: str, *, invitation: str | None = None) -> KnownAccount:
@@ -244,6 +247,50 @@ def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
     store.people.delete(ann.id, "former-1", LATER)
     assert [candidate.bot for candidate in store.reads.candidates()] == ["greedy"]
     assert len(store.reads.leaderboard()) == 2
+
+
+def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
+    """With a line in the audit log, unless it may do that already or is deleted."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert [account.role for account in store.people.accounts()] == [Role.OPERATOR, Role.USER]
+    assert store.people.set_role(ben.id, Role.OPERATOR, PROMOTED)
+    assert store.people.set_role(ann.id, Role.USER, PROMOTED)
+    store.people.delete(ann.id, "former-1", LATER)
+    assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert [account.role for account in store.people.accounts()] == [Role.USER, Role.OPERATOR]
+    assert len(store.people.audit(9)) == 3
+
+
+def test_the_last_operator_stays(store: Store) -> None:
+    """A deleted one counts no more; where there is none at all, a user stays a user."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
+    for account in (ann, ben):
+        store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
+    store.people.delete(ben.id, "former-1", LATER)
+    with pytest.raises(LastOperator, match="this is the last operator"):
+        store.people.set_role(ann.id, Role.USER, PROMOTED)
+    assert store.people.accounts()[0].role is Role.OPERATOR
+    assert len(store.people.audit(9)) == 2
+
+
+def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
+    """However close together they do it."""
+    both = [register(store, name) for name in ("ann", "ben")]
+    for account in both:
+        store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
+
+    def demote(account: KnownAccount) -> bool:
+        try:
+            return store.people.set_role(account.id, Role.USER, PROMOTED)
+        except LastOperator:
+            return False
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(demote, both)) == [False, True]
+    assert sorted(account.role for account in store.people.accounts()) == [Role.OPERATOR, Role.USER]
 
 
 def test_the_audit_log_is_in_order(store: Store) -> None:

@@ -51,7 +51,10 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them. The newest versions play again; challenges are gone, and their games."""
+    """Drop them. The newest versions play again; challenges are gone, and their games.
+
+    Games of disqualified bots count again as soon as the ratings are rebuilt.
+    """
     op.drop_table("challenge")
     op.execute("DELETE FROM unrated_game WHERE match_id IN (SELECT id FROM match WHERE kind = 'challenge')")
     op.execute("DELETE FROM match_seat WHERE match_id IN (SELECT id FROM match WHERE kind = 'challenge')")
