@@ -1,1 +1,1 @@
-"""Tests of ``arena demo`` as a person runs it."""
+"""What people do with an arena, from outside: the commands, HTTP, real containers."""

@@ -1,0 +1,173 @@
+"""``python -m benchmarks.submission``: how long from `arena submit` to the first rated game?
+
+Starts an arena and its site in a folder of their own, submits bots with the command that authors use, as a
+source file and as a folder that becomes an image, and prints when each stage was reached. Needs a Docker
+engine and a machine that is otherwise idle: the arena's own bots play all the while, as they do. Ends with 1
+where the goal was missed.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from arena.accounts import Scope, open_accounts
+from arena.controls import CONTROL_NAMES
+from arena.settings import RegistrationMode
+from arena.store import Role, Store, open_store
+
+GOAL_SECONDS: Final = 120.0
+_PATIENCE_SECONDS: Final = 600.0
+_BOT: Final = Path(__file__).parents[1] / "bots" / "greedy"
+_STAGES: Final = ("received", "inspected", "qualifying", "ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """One submission, in seconds from the start of the command.
+
+    Attributes:
+        what: What was sent.
+        stages: When each stage was reached, by name.
+        rated: When the first rated game was in the store.
+    """
+
+    what: str
+    stages: dict[str, float]
+    rated: float
+
+    def __str__(self) -> str:
+        """What to print."""
+        stages = ", ".join(f"{name} {seconds:5.1f}" for name, seconds in self.stages.items())
+        return f"{self.what:<12} {stages}, rated {self.rated:5.1f} s"
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.submission")
+    parser.add_argument("--times", type=int, default=3, help="how often each kind is submitted")
+    times: int = parser.parse_args().times
+    with _arena() as (store, environment):
+        journeys = [
+            _submit(store, environment, name, target)
+            for number in range(1, times + 1)
+            for name, target in ((f"file-{number}", _BOT / "bot.py"), (f"folder-{number}", _BOT))
+        ]
+    worst = max(journey.rated for journey in journeys)
+    print(f"median {statistics.median(journey.rated for journey in journeys):.1f} s, longest {worst:.1f} s")
+    print(f"goal {GOAL_SECONDS:.0f} s: {'met' if worst < GOAL_SECONDS else 'MISSED'}")
+    return 0 if worst < GOAL_SECONDS else 1
+
+
+@contextmanager
+def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
+    """Give the store of an arena that plays and has a site, and the environment of an author's commands."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))
+    data = folder / "data"
+    environment = {
+        **os.environ,
+        "ARENA_DATA_DIR": str(data),
+        "ARENA_RUN_DIR": str(folder / "run"),
+        # What this host can hold is not what is measured here.
+        "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
+        "ARENA_BOTS_PER_AUTHOR": "1000",
+        "ARENA_SUBMISSIONS_A_DAY": "1000",
+        "XDG_CONFIG_HOME": str(folder / "config"),
+    }
+    try:
+        with _running(environment, subprocess.DEVNULL, "-m", "arena", "coordinator"):
+            _await(lambda: _file(data).exists(), "a database")
+            with closing(open_store(f"sqlite:///{_file(data)}")) as store:
+                _await(lambda: store.reads.totals().games > 0, "a game of the house's bots")
+                with _site(environment) as address:
+                    yield store, environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _file(data: Path) -> Path:
+    return data / "arena.sqlite3"
+
+
+def _token(store: Store) -> str:
+    accounts = open_accounts(store.people, RegistrationMode.CLOSED)
+    account = accounts.operators.create_user("benchmark", "author", os.urandom(16).hex(), Role.USER)
+    secret, _ = accounts.tokens.create(account, name="b", scopes={Scope.READ, Scope.SUBMIT}, days=1)
+    return secret
+
+
+@contextmanager
+def _running(environment: dict[str, str], stderr: int, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Run Python beside this process, and end it afterwards."""
+    with subprocess.Popen(  # noqa: S603 - our own commands
+        [sys.executable, *words], env=environment, stderr=stderr, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=60)
+            process.kill()
+
+
+@contextmanager
+def _site(environment: dict[str, str]) -> Iterator[str]:
+    with _running(environment, subprocess.PIPE, "-m", "web", "--port", "0") as process:
+        if process.stderr is None:
+            raise ValueError("the site's stderr is a pipe")
+        for line in process.stderr:
+            if line.startswith("The site is at "):
+                yield line.split()[-1].rstrip("/")
+                return
+        sys.exit("the site did not start")
+
+
+def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:
+    """Submit a bot as its author does, wait for its first rated game, and print how long each took."""
+    begun = time.time()  # the clock of the stages
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "arena", "submit", str(target), "--name", name, "--json"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{name} was not taken: exit code {done.returncode}, {done.stdout}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    _await(lambda: _played(store, name), f"a rated game of {name}")
+    rated = time.time() - begun
+    stages = {stage: datetime.fromisoformat(told[stage]).timestamp() - begun for stage in _STAGES}
+    journey = Journey(target.name, stages, rated)
+    print(journey, flush=True)
+    return journey
+
+
+def _played(store: Store, name: str) -> bool:
+    return any(line.bot == name and line.games for line in store.reads.leaderboard())
+
+
+def _await(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            sys.exit(f"waited {_PATIENCE_SECONDS:.0f} s in vain for {what}")
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

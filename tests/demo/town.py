@@ -1,0 +1,108 @@
+"""An arena and its site as two processes, and people who use them."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from arena.controls import CONTROL_NAMES
+from tests.demo.running import Ended, Place, await_that, started
+
+SETTINGS = {
+    # These tests are about the way of a submission; what this host can hold is tested elsewhere.
+    "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
+    "ARENA_BOTS_PER_AUTHOR": "20",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Somebody with an account, a token, and a machine of their own.
+
+    Attributes:
+        name: Of the account.
+        browser: Logged in.
+        environment: Of the commands on that machine: it has no arena, only a site to talk to.
+    """
+
+    name: str
+    browser: httpx2.Client
+    environment: dict[str, str]
+
+    def run(self, *arguments: str, said: str | None = None) -> Ended:
+        """Run a command to its end; ``said`` is typed in."""
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "arena", *arguments],
+            env=self.environment,
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def get(self, path: str, **query: str) -> Any:  # noqa: ANN401 - JSON
+        """Return what the API has at a path."""
+        answer = self.browser.get(f"/api/v1{path}", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@contextmanager
+def town(place: Place) -> Iterator[str]:
+    """Give the address of a site whose arena plays."""
+    with started(place, "coordinator", **SETTINGS) as arena:
+        await_that((place.data / "arena.sqlite3").exists, "the database")
+        with site(place) as address:
+            yield address
+        arena.terminate()
+        _, said = arena.communicate(timeout=60)
+    assert arena.returncode == 0, said
+    assert "Traceback" not in said, said
+
+
+@contextmanager
+def site(place: Place) -> Iterator[str]:
+    """Serve the site on a free port and give its address."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "web", "--port", "0"],
+        env=place.environment(**SETTINGS),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        found = re.search(r"http://\S+?(?=/?\s)", first)
+        assert found, first
+        try:
+            yield found.group()
+        finally:
+            process.terminate()
+            _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said, said
+
+
+@contextmanager
+def registered(address: str, name: str, home: Path) -> Iterator[Author]:
+    """Register as a browser does, make a token there, and log in with it on the command line."""
+    with httpx2.Client(base_url=address, headers={"Origin": address}, timeout=60) as browser:
+        answer = browser.post("/register", data={"name": name, "password": "correct horse battery staple"})
+        assert answer.status_code == 303, answer.text
+        made = browser.post(
+            "/account/tokens", data={"name": "laptop", "scopes": ["read", "submit"], "days": "1"}
+        )
+        secret = re.search(r"kaiten_[A-Za-z0-9_-]+", made.text)
+        assert secret, made.text
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "XDG_"))}
+        author = Author(name, browser, {**kept, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")})
+        done = author.run("login", address, said=f"{secret.group()}\n")
+        assert done.code == 0, done.stderr
+        yield author
