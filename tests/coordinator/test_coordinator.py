@@ -3,12 +3,13 @@
 import random
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from arena.launcher import Launcher, SlotPool
 from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.services import Chances, Ladder
-from arena.store import FinishedMatch, NewVersion, Store, open_store
+from arena.store import FinishedMatch, LadderChange, NewAuditEntry, NewVersion, Store, open_store
 from tests.builders import host_report
 
 
@@ -203,6 +204,39 @@ def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path)
     play(store, run_dir, Notes(), RuntimeName.DOCKER)
     assert store.reads.totals().matches_waiting > 0
     assert store.reads.totals().games == 0
+
+
+def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_dir: Path) -> None:
+    """It looks again now and then, and not all the time; what is drawn once it is resumed is played."""
+    ladder = ladder_of(store)
+    entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
+    store.writes.change_ladder(LadderChange(paused=True), entry)
+    notes = Notes()
+    asked: list[float] = []
+
+    def refill() -> bool:
+        asked.append(time.monotonic())
+        if notes.finished:
+            coordinator.stop()
+        elif len(asked) == 4:
+            store.writes.change_ladder(LadderChange(paused=False), entry)
+        assert ladder.add_set() == (len(asked) >= 4)
+        return True
+
+    with ThreadPoolExecutor(4) as executor:
+        coordinator = Coordinator(
+            store=store,
+            launcher=Launcher(ProcessRuntime(), "test", run_dir),
+            runtime=RuntimeName.PROCESS,
+            executor=executor,
+            slots=SlotPool(5, 0.4),
+            now=lambda: datetime.now(UTC),
+            watcher=notes,
+            gate=Gate(),
+        )
+        coordinator.run(refill)
+    assert all(later - earlier >= 0.4 for earlier, later in pairwise(asked[:4]))
+    assert notes.voided == []
 
 
 def held_up(store: Store) -> int:
