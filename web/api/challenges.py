@@ -31,7 +31,7 @@ _REFUSED: Final = problems(
 )
 
 ChallengeId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="Of a challenge.")]
-Opponent = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}(@[0-9]{1,9})?$")]
+Opponent = Annotated[str, Field(pattern=r"^[^\x00]{1,80}$")]
 
 
 class WantedChallenge(BaseModel):
