@@ -26,7 +26,14 @@ from web.api import (
 from web.attempts import Attempts
 from web.caller import Callers
 from web.headers import SecurityHeaders
-from web.pages import account_pages, entry_pages, public_pages
+from web.pages import (
+    account_pages,
+    bot_pages,
+    challenge_pages,
+    entry_pages,
+    game_pages,
+    public_pages,
+)
 from web.same_site import SameSite
 
 _LARGEST_BODY: Final = 64 * 1024
@@ -58,6 +65,9 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     callers, attempts = Callers(accounts), Attempts()
     app.include_router(public_pages(reads, callers))
+    app.include_router(game_pages(parts.store, callers))
+    app.include_router(bot_pages(parts.store, parts.owners, callers))
+    app.include_router(challenge_pages(parts.store, callers))
     app.include_router(entry_pages(accounts, callers, attempts))
     app.include_router(account_pages(accounts, callers, attempts))
     app.include_router(health_api(reads))

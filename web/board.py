@@ -27,6 +27,7 @@ class Row:
         bot: Name, cleaned.
         version: Number, from 1.
         author: Name, cleaned.
+        benched: Whether it sits out because its games kept failing.
         mean: μ.
         deviation: σ.
         spread: 2σ.
@@ -43,6 +44,7 @@ class Row:
     bot: str
     version: int
     author: str
+    benched: bool
     mean: float
     deviation: float
     spread: float
@@ -106,6 +108,7 @@ def _row(standing: Standing) -> Row:
         bot=clean_name(standing.bot),
         version=standing.version,
         author=clean_name(standing.author),
+        benched=standing.benched,
         mean=standing.mean,
         deviation=standing.deviation,
         spread=_SIGMAS * standing.deviation,

@@ -91,6 +91,11 @@ class ReplayTable:
     faults: tuple[tuple[str, str], ...]
     """Anchor and text of every fault, in order."""
 
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """Seats, the best first."""
+        return tuple(sorted(range(len(self.places)), key=self.places.__getitem__))
+
 
 def replay_table(text: str) -> ReplayTable:
     """Lay out a replay.

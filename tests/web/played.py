@@ -11,11 +11,11 @@ from tests.store.test_submissions import CAUSE, PLENTY, claim, game, new, qualif
 SUBMISSION: Final = "5ca1ab1e"
 CHALLENGE: Final = "c4a11e46"
 GAMES: Final = {
-    "/api/v1/submissions": "q-0-0",
-    "/api/v1/challenges": f"{CHALLENGE}-0-0",
+    "/submissions": "q-0-0",
+    "/challenges": f"{CHALLENGE}-0-0",
     "": "rated-0-0",
 }
-"""By how an address begins: a game in which the user's bot sits."""
+"""By how an address of a page or of data begins: a game in which the user's bot sits."""
 
 
 def play(world: World, owner: KnownAccount) -> None:

@@ -39,6 +39,12 @@ ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
 NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
 
 
+PAGE_OF_OWNER: Final = LOGGED_IN | {"other": 404}
+"""A page of something of the user's: a token is nobody's there."""
+OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403}
+"""The owner is sent on to what came of it; a bot is public, so who doesn't own it is told that."""
+
+
 def known(status: int, **others: int) -> dict[str, int]:
     """Return a row in which everybody who is known gets a status, but for others; ``_`` is a space."""
     told = {caller.replace("_", " "): other for caller, other in others.items()}
@@ -76,6 +82,13 @@ MATRIX: Final = {
     ("POST", "/register"): dict.fromkeys(CALLERS, 422),
     ("POST", "/logout"): dict.fromkeys(CALLERS, 303),
     ("GET", "/account"): LOGGED_IN,
+    ("GET", "/bots/{bot}"): EVERYBODY,
+    ("POST", "/bots/{bot}/version"): OWNER_DOES,
+    ("POST", "/bots/{bot}/state"): OWNER_DOES,
+    ("POST", "/bots/{bot}/challenges"): OWNER_DOES,
+    ("GET", "/challenges"): LOGGED_IN,
+    ("GET", "/challenges/{id}"): PAGE_OF_OWNER,
+    ("GET", "/challenges/{id}/games/{game}"): PAGE_OF_OWNER,
     ("POST", "/account/password"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
     ("POST", "/account/delete"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
     ("POST", "/account/tokens"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
@@ -95,13 +108,18 @@ MATRIX: Final = {
     ("GET", "/api/v1/challenges/{id}"): READ_BY_OWNER,
     ("GET", "/api/v1/challenges/{id}/games/{game}/replay"): READ_BY_OWNER,
 }
-"""The status of a request with ``BODIES`` in it. A route that is not here fails the test below."""
+"""The status of a request with what is sent below. A route that is not here fails a test."""
 
 BODIES: Final = {
     ("PATCH", "/api/v1/bots/{bot}"): {"state": "retired"},
     ("POST", "/api/v1/bots/{bot}/challenges"): {"opponents": ["opponent"]},
 }
-"""What is sent; nothing to the other routes."""
+FORMS: Final = {
+    ("POST", "/bots/{bot}/version"): {"number": "1"},
+    ("POST", "/bots/{bot}/state"): {"state": "active"},
+    ("POST", "/bots/{bot}/challenges"): {"opponent": "opponent"},
+}
+"""What is sent, as data or as a form; nothing to the other routes."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +171,9 @@ def expired(world: World) -> TestClient:
 def address(path: str, numbers: dict[str, int]) -> str:
     """Put what a path needs into it."""
     part = path.partition("/{number}")[0]
-    played = next(game for beginning, game in GAMES.items() if path.startswith(beginning))
-    id_ = CHALLENGE if path.startswith("/api/v1/challenges") else SUBMISSION
+    of = path.removeprefix("/api/v1")
+    played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
+    id_ = CHALLENGE if of.startswith("/challenges") else SUBMISSION
     return path.format(game=played, number=numbers.get(part), bot="mine", id=id_)
 
 
@@ -181,8 +200,11 @@ def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequ
     got = {}
     order = sorted(MATRIX, key=lambda route: (route[1].endswith(last), route[1] == "/logout", route))
     for method, path in order:
-        answer = scene.visitor.request(method, address(path, scene.numbers), json=BODIES.get((method, path)))
-        got[method, path] = answer.status_code
+        route = (method, path)
+        answer = scene.visitor.request(
+            method, address(path, scene.numbers), json=BODIES.get(route), data=FORMS.get(route)
+        )
+        got[route] = answer.status_code
         assert PASSWORD not in answer.text
     expected = {route: statuses[caller] for route, statuses in MATRIX.items()}
     assert got == expected

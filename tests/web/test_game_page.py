@@ -1,17 +1,23 @@
 """The page of a game: what everybody sees of it, and what only those see whose bots played it."""
 
+from contextlib import closing
+from pathlib import Path
+
+import pytest
 from fastapi.testclient import TestClient
 
-from arena.store import NewAuditEntry, Store
-from tests.builders import START, fill
+from arena.accounts import Scope
+from arena.store import Store
+from tests.accounts.world import World
+from tests.builders import fill
 from tests.web.app import site_of
 from tests.web.html import Page
+from tests.web.people import browser, logged_in, program, token
+from tests.web.stable import disqualify, fill_stable
 
-
-def disqualify(store: Store, bot: str, why: str = "it plays for another") -> None:
-    """Take a bot off the ladder for good."""
-    entry = NewAuditEntry(at=START, who="terminal:test", what="disqualify", subject=f"bot:{bot}")
-    store.bots.disqualify(bot, why, START, entry)
+GAME = "/games/logged-0-0"
+PRIVATE = ("secret of mine", "keeping", "sent &lt;nothing", "exit code", "stderr", "private", "bots.css")
+"""What is in private parts alone."""
 
 
 def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store) -> None:
@@ -19,10 +25,84 @@ def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store
     fill(empty_store)
     client = TestClient(site_of(empty_store))
     rated = Page(client.get("/games/faulty-0-0").text)
-    disqualify(empty_store, "<b>bold</b>")
+    disqualify(empty_store, "<b>bold</b>", "it plays for another")
     answer = client.get("/games/faulty-0-0")
     assert answer.status_code == 200
-    assert "<b>Not rated:</b>" in answer.text
+    assert "<b>Not rated:</b> <bdi>&lt;b&gt;bold&lt;/b&gt;</bdi> was disqualified." in answer.text
     page = Page(answer.text)
     assert page.tables == [rated.tables[0], *rated.tables[3:]]
     assert "Not rated" not in client.get("/games/dummy-0-0").text
+
+
+@pytest.mark.parametrize(
+    ("name", "seats"), [(None, ()), ("cyd", ()), ("ben", (0,)), ("ann", (1,)), ("oper", (0, 1, 2))]
+)
+def test_logs_are_for_owners_of_seats_and_operators(
+    world: World, name: str | None, seats: tuple[int, ...]
+) -> None:
+    """Each sees those of their own seats and no other; whoever has none sees that there is a game."""
+    fill_stable(world)
+    world.add("cyd")
+    visitor = browser(world) if name is None else logged_in(world, name)
+    answer = visitor.get(GAME)
+    assert answer.headers["cache-control"] == ("no-cache" if name is None else "no-store")
+    for seat in range(3):
+        for text in (f"seat {seat}: secret of mine", f"seat {seat}: keeping", f"exit code {seat}"):
+            assert (text in answer.text) == (seat in seats), text
+    assert ("it used more memory than it may" in answer.text) == (1 in seats)
+    assert [text for text in PRIVATE if text in answer.text] == (list(PRIVATE) if seats else [])
+
+
+def test_nobody_elses_page_depends_on_what_is_private(tmp_path: Path) -> None:
+    """Where bots print and note, the page for everybody is the same to the byte as where they are silent."""
+    pages = {}
+    for silent in (True, False):
+        folder = tmp_path / str(silent)
+        folder.mkdir()
+        with closing(World.at(folder)) as world:
+            fill_stable(world, silent=silent)
+            pages[silent] = browser(world).get(GAME).content
+    assert pages[True] == pages[False]
+
+
+def test_a_token_opens_nothing_private_in_a_page(world: World) -> None:
+    """Programs have the API, which asks for a scope."""
+    stable = fill_stable(world)
+    secret = token(world, stable.ann, {Scope.SUBMIT})
+    answer = program(world, secret).get(GAME)
+    assert answer.status_code == 200
+    assert not any(text in answer.text for text in PRIVATE)
+
+
+def test_what_a_bot_says_is_text(world: World) -> None:
+    """Whatever it printed or noted: no markup, nothing that acts on a terminal or turns the line around."""
+    fill_stable(world)
+    text = logged_in(world, "ann").get(GAME).text
+    assert "<script>" not in text
+    assert "</pre><script>" not in text
+    assert "\x1b" not in text
+    assert "\\x1b[31m" in text
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
+    assert "keeping &lt;wasabi&gt;\\u202e for squid" in text
+
+
+def test_notes_stand_below_their_turn(world: World) -> None:
+    """Every turn in which the bot was asked has a line of its own, marked as private."""
+    fill_stable(world)
+    page = Page(logged_in(world, "ann").get(GAME).text)
+    log = world.store.reads.game_log("logged-0-0")
+    assert log is not None
+    asked = sum(step[1] is not None for step in log.record.steps)
+    rows = [row for table in page.tables for row in table if row and "keeping" in row[0]]
+    assert len(rows) == asked
+    assert all(row[0].startswith("private mine@2:") for row in rows)
+    troubles = [row for row in rows if "seat 1 sent <nothing>" in row[0]]
+    assert len(troubles) == sum(bool(step[1] and step[1].fault) for step in log.record.steps) > 0
+
+
+def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
+    """Its owner reads that nothing was printed."""
+    fill_stable(world, silent=True)
+    text = logged_in(world, "ann").get(GAME).text
+    assert "Nothing." in text
+    assert "still ran at the end" in text

@@ -16,7 +16,16 @@ from web.headers import SECURITY_HEADERS
 from web.pages.public import GAMES_A_PAGE
 from web.text import clean_name, fixed, signed
 
-PAGES = ("/", "/?players=3", "/games", "/games/three-0-0", "/games/dummy-0-1", "/games/faulty-0-0", "/status")
+PAGES = (
+    "/",
+    "/?players=3",
+    "/games",
+    "/games/three-0-0",
+    "/games/dummy-0-1",
+    "/games/faulty-0-0",
+    "/bots/greedy",
+    "/status",
+)
 
 
 def test_an_empty_arena_says_so(empty_store: Store) -> None:

@@ -8,9 +8,8 @@ from fastapi.responses import HTMLResponse
 from arena.store import Reads
 from web.board import PROVISIONAL_DEVIATION, scale_of
 from web.caller import Callers
-from web.reading import Before, GameId, Players, read_board, read_game
+from web.reading import Before, Players, read_board
 from web.rendering import page
-from web.replay import replay_table
 from web.status import read_status
 
 GAMES_A_PAGE: Final = 50
@@ -39,11 +38,6 @@ def public_pages(reads: Reads, callers: Callers) -> APIRouter:
         shown = found[:GAMES_A_PAGE]
         older = shown[-1].number if len(found) > len(shown) else None
         return page(request, "games.html", games=shown, older=older, before=before)
-
-    @router.api_route("/games/{game}", methods=_METHODS)
-    def one_game(request: Request, game: GameId) -> Response:
-        found = read_game(reads, game)
-        return page(request, "game.html", game=found, replay=replay_table(found.replay))
 
     @router.api_route("/status", methods=_METHODS)
     def status(request: Request) -> Response:

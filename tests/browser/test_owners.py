@@ -1,0 +1,190 @@
+"""What owners do with their bots, in a real browser: with clicks and keys alone, also without scripts."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.accounts.world import PASSWORD, World
+from tests.browser.visits import CONTRAST, Visit, visit_of
+from tests.web.site import served
+from tests.web.stable import bench, fill_stable, play_next
+
+pytestmark = pytest.mark.chromium
+
+BENCHED = "the stand-in had to play 5 of its last 10 rated games to the end; the last time: no answer in time"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A running site and the world behind it."""
+
+    url: str
+    world: World
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Give a site on which ann has a bot with three versions."""
+    with closing(World.at(tmp_path)) as world:
+        fill_stable(world)
+        with served(tmp_path) as site:
+            yield Place(site.url, world)
+
+
+def look(visit: Visit, name: str) -> None:
+    """Keep a picture, and make sure that all text can be read."""
+    visit.keep(name)
+    assert visit.page.evaluate(CONTRAST) == [], name
+
+
+def log_in(visit: Visit, name: str) -> None:
+    """Log in with the form."""
+    visit.open("/login")
+    visit.page.get_by_label("Name").fill(name)
+    visit.page.get_by_label("Password").fill(PASSWORD)
+    visit.page.get_by_role("button", name="Log in").click()
+    expect(visit.page.get_by_role("heading", name=name)).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "desktop", "wide"])
+def test_roll_back_retire_and_play_again(browser: Browser, place: Place, size: str, theme: str) -> None:
+    """Each is one click, and the page says what came of it."""
+    visit = visit_of(browser, place.url, size, theme)
+    page, end = visit.page, f"{size}-{theme}"
+    log_in(visit, "ann")
+    visit.open("/")
+    page.get_by_role("link", name="mine", exact=True).click()
+    look(visit, f"bot-owner-{end}")
+    page.get_by_role("button", name="Let version 2 play").click()
+    expect(page.get_by_role("status")).to_contain_text("Version 2 plays from now on")
+    expect(page.get_by_role("status")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Rating of version 2")).to_be_visible()
+    page.get_by_role("button", name="Retire").click()
+    expect(page.get_by_role("status")).to_contain_text("The bot is retired")
+    look(visit, f"bot-retired-{end}")
+    page.get_by_role("button", name="Play again").click()
+    expect(page.get_by_role("status")).to_contain_text("The bot plays again")
+    bench(place.world.store, "mine", BENCHED)
+    visit.open("/bots/mine")
+    expect(page.get_by_text("the stand-in had to play")).to_be_visible()
+    look(visit, f"bot-benched-{end}")
+    visit.open("/")
+    look(visit, f"board-benched-{end}")
+    assert visit.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "desktop", "wide"])
+def test_a_challenge_from_the_form_to_its_games(
+    browser: Browser, place: Place, size: str, theme: str
+) -> None:
+    """A refusal keeps what was typed; the games appear without a reload; each leads to its replay."""
+    visit = visit_of(browser, place.url, size, theme)
+    page, end = visit.page, f"{size}-{theme}"
+    log_in(visit, "ann")
+    visit.open("/bots/mine")
+    page.get_by_label("Opponent 1").fill("greedy")
+    page.get_by_label("Opponent 2").fill("mien@1")
+    page.get_by_label("Deals").select_option("2")
+    page.get_by_role("button", name="Challenge").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no bot called mien")
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+    expect(page.get_by_label("Opponent 1")).to_have_value("greedy")
+    look(visit, f"challenge-refused-{end}")
+    page.get_by_label("Opponent 2").fill("mine@1")
+    page.clock.install()
+    page.get_by_role("button", name="Challenge").click()
+    expect(page.get_by_role("heading", name="Challenge", exact=True)).to_be_visible()
+    expect(page.get_by_text("They appear here as they are played")).to_be_visible()
+    page.evaluate("document.body.dataset.same = 'yes'")
+    play_next(place.world.store)
+    page.clock.fast_forward(5000)
+    expect(page.get_by_text("2 of 6 games so far")).to_be_visible()
+    look(visit, f"challenge-running-{end}")
+    play_next(place.world.store)
+    play_next(place.world.store)
+    page.clock.fast_forward(5000)
+    expect(page.get_by_text("6 games.")).to_be_visible()
+    assert page.evaluate("document.body.dataset.same") == "yes"
+    look(visit, f"challenge-{end}")
+    page.get_by_role("link", name="Game 3").click()
+    expect(page.get_by_role("heading", name="Challenge, game 3")).to_be_visible()
+    look(visit, f"challenge-game-{end}")
+    visit.open("/challenges")
+    look(visit, f"challenges-{end}")
+    # What was refused on purpose is the one thing that Chromium notes.
+    assert [text for text in visit.complaints if "422" not in text] == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "desktop", "wide"])
+def test_the_logs_of_a_game_are_on_its_page(browser: Browser, place: Place, size: str, theme: str) -> None:
+    """For their owner, within the page however long the lines are; to be scrolled with the keyboard."""
+    visit = visit_of(browser, place.url, size, theme)
+    page = visit.page
+    log_in(visit, "ann")
+    visit.open("/games/logged-0-0")
+    look(visit, f"game-owner-{size}-{theme}")
+    printed = page.get_by_role("region", name="What the bot printed on stderr")
+    expect(printed).to_have_count(1)
+    box = printed.bounding_box()
+    assert box is not None
+    assert box["height"] < 500
+    scroll(page, "What the bot printed on stderr")
+    notes = page.get_by_text("keeping <wasabi>")
+    assert notes.count() > 20
+    inside = notes.first.bounding_box()
+    assert inside is not None
+    assert inside["x"] + inside["width"] <= page.viewport_size["width"]  # type: ignore[index]
+    assert visit.complaints == []
+    page.context.close()
+
+
+def scroll(page: Page, name: str) -> None:
+    """Scroll a region with the keyboard alone, and see that it has a focus that shows."""
+    region = page.get_by_role("region", name=name)
+    region.focus()
+    assert region.evaluate("it => getComputedStyle(it).outlineStyle") == "solid"
+    page.keyboard.press("End")
+    page.wait_for_function("it => it.scrollTop > 0", arg=region.element_handle())
+
+
+def test_everybody_sees_the_game_without_what_is_private(browser: Browser, place: Place) -> None:
+    """Nothing of the logs, and of the bot no form."""
+    visit = visit_of(browser, place.url, "desktop", "light")
+    page = visit.page
+    visit.open("/games/logged-0-0")
+    expect(page.get_by_role("region", name="Round 1, turn by turn")).to_be_visible()
+    expect(page.get_by_text("private")).to_have_count(0)
+    page.get_by_role("link", name="mine", exact=True).first.click()
+    expect(page.get_by_role("heading", name="mine", exact=True)).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)
+    look(visit, "bot-desktop-light")
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_it_all_works_without_scripts(browser: Browser, place: Place) -> None:
+    """Roll back, challenge, look at the games."""
+    visit = visit_of(browser, place.url, "small", "dark", script=False)
+    page = visit.page
+    log_in(visit, "ann")
+    visit.open("/bots/mine")
+    page.get_by_role("button", name="Let version 1 play").click()
+    expect(page.get_by_role("status")).to_contain_text("Version 1 plays from now on")
+    page.get_by_label("Opponent 1").fill("random")
+    page.get_by_role("button", name="Challenge").click()
+    expect(page.get_by_text("They appear here as they are played")).to_be_visible()
+    for _ in range(2):
+        play_next(place.world.store)
+    page.reload()
+    page.get_by_role("link", name="Game 2").click()
+    expect(page.get_by_role("heading", name="Logs")).to_be_visible()
+    page.context.close()

@@ -1,0 +1,289 @@
+"""The page of a bot: what everybody reads there, and what its owner does there."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.owners import MOST_OPPONENTS
+from arena.rules import Rules
+from arena.store import BotState
+from tests.accounts.world import World
+from tests.builders import START, host_report, play_set
+from tests.web.html import Page
+from tests.web.people import browser, logged_in
+from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
+from web.botpage import GAMES_A_PAGE, VERSIONS_A_PAGE
+from web.text import fixed
+
+pytestmark = pytest.mark.usefixtures("stable")
+
+MINE = "/bots/mine"
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, with three versions, and others."""
+    return fill_stable(world)
+
+
+def forms(page: Page) -> list[str]:
+    """Return where the forms of a page are sent, but for the one in its head."""
+    return [attributes["action"] or "" for tag, attributes in page.tags if tag == "form"]
+
+
+def test_everybody_reads_how_a_bot_stands(world: World) -> None:
+    """Its author, the rating of the version that plays in every list, its versions, its games."""
+    world.store.bots.play_version("mine", 2, START)
+    page = Page(browser(world).get(MINE).text)
+    rating, versions, games = page.tables
+    (shown,) = [version for version in world.store.bots.versions("mine") if version.playing]
+    assert [row[0] for row in rating[1:]] == [
+        "All games provisional", "2 players", "3 players", "4 players", "5 players",
+    ]  # fmt: skip
+    for row, entry in zip(rating[1:], shown.results.values(), strict=True):
+        spread = fixed(2 * entry.rating.deviation)
+        assert row[1:4] == [
+            fixed(entry.rating.mean - 3 * entry.rating.deviation),
+            f"{fixed(entry.rating.mean)} ± {spread}",
+            str(entry.games),
+        ]
+    assert [row[0].split()[0] for row in versions[1:]] == ["3", "2", "1"]
+    assert [" plays" in row[0] for row in versions[1:]] == [False, True, False]
+    assert [row[3].split()[0] for row in versions[1:]] == ["0", "1", "2"]
+    assert len(games[1:]) == 3
+    assert all("mine@" in row[1] for row in games[1:])
+    text = browser(world).get(MINE).text
+    for version in world.store.bots.versions("mine"):
+        assert version.source in text
+        assert version.sha256
+        assert version.sha256 in text
+    assert "/api/v1/bots/mine" in page.links
+
+
+def test_the_games_can_be_those_of_one_version(world: World) -> None:
+    """A link leads there and back; a version that never was has none."""
+    page = Page(browser(world).get(MINE).text)
+    assert f"{MINE}?version=1#games" in page.links
+    one = Page(browser(world).get(f"{MINE}?version=1").text)
+    assert len(one.tables[2][1:]) == 2
+    assert all("mine@1" in row[1] for row in one.tables[2][1:])
+    assert f"{MINE}#games" in one.links
+    assert "No games yet" in browser(world).get(f"{MINE}?version=9").text
+
+
+def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable) -> None:
+    """Page after page, everything once; to turn one list leaves the other where it is."""
+    for number in range(4, VERSIONS_A_PAGE + 3):
+        add_version(world.store, stable.ann, "mine", number)
+    for number in range(GAMES_A_PAGE // 2):
+        play_set(world.store, [(stable.versions[0], stable.other)], Rules(players=2), name=f"s{number}")
+    visitor = browser(world)
+    first = Page(visitor.get(MINE).text)
+    older = next(link for link in first.links if link.startswith(f"{MINE}?versions="))
+    second = Page(visitor.get(older).text)
+    numbers = [int(row[0].split()[0]) for page in (first, second) for row in page.tables[1][1:]]
+    assert numbers == list(range(VERSIONS_A_PAGE + 2, 0, -1))
+    assert f"{MINE}#versions" in second.links
+    both = next(link for link in second.links if "before=" in link)
+    assert "versions=" in both
+    third = Page(visitor.get(both).text)
+    games = [int(row[0]) for page in (second, third) for row in page.tables[2][1:]]
+    assert games == list(range(GAMES_A_PAGE + 3, 0, -1))
+    assert third.tables[1] == second.tables[1]
+
+
+@pytest.mark.parametrize(("name", "sees"), [(None, False), ("ben", False), ("ann", True), ("oper", True)])
+def test_notes_are_for_the_owner_and_operators(world: World, name: str | None, *, sees: bool) -> None:
+    """Nothing of them is in anybody else's page, and nothing in them becomes markup."""
+    visitor = browser(world) if name is None else logged_in(world, name)
+    answer = visitor.get(MINE)
+    assert ("note of mine@2" in answer.text) == sees
+    assert "<i>" not in answer.text
+    if name is not None:
+        assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("name", [None, "ben", "oper"])
+def test_only_its_owner_finds_forms(world: World, stable: Stable, name: str | None) -> None:
+    """Others have nothing to press; what they send is refused, and changes nothing."""
+    visitor = browser(world) if name is None else logged_in(world, name)
+    assert forms(Page(visitor.get(MINE).text)) == []
+    before = world.store.bots.find("mine")
+    for path, fields in (
+        ("/version", {"number": "1"}),
+        ("/state", {"state": "retired"}),
+        ("/challenges", {"opponent": "greedy"}),
+    ):
+        answer = visitor.post(MINE + path, data=fields)
+        assert answer.status_code == (303 if name is None else 403)
+        assert (answer.headers.get("location") == "/login") == (name is None)
+    assert world.store.bots.find("mine") == before
+    assert world.store.challenges.newest(stable.ann.id) == ()
+
+
+def test_the_owner_lets_another_version_play(world: World) -> None:
+    """With one click: forward and back, from the list of versions, with a notice afterwards."""
+    visitor = logged_in(world, "ann")
+    page = Page(visitor.get(MINE).text)
+    numbers = [attributes["value"] for tag, attributes in page.tags if attributes.get("name") == "number"]
+    assert numbers == ["2", "1"]
+    for number in ("1", "3"):
+        answer = visitor.post(f"{MINE}/version", data={"number": number})
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}?done=version#main")
+        known = world.store.bots.find("mine")
+        assert known is not None
+        assert known.playing == int(number)
+        assert f"Version {number} plays from now on" in visitor.get(f"{MINE}?done=version").text
+    assert "plays from now on" not in browser(world).get(f"{MINE}?done=version").text
+
+
+def test_a_version_that_can_not_play_says_why(world: World) -> None:
+    """Its image is gone, or there is none of that number; what played plays on."""
+    kept = {version.source for version in world.store.bots.versions("mine") if version.number != 1}
+    world.store.bots.note_gone(kept | {"sha256:" + "0" * 64}, START)
+    visitor = logged_in(world, "ann")
+    assert "image removed" in visitor.get(MINE).text
+    for number, status, why in (("1", 409, "was removed"), ("7", 422, "has no version 7")):
+        answer = visitor.post(f"{MINE}/version", data={"number": number})
+        assert answer.status_code == status
+        assert why in answer.text
+        assert 'role="alert"' in answer.text
+    assert visitor.post(f"{MINE}/version", data={"number": "x"}).status_code == 422
+    known = world.store.bots.find("mine")
+    assert known is not None
+    assert known.playing == 3
+
+
+def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
+    """It leaves the board and comes back; its page says so to everybody."""
+    visitor = logged_in(world, "ann")
+    answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
+    assert answer.headers["location"] == f"{MINE}?done=retired#main"
+    assert "The bot is retired" in visitor.get(f"{MINE}?done=retired").text
+    assert "its owner took it off the ladder" in browser(world).get(MINE).text
+    assert "mine" not in [standing.bot for standing in world.store.reads.leaderboard()]
+    answer = visitor.post(f"{MINE}/state", data={"state": "active"})
+    assert answer.headers["location"] == f"{MINE}?done=active#main"
+    assert "took it off" not in browser(world).get(MINE).text
+    assert visitor.post(f"{MINE}/state", data={"state": "benched"}).status_code == 422
+
+
+def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
+    """On its page for everybody, with a mark on the leaderboard; its owner lets it play again."""
+    bench(world.store, "mine", "it <b>failed</b>\N{RIGHT-TO-LEFT OVERRIDE}")
+    for text in (browser(world).get(MINE).text, logged_in(world, "ann").get(MINE).text):
+        assert "<b>Benched</b>" in text
+        assert "it &lt;b&gt;failed&lt;/b&gt;\\u202e" in text
+    rows = {row[1].partition("@")[0]: row[1] for row in Page(browser(world).get("/").text).tables[0][1:]}
+    assert [name for name, cell in rows.items() if "benched" in cell] == ["mine"]
+    answer = logged_in(world, "ann").post(f"{MINE}/state", data={"state": "active"})
+    assert answer.status_code == 303
+    known = world.store.bots.find("mine")
+    assert known is not None
+    assert known.state is BotState.ACTIVE
+
+
+def test_a_disqualified_bot_can_do_nothing(world: World) -> None:
+    """Its page says why, its owner has no forms, and what is sent all the same is refused there."""
+    disqualify(world.store, "mine", "it plays for another")
+    visitor = logged_in(world, "ann")
+    answer = visitor.get(MINE)
+    assert "<b>Disqualified</b>" in answer.text
+    assert "it plays for another" in answer.text
+    assert forms(Page(answer.text)) == []
+    for path, fields in (
+        ("/version", {"number": "1"}),
+        ("/state", {"state": "active"}),
+        ("/state", {"state": "retired"}),
+    ):
+        answer = visitor.post(MINE + path, data=fields)
+        assert answer.status_code == 409
+        assert 'role="alert"' in answer.text
+
+
+def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable) -> None:
+    """Opponents by name, own older versions with their number; empty fields don't count."""
+    visitor = logged_in(world, "ann")
+    page = Page(visitor.get(MINE).text)
+    offered = [
+        attributes["value"] for tag, attributes in page.tags if tag == "option" and "value" in attributes
+    ]
+    assert offered[:2] == ["mine@2", "mine@1"]
+    assert {"greedy", "random", "other"} < set(offered)
+    assert [attributes.get("name") for tag, attributes in page.tags if tag == "input"].count(
+        "opponent"
+    ) == MOST_OPPONENTS
+    answer = visitor.post(
+        f"{MINE}/challenges", data={"opponent": [" greedy ", "", "mine@1", ""], "deals": "2"}
+    )
+    assert answer.status_code == 303, answer.text
+    (made,) = world.store.challenges.newest(stable.ann.id)
+    assert answer.headers["location"] == f"/challenges/{made.id}"
+    assert (made.seats, made.deals) == ((("mine", 3), ("greedy", 1), ("mine", 1)), 2)
+
+
+@pytest.mark.parametrize(
+    ("opponents", "why"),
+    [
+        (["nobody-there"], "There is no bot called nobody-there"),
+        (["greedy", "greedy"], "name each opponent once"),
+        (["greedy@x"], "the number of a version"),
+        (["other@2"], "no such version"),
+        ([], "Name 1 to 4 opponents"),
+        (["a\x00b<i>"], "a\\x00b&lt;i&gt;"),
+    ],
+)
+def test_a_challenge_that_is_refused_keeps_what_was_typed(
+    world: World, opponents: list[str], why: str
+) -> None:
+    """The reason stands beside the form."""
+    answer = logged_in(world, "ann").post(f"{MINE}/challenges", data={"opponent": opponents, "deals": "3"})
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert why in answer.text
+    page = Page(answer.text)
+    typed = [attributes["value"] for tag, attributes in page.tags if attributes.get("name") == "opponent"]
+    assert typed[: len(opponents)] == [name.replace("\x00", "\\x00") for name in opponents]
+    assert ("option", {"value": "3", "selected": None}) in page.tags
+
+
+def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> None:
+    """Both refusals stand beside the form, and what is for the operator's eyes is not in them."""
+    visitor = logged_in(world, "ann")
+    wanted = {"opponent": "greedy", "deals": "1"}
+    for _ in range(3):
+        assert visitor.post(f"{MINE}/challenges", data=wanted).status_code == 303
+    answer = visitor.post(f"{MINE}/challenges", data=wanted)
+    assert (answer.status_code, "ask for the next one tomorrow" in answer.text) == (429, True)
+    world.later(days=2)
+    world.store.writes.record_host(host_report("swap"), set())
+    answer = logged_in(world, "ann").post(f"{MINE}/challenges", data=wanted)
+    assert (answer.status_code, "takes no bots of strangers" in answer.text) == (503, True)
+    assert "ARENA_ACCEPT_MISSING" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/bots/nobody-there", 404),
+        ("/bots/%00", 404),
+        (f"/bots/{'x' * 300}", 404),
+        ("/bots/mine?version=0", 422),
+        (f"/bots/mine?before={10**30}", 422),
+        (f"/bots/mine?versions={10**12}", 422),
+    ],
+)
+def test_what_makes_no_sense_is_refused(world: World, path: str, status: int) -> None:
+    """In the look of the site."""
+    answer = browser(world).get(path)
+    assert answer.status_code == status
+    assert '<link rel="stylesheet" href="/static/site.css">' in answer.text
+
+
+def test_bots_are_linked_wherever_they_are_named(client: TestClient) -> None:
+    """On the leaderboard, among the games, on a game's page; names that can't be given have no page."""
+    for path in ("/", "/games", "/games/three-0-0"):
+        page = Page(client.get(path).text)
+        assert "/bots/greedy" in page.links, path
+        assert {link for link in page.links if link.startswith("/bots/")} <= {
+            "/bots/greedy", "/bots/random", "/bots/newcomer",
+        }  # fmt: skip

@@ -1,0 +1,156 @@
+"""Challenges on the site: the list, one of them while it is played, and its games."""
+
+import re
+
+import pytest
+
+from arena.challenges import ChallengeSummary, summary
+from tests.accounts.world import World
+from tests.builders import START
+from tests.web.html import Page
+from tests.web.people import browser, logged_in
+from tests.web.stable import Stable, disqualify, fill_stable, play_next
+from web.pages.challenges import A_PAGE
+from web.text import fixed
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, and others."""
+    return fill_stable(world)
+
+
+@pytest.fixture
+def path(world: World, stable: Stable) -> str:
+    """Give the address of a challenge of two deals by ann, of which nothing was played yet."""
+    assert stable.ann
+    answer = logged_in(world, "ann").post(
+        "/bots/mine/challenges", data={"opponent": ["greedy", "mine@1"], "deals": "2"}
+    )
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def known(world: World, path: str) -> ChallengeSummary:
+    """Return what came of a challenge."""
+    found = world.store.challenges.find(path.rpartition("/")[2])
+    assert found is not None
+    return summary(found)
+
+
+def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str) -> None:
+    """Its page shows the games as they come, and how everybody did; at the end nothing more is asked for."""
+    visitor = logged_in(world, "ann")
+    text = visitor.get(path).text
+    assert ">waiting</span>" in text
+    assert "/static/live.js" in text
+    assert "data-last" not in text
+    for played in (2, 4):
+        play_next(world.store)
+        text = visitor.get(path).text
+        assert ">being played</span>" in text
+        assert f"<b>{played}</b> of 6 games so far" in text
+    play_next(world.store)
+    answer = visitor.get(path)
+    assert ">played</span>" in answer.text
+    assert "<b>6</b> games." in answer.text
+    assert "data-live data-last" in answer.text
+    assert "live.js" not in answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    entrants, games = Page(answer.text).tables
+    told = known(world, path)
+    assert entrants[1][0] == "mine@3 challenger"
+    for row, entrant in zip(entrants[1:], told.entrants, strict=True):
+        assert row[0].startswith(f"{entrant.bot}@{entrant.version}")
+        assert row[1:] == [
+            str(entrant.games),
+            str(entrant.wins),
+            fixed(entrant.mean_place),
+            fixed(entrant.points, 1),
+        ]
+    assert [row[0] for row in games[1:]] == [str(number) for number in range(1, 7)]
+
+
+def test_a_challenge_that_is_broken_off_says_so(world: World, path: str) -> None:
+    """Where an opponent is disqualified before the end, nothing more comes, and nobody is blamed for it."""
+    play_next(world.store)
+    disqualify(world.store, "mine", "it plays for another")
+    text = logged_in(world, "ann").get(path).text
+    assert ">broken off</span>" in text
+    assert "<b>2</b> of 6 games could be played" in text
+    assert "data-live data-last" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "status"), [(None, 303), ("ben", 404), ("ann", 200), ("oper", 200)], ids=str
+)
+def test_a_challenge_is_for_who_asked_and_operators(
+    world: World, path: str, name: str | None, status: int
+) -> None:
+    """Its page and its games; to others there is nothing, not even to the owner of an opponent."""
+    play_next(world.store)
+    game = known(world, path).games[0].game
+    visitor = browser(world) if name is None else logged_in(world, name)
+    for address in (path, f"{path}/games/{game}"):
+        answer = visitor.get(address)
+        assert answer.status_code == status
+        assert ("mine@" in answer.text) == (status == 200)
+        assert (answer.headers.get("location") == "/login") == (status == 303)
+
+
+def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
+    """With what the challenger's bots said; of what the opponent said the challenger sees nothing."""
+    play_next(world.store)
+    for line in known(world, path).games:
+        address = f"{path}/games/{line.game}"
+        assert address in Page(logged_in(world, "ann").get(path).text).links
+        text = logged_in(world, "ann").get(address).text
+        page = Page(text)
+        result = page.tables[0]
+        assert len(page.tables) == 5
+        assert "Ratings" not in text
+        assert [row[0] for row in result[1:]] == sorted(str(seat.place) for seat in line.seats)
+        assert {"r1t1", "r3t9"} <= set(page.ids)
+        own = {seat for seat, each in enumerate(line.seats) if each.bot == "mine"}
+        assert {int(seat) for seat in re.findall(r"seat (\d): secret of mine", text)} == own
+        assert {int(seat) for seat in re.findall(r"seat (\d): keeping", text)} == own
+        for_operators = logged_in(world, "oper").get(address).text
+        assert len(re.findall(r"seat \d: secret of mine", for_operators)) == 3
+
+
+def test_a_game_is_found_in_its_own_challenge_alone(world: World, path: str) -> None:
+    """Rated games and those of other challenges are not in it."""
+    visitor = logged_in(world, "ann")
+    other = visitor.post("/bots/mine/challenges", data={"opponent": "greedy"}).headers["location"]
+    for _ in range(4):
+        play_next(world.store)
+    (game, *_) = known(world, other).games
+    assert visitor.get(f"{other}/games/{game.game}").status_code == 200
+    for wrong in (game.game, "logged-0-0", "nothing"):
+        assert visitor.get(f"{path}/games/{wrong}").status_code == 404
+    assert visitor.get(f"/games/{game.game}").status_code == 404
+
+
+def test_the_list_has_ones_own_newest_first(world: World, stable: Stable) -> None:
+    """Page after page, everything once; nothing of others, also for an operator."""
+    assert "No challenges yet" in logged_in(world, "ann").get("/challenges").text
+    for number in range(A_PAGE + 2):
+        world.now = START.replace(year=2027, month=1 + number % 12, day=1 + number)
+        answer = logged_in(world, "ann").post("/bots/mine/challenges", data={"opponent": "greedy"})
+        assert answer.status_code == 303
+    visitor = logged_in(world, "ann")
+    first = Page(visitor.get("/challenges").text)
+    older = next(link for link in first.links if link.startswith("/challenges?before="))
+    second = Page(visitor.get(older).text)
+    listed = [
+        link
+        for page in (first, second)
+        for link in page.links
+        if re.fullmatch(r"/challenges/[0-9a-f]+", link)
+    ]
+    assert listed == [f"/challenges/{each.id}" for each in world.store.challenges.newest(stable.ann.id)]
+    assert all(row[1:4] == ["waiting", "mine@3", "greedy@1"] for row in first.tables[0][1:])
+    assert "/challenges" in second.links
+    assert "No challenges yet" in logged_in(world, "oper").get("/challenges").text
+    assert "No older challenges" in visitor.get("/challenges?before=1").text
+    assert browser(world).get("/challenges").headers["location"] == "/login"

@@ -1,0 +1,171 @@
+"""A bot's page for everybody, and what its owner can do there: choose what plays, take it off, challenge."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from arena.owners import MOST_DEALS, MOST_OPPONENTS, Owners, WantedChallenge
+from arena.store import KnownBot, Store
+from web.api.refusals import REFUSED, refusal
+from web.board import PROVISIONAL_DEVIATION
+from web.botpage import Where, read_bot_page
+from web.caller import Callers
+from web.opponents import read_opponents
+from web.pages.account import Session
+from web.privacy import viewer_of
+from web.problems import Problem
+from web.reading import LARGEST_VERSION, Before, BotName, OfVersion
+from web.rendering import page
+from web.text import visible
+
+_METHODS: Final = ["GET", "HEAD"]
+_LONGEST_OPPONENT: Final = 64
+
+VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
+VersionsBefore = Annotated[int | None, Query(ge=1, le=LARGEST_VERSION)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Typed:
+    """What stands in the form of a challenge."""
+
+    opponents: tuple[str, ...] = ()
+    deals: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refused:
+    """What was refused: the form to which it belongs, why, and what was typed there."""
+
+    form: str
+    problem: Problem
+    typed: _Typed = _Typed()
+
+
+def bot_pages(store: Store, owners: Owners, callers: Callers) -> APIRouter:
+    """Return the routes of bots. What changes something takes a session; programs have the API."""
+    router = APIRouter(
+        prefix="/bots/{bot}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+    bots = _Bots(store, owners)
+    router.add_api_route("", bots.show, methods=_METHODS)
+    for path, action in (
+        ("/version", bots.play_version),
+        ("/state", bots.change_state),
+        ("/challenges", bots.challenge),
+    ):
+        router.add_api_route(path, action, methods=["POST"])
+    return router
+
+
+class _Bots:
+    """Answers the requests."""
+
+    def __init__(self, store: Store, owners: Owners) -> None:
+        self._store = store
+        self._owners = owners
+
+    def show(  # noqa: PLR0913, PLR0917 - what of the bot is looked at
+        self,
+        request: Request,
+        bot: BotName,
+        version: OfVersion = None,
+        before: Before = None,
+        versions: VersionsBefore = None,
+        done: str = "",
+    ) -> Response:
+        known = self._store.bots.find(bot)
+        if known is None:
+            raise HTTPException(404, "There is no bot of this name.")
+        where = Where(version=version, before=before, versions=versions)
+        return self._page(request, known, where, done=done)
+
+    def play_version(
+        self, request: Request, session: Session, bot: BotName, number: VersionNumber
+    ) -> Response:
+        try:
+            self._owners.play_version(session.account.id, bot, number)
+        except REFUSED as error:
+            return self._refused(request, bot, _Refused(form="version", problem=refusal(error)))
+        return _back(bot, "version")
+
+    def change_state(
+        self,
+        request: Request,
+        session: Session,
+        bot: BotName,
+        state: Annotated[Literal["active", "retired"], Form()],
+    ) -> Response:
+        change = self._owners.retire if state == "retired" else self._owners.come_back
+        try:
+            change(session.account.id, bot)
+        except REFUSED as error:
+            return self._refused(request, bot, _Refused(form="state", problem=refusal(error)))
+        return _back(bot, state)
+
+    def challenge(
+        self,
+        request: Request,
+        session: Session,
+        bot: BotName,
+        opponent: Annotated[list[str], Form(default_factory=list)],
+        deals: Annotated[int, Form(ge=1, le=MOST_DEALS)] = 1,
+    ) -> Response:
+        # Written out, what is no name can be shown, and looked up: some databases take no NUL.
+        names = tuple(visible(name.strip())[:_LONGEST_OPPONENT] for name in opponent if name.strip())
+        wanted = WantedChallenge(bot=bot, version=None, opponents=names, deals=deals)
+        try:
+            made = self._owners.challenge(session.account.id, wanted)
+        except REFUSED as error:
+            typed = _Typed(opponents=names, deals=deals)
+            refused = _Refused(form="challenge", problem=refusal(error), typed=typed)
+            return self._refused(request, bot, refused)
+        return RedirectResponse(f"/challenges/{made.id}", 303)
+
+    def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
+        """Say why beside the form, to whom has one.
+
+        Raises:
+            Problem: The bot is not theirs.
+        """
+        known = self._store.bots.find(bot)
+        if known is None or not viewer_of(request).owns(known.account):
+            raise refused.problem
+        return self._page(request, known, refused=refused)
+
+    def _page(
+        self,
+        request: Request,
+        bot: KnownBot,
+        where: Where = Where(),  # noqa: B008 - frozen
+        *,
+        done: str = "",
+        refused: _Refused | None = None,
+    ) -> Response:
+        viewer = viewer_of(request)
+        owns, private = viewer.owns(bot.account), viewer.may_see(bot.account)
+        return page(
+            request,
+            "bot.html",
+            status=200 if refused is None else refused.problem.status_code,
+            bot=bot,
+            shown=read_bot_page(self._store, bot, where, private=private),
+            where=where,
+            owns=owns,
+            private=private,
+            opponents=read_opponents(self._store, bot) if owns else (),
+            most_opponents=MOST_OPPONENTS,
+            most_deals=MOST_DEALS,
+            provisional_deviation=PROVISIONAL_DEVIATION,
+            done=done if owns else "",
+            wrong="" if refused is None else refused.form,
+            error=None if refused is None else refused.problem.detail.removesuffix("."),
+            typed=_Typed() if refused is None else refused.typed,
+        )
+
+
+def _back(bot: str, done: str) -> Response:
+    # The notice stands at the top; without a place of its own the answer would keep that of the form.
+    return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
