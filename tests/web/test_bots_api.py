@@ -1,0 +1,284 @@
+"""Bots and versions for programs: for everybody to read, for their owners to change."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.accounts import Scope
+from arena.rating import conservative
+from arena.store import BotState, KnownBot
+from tests.accounts.world import World
+from tests.builders import START, add_bots
+from tests.web.people import browser, logged_in, program, token
+from tests.web.stable import Stable, bench, disqualify, fill_stable
+from tests.web.test_api import pages
+
+MINE = "/api/v1/bots/mine"
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, with three versions, and others."""
+    return fill_stable(world)
+
+
+def owner(world: World, stable: Stable) -> TestClient:
+    """Return a program of ann's that may do what owners do."""
+    return program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
+
+
+def bot(world: World, name: str = "mine") -> KnownBot:
+    """Return what the store knows of a bot."""
+    found = world.store.bots.find(name)
+    assert found is not None
+    return found
+
+
+def test_everybody_sees_bots(world: World, stable: Stable) -> None:
+    """By name, page after page, whatever they are called; with the reason why one does not play."""
+    add_bots(world.store, [("<b>bold & co</b>", "eve")])
+    bench(world.store, "other", "it was gone 5 times")
+    visitor = browser(world)
+    listed = [each for page in pages(visitor, "/api/v1/bots?limit=2", "bots") for each in page]
+    assert [each["name"] for each in listed] == ["<b>bold & co</b>", "greedy", "mine", "other", "random"]
+    assert listed == visitor.get("/api/v1/bots").json()["bots"]
+    assert listed[2:4] == [
+        {
+            "name": "mine",
+            "author": stable.ann.name,
+            "house": False,
+            "state": "active",
+            "reason": None,
+            "since": (START + timedelta(days=3)).isoformat().replace("+00:00", "Z"),
+            "version": 3,
+            "newest": 3,
+        },
+        {
+            "name": "other",
+            "author": stable.ben.name,
+            "house": False,
+            "state": "benched",
+            "reason": "it was gone 5 times",
+            "since": START.isoformat().replace("+00:00", "Z"),
+            "version": 1,
+            "newest": 1,
+        },
+    ]
+    assert visitor.get(MINE).json() == listed[2]
+    for address in ("/api/v1/bots/nobody", "/api/v1/bots/nobody/versions", "/api/v1/bots/%00%00"):
+        assert visitor.get(address).status_code == 404
+    assert visitor.get("/api/v1/bots?after=%00").status_code == 422
+
+
+def test_everybody_sees_versions(world: World, stable: Stable) -> None:
+    """With what they are made of, whether they can play, and how they did in every list."""
+    assert stable.versions
+    world.store.bots.play_version("mine", 2, START)
+    known = world.store.bots.versions("mine")
+    world.store.bots.note_gone({each.source for each in known if each.number > 1}, START)
+    listed = [each for page in pages(browser(world), f"{MINE}/versions?limit=2", "versions") for each in page]
+    assert listed == browser(world).get(f"{MINE}/versions").json()["versions"]
+    assert [(each["number"], each["playing"], each["available"]) for each in listed] == [
+        (3, False, True),
+        (2, True, True),
+        (1, False, False),
+    ]
+    for each, told in zip(known, listed, strict=True):
+        assert (told["image"], told["sha256"], told["size"]) == (each.source, each.sha256, each.size)
+        assert told["note"] is None
+        assert [result["players"] for result in told["results"]] == [0, 2, 3, 4, 5]
+        for result in told["results"]:
+            entry = each.results[result.pop("players")]
+            assert result == {
+                "games": entry.games,
+                "wins": entry.wins,
+                "mean_place": entry.place_sum / entry.games if entry.games else None,
+                "faulty": entry.faulty,
+                "mean": entry.rating.mean,
+                "deviation": entry.rating.deviation,
+                "score": conservative(entry.rating),
+            }
+    assert [each["results"][0]["games"] for each in listed] == [0, 1, 2]
+
+
+def test_a_house_bot_came_of_no_file(world: World, stable: Stable) -> None:
+    """It has an image and nothing else."""
+    assert stable.house
+    (told,) = browser(world).get("/api/v1/bots/greedy/versions").json()["versions"]
+    assert (told["sha256"], told["size"], told["note"]) == (None, None, None)
+    assert told["image"].startswith("sha256:")
+
+
+def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> None:
+    """It takes the scope read; a bot belongs to an account, and not to whoever has its author's name."""
+    notes = ["note of mine@3 <i>", "note of mine@2 <i>", "note of mine@1 <i>"]
+    nothing = [None] * 3
+
+    def seen(client: TestClient) -> list[str | None]:
+        return [each["note"] for each in client.get(f"{MINE}/versions").json()["versions"]]
+
+    assert seen(owner(world, stable)) == seen(logged_in(world, "ann")) == notes
+    assert seen(logged_in(world, "oper")) == notes
+    assert seen(logged_in(world, "ben")) == seen(browser(world)) == nothing
+    assert seen(program(world, token(world, stable.ann, {Scope.SUBMIT}))) == nothing
+    assert seen(program(world, token(world, stable.ben, {Scope.READ, Scope.SUBMIT}))) == nothing
+    add_bots(world.store, [("handmade", "ann")])
+    (handmade,) = owner(world, stable).get("/api/v1/bots/handmade/versions").json()["versions"]
+    assert handmade["note"] is None
+
+
+def test_owners_list_their_own(world: World, stable: Stable) -> None:
+    """Bots of the account, and no other's."""
+    add_bots(world.store, [("handmade", "ann")])
+    answer = owner(world, stable).get("/api/v1/account/bots").json()
+    assert answer == {"bots": [browser(world).get(MINE).json()], "next": None}
+    assert logged_in(world, "oper").get("/api/v1/account/bots").json()["bots"] == []
+    assert (
+        program(world, token(world, stable.ann, {Scope.SUBMIT})).get("/api/v1/account/bots").status_code
+        == 403
+    )
+
+
+def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
+    """Back, forward, off the ladder, and on again; each answer is the bot as it is then."""
+    client = owner(world, stable)
+    wanted: list[tuple[dict[str, object], tuple[str, int]]] = [
+        ({"version": 1}, ("active", 1)),
+        ({"version": 3, "state": None}, ("active", 3)),
+        ({"state": "retired"}, ("retired", 3)),
+        ({"state": "retired"}, ("retired", 3)),
+        ({"state": "active"}, ("active", 3)),
+        ({"state": "retired"}, ("retired", 3)),
+        ({"version": 2}, ("active", 2)),
+    ]
+    for change, expected in wanted:
+        world.later(minutes=1)
+        before = bot(world)
+        answer = client.patch(MINE, json=change)
+        assert answer.status_code == 200, answer.text
+        told = answer.json()
+        assert (told["state"], told["version"]) == expected
+        assert (bot(world).state, bot(world).playing) == expected
+        changed = (before.state, before.playing) != expected
+        assert bot(world).since == (world.now if changed else before.since)
+    bench(world.store, "mine", "it was gone 5 times")
+    told = logged_in(world, "ann").patch(MINE, json={"state": "active"}).json()
+    assert (told["state"], told["reason"]) == ("active", None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"version": None, "state": None},
+        {"version": 1, "state": "active"},
+        {"version": 1, "state": "retired"},
+        {"version": 4},
+        {"version": 0},
+        {"version": 10**30},
+        {"version": "first"},
+        {"state": "disqualified"},
+        {"state": "benched"},
+        {"version": 1, "name": "yours"},
+        [1],
+    ],
+)
+def test_half_of_a_change_is_none(world: World, stable: Stable, change: object) -> None:
+    """What can't be done leaves the bot as it was; the problem says what is wrong."""
+    before = bot(world)
+    answer = owner(world, stable).patch(MINE, json=change)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["hint"]
+    assert bot(world) == before
+
+
+def gone(world: World) -> None:
+    """Remove the images of all versions but the second."""
+    world.store.bots.note_gone({world.store.bots.versions("mine")[1].source}, START)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "name", "change", "status", "words"),
+    [
+        (None, "other", {"state": "retired"}, 403, "other belongs to ben"),
+        (None, "greedy", {"version": 1}, 403, "greedy belongs to house"),
+        (None, "nobody", {"version": 1}, 404, "no bot called nobody"),
+        (gone, "mine", {"version": 1}, 409, "the image of mine@1 was removed"),
+        (gone, "mine", {"state": "active"}, 409, "the image of mine@3 was removed"),
+        (
+            lambda world: disqualify(world.store, "mine", "it cheated"),
+            "mine",
+            {"version": 1},
+            409,
+            "it cheated",
+        ),
+        (
+            lambda world: disqualify(world.store, "mine", "it cheated"),
+            "mine",
+            {"state": "active"},
+            409,
+            "cheated",
+        ),
+        (
+            lambda world: disqualify(world.store, "mine", "it cheated"),
+            "mine",
+            {"state": "retired"},
+            409,
+            "cheat",
+        ),
+        (None, "mine", {"version": 9}, 422, "no version 9: it has 1 to 3"),
+    ],
+)
+def test_what_is_refused_changes_nothing(  # noqa: PLR0913, PLR0917 - what is asked for, and what is said
+    world: World,
+    stable: Stable,
+    earlier: Callable[[World], None] | None,
+    name: str,
+    change: dict[str, object],
+    status: int,
+    words: str,
+) -> None:
+    """The problem says why, and what to do."""
+    if earlier:
+        earlier(world)
+    before = world.store.bots.listed()
+    answer = owner(world, stable).patch(f"/api/v1/bots/{name}", json=change)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert words in answer.json()["detail"]
+    assert answer.json()["hint"]
+    assert world.store.bots.listed() == before
+
+
+def test_only_the_owner_changes_a_bot(world: World, stable: Stable) -> None:
+    """Not with a token for something else, not another, not an operator, not from another site."""
+    reader = program(world, token(world, stable.ann, set(Scope) - {Scope.SUBMIT, Scope.OPERATE}))
+    hijacked = logged_in(world, "ann")
+    hijacked.headers["Sec-Fetch-Site"] = "cross-site"
+    for client, status in (
+        (browser(world), 401),
+        (reader, 403),
+        (hijacked, 403),
+        (logged_in(world, "ben"), 403),
+        (logged_in(world, "oper"), 403),
+    ):
+        assert client.patch(MINE, json={"state": "retired"}).status_code == status
+    assert bot(world).state is BotState.ACTIVE
+
+
+def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> None:
+    """Newest first; the next page is of the same; a version without its bot is nobody's."""
+    assert stable.versions
+    visitor = browser(world)
+    everything = list(pages(visitor, "/api/v1/games?limit=2", "games"))
+    assert sum(map(len, everything)) == 3
+    assert list(pages(visitor, "/api/v1/games?limit=2&bot=mine", "games")) == everything
+    (second,) = pages(visitor, "/api/v1/games?bot=mine&version=2", "games")
+    assert [each["game"] for each in second] == ["logged-0-0"]
+    first = pages(visitor, "/api/v1/games?bot=mine&version=1&limit=1", "games")
+    assert [each["game"] for page in first for each in page] == ["early-0-1", "early-0-0"]
+    for nothing in ("bot=mine&version=9", "bot=random", "bot=nobody"):
+        assert visitor.get(f"/api/v1/games?{nothing}").json() == {"games": [], "next": None}
+    refused = visitor.get("/api/v1/games?version=2")
+    assert (refused.status_code, "name its bot" in refused.json()["detail"]) == (422, True)

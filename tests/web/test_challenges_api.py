@@ -1,0 +1,206 @@
+"""Challenges for programs: asked for by owners, played, and seen by who asked."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.accounts import Scope
+from arena.replay import parse, verify
+from arena.store import KnownAccount
+from tests.accounts.world import World
+from tests.builders import START, host_report
+from tests.web.people import browser, logged_in, program, token
+from tests.web.stable import Stable, add_version, disqualify, fill_stable, play_next
+from tests.web.test_api import pages
+
+MINE = "/api/v1/bots/mine/challenges"
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, with three versions, and others."""
+    return fill_stable(world)
+
+
+def owner(world: World, account: KnownAccount) -> TestClient:
+    """Return a program of an owner's."""
+    return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
+
+
+def play_all(world: World) -> None:
+    """Play every match that waits."""
+    while world.store.reads.totals().matches_waiting:
+        play_next(world.store)
+
+
+def test_a_challenge_is_asked_for_and_played(world: World, stable: Stable) -> None:
+    """It says who plays at once, and how it went in the end; replays are true, and no rating knows of it."""
+    client = owner(world, stable.ann)
+    before = (world.store.reads.games(), world.store.reads.leaderboard())
+    wanted = {"opponents": ["greedy", "mine@1"], "version": 2, "deals": 2}
+    answer = client.post(MINE, json=wanted)
+    assert answer.status_code == 201, answer.text
+    made = answer.json()
+    nothing = {"games": 0, "wins": 0, "mean_place": None, "points": None}
+    assert answer.headers["Location"] == f"/api/v1/challenges/{made['id']}"
+    assert made == {
+        "id": made["id"],
+        "bot": "mine",
+        "version": 2,
+        "created": world.now.isoformat().replace("+00:00", "Z"),
+        "deals": 2,
+        "state": "waiting",
+        "entrants": [
+            {"bot": "mine", "version": 2} | nothing,
+            {"bot": "greedy", "version": 1} | nothing,
+            {"bot": "mine", "version": 1} | nothing,
+        ],
+        "games": [],
+    }
+    assert client.get(answer.headers["Location"]).json() == made
+    play_all(world)
+    done = client.get(answer.headers["Location"]).json()
+    assert (done["state"], len(done["games"])) == ("done", 6)
+    assert [each["games"] for each in done["entrants"]] == [6, 6, 6]
+    for each in done["games"]:
+        replay = parse(client.get(f"{answer.headers['Location']}/games/{each['game']}/replay").text)
+        assert verify(replay) is None
+        assert replay.game == each["game"]
+        seats = [(seat["bot"], seat["version"], seat["points"], seat["place"]) for seat in each["seats"]]
+        assert seats == [
+            (seat.bot, seat.version, points, place)
+            for seat, points, place in zip(replay.seats, replay.totals, replay.places, strict=True)
+        ]
+    assert (world.store.reads.games(), world.store.reads.leaderboard()) == before
+
+
+def test_what_plays_challenges_by_itself(world: World, stable: Stable) -> None:
+    """Without a version it is the one that plays, and without a number of deals it is one."""
+    world.store.bots.play_version("mine", 2, START)
+    made = owner(world, stable.ann).post(MINE, json={"opponents": ["other"], "version": None}).json()
+    assert (made["version"], made["deals"]) == (2, 1)
+    assert [(each["bot"], each["version"]) for each in made["entrants"]] == [("mine", 2), ("other", 1)]
+
+
+def test_owners_list_their_own(world: World, stable: Stable) -> None:
+    """Newest first, page after page; others, and operators, list their own."""
+    client = owner(world, stable.ann)
+    ids = [client.post(MINE, json={"opponents": ["greedy"]}).json()["id"] for _ in range(3)]
+    play_all(world)
+    whole, first, second = (
+        *pages(client, "/api/v1/challenges", "challenges"),
+        *pages(client, "/api/v1/challenges?limit=2", "challenges"),
+    )
+    assert [each["id"] for each in whole] == ids[::-1]
+    assert (first, second) == (whole[:2], whole[2:])
+    assert whole[0] == client.get(f"/api/v1/challenges/{ids[-1]}").json()
+    for name in ("ben", "oper"):
+        assert logged_in(world, name).get("/api/v1/challenges").json() == {"challenges": [], "next": None}
+
+
+def test_a_challenge_is_for_who_asked(world: World, stable: Stable) -> None:
+    """And for operators; the challenged learn nothing of it here, and a game has to be one of it."""
+    client = owner(world, stable.ann)
+    one, two = (client.post(MINE, json={"opponents": ["other"]}).headers["Location"] for _ in range(2))
+    play_all(world)
+    (game, *_) = client.get(one).json()["games"]
+    replay = f"{one}/games/{game['game']}/replay"
+    for address in (one, replay):
+        assert client.get(address).status_code == 200
+        assert logged_in(world, "oper").get(address).status_code == 200
+        assert owner(world, stable.ben).get(address).status_code == 404
+        assert browser(world).get(address).status_code == 401
+        assert program(world, token(world, stable.ann, {Scope.SUBMIT})).get(address).status_code == 403
+    assert client.get(f"{two}/games/{game['game']}/replay").status_code == 404
+    assert client.get("/api/v1/challenges/abad1dea").json() == owner(world, stable.ben).get(one).json()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({}, "opponents: field required"),
+        ({"opponents": []}, "opponents"),
+        ({"opponents": ["greedy"] * 5}, "opponents"),
+        ({"opponents": ["greedy", "greedy"]}, "name each opponent once"),
+        ({"opponents": ["mine"]}, "name each opponent once"),
+        ({"opponents": ["nobody"]}, "no bot called nobody"),
+        ({"opponents": ["greedy@7"]}, "greedy@7 can't play"),
+        ({"opponents": ["greedy@first"]}, "after @ comes the number of a version, such as greedy@1"),
+        ({"opponents": ["\N{SNOWMAN}@"]}, "no bot called \N{SNOWMAN}"),
+        ({"opponents": ["gr\0edy"]}, "pattern"),
+        ({"opponents": ["gr\ud800edy"]}, "unicode"),
+        ({"opponents": ["retired"]}, "retired is retired"),
+        ({"opponents": ["greedy"], "version": 9}, "mine@9 can't play"),
+        ({"opponents": ["greedy"], "version": 0}, "version"),
+        ({"opponents": ["greedy"], "deals": 0}, "deals"),
+        ({"opponents": ["greedy"], "deals": 7}, "deals"),
+        ({"opponents": ["greedy"], "rated": True}, "rated"),
+    ],
+)
+def test_what_can_not_be_played_is_told(
+    world: World, stable: Stable, wanted: dict[str, object], words: str
+) -> None:
+    """With 422, and nothing is written."""
+    add_version(world.store, stable.ben, "retired", 1)
+    world.store.bots.retire("retired", START)
+    client = owner(world, stable.ann)
+    # The client's own JSON has no lone surrogates.
+    answer = client.post(MINE, content=json.dumps(wanted), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422, answer.text
+    assert words in answer.json()["detail"]
+    assert answer.json()["hint"]
+    assert world.store.challenges.newest(stable.ann.id) == ()
+
+
+@pytest.mark.parametrize(
+    ("earlier", "bot", "status", "words"),
+    [
+        (None, "other", 403, "other belongs to ben"),
+        (None, "nobody", 404, "no bot called nobody"),
+        (lambda world: disqualify(world.store, "mine", "it cheated"), "mine", 409, "it cheated"),
+        (lambda world: world.store.writes.record_host(host_report("swap"), ()), "mine", 503, "just now"),
+    ],
+)
+def test_who_may_not_ask_is_told(  # noqa: PLR0913, PLR0917 - what is asked for, and what is said
+    world: World,
+    stable: Stable,
+    earlier: Callable[[World], None] | None,
+    bot: str,
+    status: int,
+    words: str,
+) -> None:
+    """What a host lacks is told to its operator alone."""
+    if earlier:
+        earlier(world)
+    answer = owner(world, stable.ann).post(f"/api/v1/bots/{bot}/challenges", json={"opponents": ["greedy"]})
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert words in answer.json()["detail"]
+    assert "swap" not in answer.text
+    assert world.store.challenges.newest(stable.ann.id) == ()
+
+
+def test_so_many_a_day(world: World, stable: Stable) -> None:
+    """429 after three within a day, and another one on the next."""
+    wanted = {"opponents": ["greedy"]}
+    client = owner(world, stable.ann)
+    answers = [client.post(MINE, json=wanted) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
+    assert "3 is the most" in answers[-1].json()["detail"]
+    assert len(world.store.challenges.newest(stable.ann.id)) == 3
+    world.later(days=1)
+    assert owner(world, stable.ann).post(MINE, json=wanted).status_code == 201
+
+
+def test_it_takes_the_scope_submit(world: World, stable: Stable) -> None:
+    """Not with a token for less, nor from another site."""
+    hijacked = logged_in(world, "ann")
+    hijacked.headers["Sec-Fetch-Site"] = "cross-site"
+    for client, status in (
+        (browser(world), 401),
+        (program(world, token(world, stable.ann, {Scope.READ, Scope.TOKENS})), 403),
+        (hijacked, 403),
+    ):
+        assert client.post(MINE, json={"opponents": ["greedy"]}).status_code == status
+    assert logged_in(world, "ann").post(MINE, json={"opponents": ["greedy"]}).status_code == 201

@@ -1,0 +1,135 @@
+"""What bots left of a game, for programs of their owners."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.accounts import Scope
+from arena.rules import Rules
+from arena.store import KnownAccount, Quota
+from tests.accounts.world import World
+from tests.builders import add_bots, play_set
+from tests.store.test_submissions import game, new, qualify
+from tests.web.people import browser, logged_in, program, token
+from tests.web.stable import NOTE, STDERR, Stable, fill_stable, play_next
+
+LOGGED = "/api/v1/games/logged-0-0/logs"
+SUBMISSION = "5ca1ab1e"
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, and a game in which it sat in the middle: ``logged-0-0``."""
+    return fill_stable(world)
+
+
+def reader(world: World, account: KnownAccount) -> TestClient:
+    """Return a program that may read."""
+    return program(world, token(world, account, {Scope.READ}))
+
+
+def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
+    """What was printed and noted there, with round and turn, and nothing of what others did."""
+    answer = reader(world, stable.ann).get(LOGGED)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    log = world.store.reads.game_log("logged-0-0")
+    assert log is not None
+    told = answer.json()
+    (seat,) = told.pop("seats")
+    assert told == {"game": "logged-0-0", "match": "logged-0"}
+    made = seat.pop("decisions")
+    assert seat == {
+        "seat": 1,
+        "bot": "mine",
+        "version": 2,
+        "exit_code": 1,
+        "out_of_memory": True,
+        "trouble": None,
+        "stderr": f"seat 1: {STDERR}",
+    }
+    assert [(each["round"], each["turn"]) for each in made] == [
+        (round_, turn) for round_ in (1, 2, 3) for turn in range(1, Rules(players=3).turns)
+    ]
+    for decision, asked in zip(made, (step[1] for step in log.record.steps), strict=True):
+        assert asked is not None
+        assert (decision["fault"], decision["trouble"]) == (asked.fault, asked.trouble)
+        assert (decision["note"], decision["millis"]) == (f"seat 1: {NOTE}", asked.millis)
+    assert "seat 0: " not in answer.text
+    assert "seat 2: " not in answer.text
+
+
+def test_a_decision_without_a_word_is_not_told(world: World, stable: Stable) -> None:
+    """In a game without notes and faults there are no decisions."""
+    (seat,) = reader(world, stable.ben).get("/api/v1/games/early-0-0/logs").json()["seats"]
+    assert (seat["bot"], seat["decisions"], seat["stderr"], seat["exit_code"]) == ("other", [], "", None)
+
+
+def test_operators_see_every_seat(world: World, stable: Stable) -> None:
+    """With a session, or a token for what operators do; a token for less is as good as nobody's."""
+    assert stable.house
+    session = logged_in(world, "oper")
+    told = session.get(LOGGED).json()["seats"]
+    assert [(seat["bot"], seat["seat"]) for seat in told] == [("other", 0), ("mine", 1), ("greedy", 2)]
+    (operator,) = [account for account in world.store.people.accounts() if account.name == "oper"]
+    whole = program(world, token(world, operator, {Scope.READ, Scope.OPERATE}))
+    assert whole.get(LOGGED).json()["seats"] == told
+    assert reader(world, operator).get(LOGGED).status_code == 404
+
+
+def test_nobody_else_learns_that_there_is_a_game(world: World, stable: Stable) -> None:
+    """Who has no bot in it is told what is told of no game, whatever the author of a bot is called."""
+    (handmade,) = add_bots(world.store, [("handmade", "ann")])
+    play_set(world.store, [(handmade, stable.other)], Rules(players=2), name="strange")
+    stranger = reader(world, stable.ann)
+    there, nowhere = (stranger.get(f"/api/v1/games/{id_}/logs") for id_ in ("strange-0-0", "never-0-0"))
+    assert there.status_code == nowhere.status_code == 404
+    assert there.json() == nowhere.json()
+    assert reader(world, stable.ben).get("/api/v1/games/strange-0-0/logs").status_code == 200
+
+
+def test_it_takes_the_scope_read(world: World, stable: Stable) -> None:
+    """Without a token nothing is told, and with one for something else neither, of any game."""
+    sender = program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.TOKENS}))
+    for address in (LOGGED, "/api/v1/games/never-0-0/logs"):
+        assert browser(world).get(address).status_code == 401
+        assert sender.get(address).status_code == 403
+
+
+def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
+    """They are its sender's, and it is no version yet."""
+    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
+    world.store.desk.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), quota)
+    qualify(world.store, SUBMISSION)
+    world.store.desk.add_game(game("q", SUBMISSION, (stable.house[0], None)), played=0)
+    play_next(world.store)
+    (seat,) = reader(world, stable.ann).get("/api/v1/games/q-0-0/logs").json()["seats"]
+    assert (seat["seat"], seat["bot"], seat["version"]) == (1, "fresh", None)
+    assert seat["stderr"] == f"seat 1: {STDERR}"
+    assert reader(world, stable.ben).get("/api/v1/games/q-0-0/logs").status_code == 404
+
+
+def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
+    """For who asked for it and for who was challenged: each their own seat, or several."""
+    client = program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
+    wanted = {"opponents": ["mine@1", "other"]}
+    made = client.post("/api/v1/bots/mine/challenges", json=wanted)
+    assert made.status_code == 201, made.text
+    play_next(world.store)
+    (first,) = client.get(made.headers["Location"]).json()["games"]
+    address = f"/api/v1/games/{first['game']}/logs"
+    seats = client.get(address).json()["seats"]
+    assert [(seat["seat"], seat["bot"], seat["version"]) for seat in seats] == [
+        (0, "mine", 3),
+        (1, "mine", 1),
+    ]
+    (seat,) = reader(world, stable.ben).get(address).json()["seats"]
+    assert (seat["seat"], seat["bot"]) == (2, "other")
+
+
+def test_faults_are_told_without_notes_too(world: World, stable: Stable) -> None:
+    """In a game with a dummy as well; after the third the stand-in plays, and there is nothing to tell."""
+    versions = (stable.versions[0], stable.other)
+    play_set(world.store, [versions], Rules(players=2, dummy=True, soy_sauce=True), name="dummy", faults=0.3)
+    (seat,) = reader(world, stable.ann).get("/api/v1/games/dummy-0-0/logs").json()["seats"]
+    assert [each["note"] for each in seat["decisions"]] == [None] * 3
+    assert {each["fault"] for each in seat["decisions"]} <= {"timeout", "illegal"}
