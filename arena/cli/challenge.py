@@ -41,7 +41,9 @@ def challenge(  # noqa: PLR0913 - its options
         elif no_follow:
             typer.echo(known.id)
         else:
-            _print(known, site.address)
+            _print(known, _page(site, known))
+        if no_follow:
+            say(f"{_page(site, known)} shows how far it is")
     if known.state == "failed":
         say("the arena could not play all of it, for a fault of its own: ask again")
         raise typer.Exit(WRONG)
@@ -49,7 +51,7 @@ def challenge(  # noqa: PLR0913 - its options
 
 def _followed(site: Site, asked: Challenge) -> Any:  # noqa: ANN401 - JSON
     """Tell each game when it has been played, and return the challenge when it is over."""
-    look = f"challenge {asked.id} goes on by itself"
+    look = f"the challenge goes on by itself: {_page(site, asked)} shows how far it is"
     told: Any = None
     played = 0
     try:
@@ -87,7 +89,11 @@ def _result(game: PlayedGame) -> str:
     return ", ".join(f"{seat.place}. {seat.bot}@{seat.version} {seat.points}" for seat in seats)
 
 
-def _print(known: Challenge, site: str) -> None:
+def _page(site: Site, known: Challenge) -> str:
+    return visible(f"{site.address}/challenges/{known.id}")
+
+
+def _print(known: Challenge, page: str) -> None:
     rows = [
         (
             f"{each.bot}@{each.version}",
@@ -100,4 +106,4 @@ def _print(known: Challenge, site: str) -> None:
     ]
     print_table(_COLUMNS, rows, numbers=_COLUMNS[1:])
     for game in known.games:
-        typer.echo(visible(f"{site}/games/{game.game}"))
+        typer.echo(f"{page}/games/{visible(game.game)}")

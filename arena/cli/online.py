@@ -32,5 +32,11 @@ def visiting() -> Iterator[Site]:
 
 
 def part(text: str) -> str:
-    """Return what somebody typed as one part of a path."""
-    return quote(text, safe="@")
+    """Return a name or an id that somebody typed as one part of a path.
+
+    Raises:
+        ClientError: It would be none, or lead elsewhere.
+    """
+    if not text.strip("."):
+        raise ClientError(f"{text!r} is the name of nothing")
+    return quote(text, safe="@", errors="replace")

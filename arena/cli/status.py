@@ -36,13 +36,15 @@ def status(
 def _all(site: Site, *, as_json: bool) -> None:
     bots = list(site.pages("/account/bots", "bots"))
     newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
-    on_their_way = [each for each in newest if each.get("ended") is None]
+    on_their_way = [each for each in newest if site.read(each, Submission).ended is None]
     if as_json:
         print_json({"bots": bots, "submissions": on_their_way})
         return
     known = [site.read(each, Bot) for each in bots]
     if known:
         print_table(("bot", "plays", "newest", "state"), [_row(each) for each in known])
+    if known and on_their_way:
+        typer.echo()
     _print_submissions(site, on_their_way)
     for each in known:
         _notice(each)
@@ -71,6 +73,8 @@ def _one(site: Site, name: str, *, as_json: bool) -> None:
         typer.echo()
         print_versions([site.read(each, Version) for each in versions])
         _notice(known)
+    if bot is not None and submissions:
+        typer.echo()
     _print_submissions(site, submissions)
 
 
@@ -88,7 +92,6 @@ def _print_submissions(site: Site, told: list[Any]) -> None:
         name = one.bot if one.version is None else f"{one.bot}@{one.version}"
         why = f"{one.cause.kind}: {one.cause.text}" if one.cause else one.waiting or ""
         rows.append((one.id, f"{one.received.astimezone():%Y-%m-%d %H:%M}", name, one.stage, why))
-    typer.echo()
     print_table(("submission", "received", "bot", "stage", "why"), rows)
 
 

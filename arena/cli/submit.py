@@ -5,6 +5,7 @@ import time
 from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.filesize import decimal
 
 from arena.cli.bar import sending_bar
 from arena.cli.console import INTERRUPTED, WRONG, say
@@ -70,7 +71,7 @@ def _sent(site: Site, target: str, name: str | None, note: str) -> Any:  # noqa:
             f"{site.address} received something else than was sent (SHA-256 {received.sha256} and not "
             f"{body.sha256}): submit it again"
         )
-    say(f"{received.bot}: {received.size} bytes sent, submission {received.id}")
+    say(f"{received.bot}: {decimal(received.size)} sent, {site.address}/submissions/{received.id}")
     return told
 
 

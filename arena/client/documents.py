@@ -37,12 +37,16 @@ class Cause:
     """Why a submission was rejected.
 
     Attributes:
+        stage: What it had reached.
         kind: What went wrong, in a word.
         text: The same in words.
+        hint: What to try.
     """
 
+    stage: str
     kind: str
     text: str
+    hint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """An author at home: types commands, with a configuration of their own, against a site that runs."""
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -89,3 +90,15 @@ def ended(process: "subprocess.Popen[str]") -> Said:
     """Wait for the end of a command."""
     out, err = process.communicate(timeout=WAIT_SECONDS)
     return Said(process.returncode, out, err)
+
+
+def drained(terminal: int) -> str:
+    """Return everything that is written to a terminal until its other end is closed."""
+    seen = b""
+    try:
+        while piece := os.read(terminal, 1000):
+            seen += piece
+    except OSError:
+        pass  # how Linux says that nobody is at the other end any more
+    os.close(terminal)
+    return seen.decode()

@@ -12,7 +12,8 @@ from tests.client.live import Live, live
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Give a site that a module's tests share; each has authors and bots of its own."""
-    with live(tmp_path_factory.mktemp("data")) as running:
+    plenty = {"ARENA_BOTS_PER_AUTHOR": "99", "ARENA_SUBMISSIONS_A_DAY": "99"}
+    with live(tmp_path_factory.mktemp("data"), **plenty) as running:
         yield running
 
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from arena.accounts import Scope
-from tests.cli.author import Author
+from tests.cli.author import Author, drained
 from tests.cli.command import COMMAND, environment
 from tests.client.live import answering
 from tests.web.site import START_SECONDS
@@ -47,14 +47,8 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
     while b"Token: " not in seen:
         seen += os.read(ours, 1000)
     os.write(ours, f"{token}\n".encode())
-    try:
-        while piece := os.read(ours, 1000):
-            seen += piece
-    except OSError:
-        pass  # how Linux says that nobody is at the other end any more
-    os.close(ours)
+    text = seen.decode() + drained(ours)
     assert process.wait(START_SECONDS) == 0
-    text = seen.decode()
     assert f"make a token at {author.live.url}/account, with the scopes read and submit" in text
     assert "logged in" in text
     assert token not in text

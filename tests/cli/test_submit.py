@@ -1,7 +1,10 @@
 """``arena submit``: sent, followed to the end, and what is said where it ends badly."""
 
 import json
+import os
+import pty
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +15,8 @@ import pytest
 
 from arena.store import KnownSubmission
 from arena.submitting.stages import Cause, CauseKind, Request, Stage
-from tests.cli.author import Author, Said, ended, interrupted
+from tests.cli.author import Author, Said, drained, ended, interrupted
+from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, live
 from tests.client.relay import relayed
 from tests.demo.running import await_that
@@ -57,7 +61,7 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
         id_ = submitted(site, "winner").id
         stderr = typing.stderr
         assert stderr is not None
-        assert stderr.readline() == f"arena: winner: 20 bytes sent, submission {id_}\n"
+        assert stderr.readline() == f"arena: winner: 20 bytes sent, {site.url}/submissions/{id_}\n"
         assert "received" in stderr.readline()
         site.store.desk.wait(id_, "no room\x1b[2J for images")
         assert r"waits: no room\x1b[2J for images" in stderr.readline()
@@ -137,6 +141,27 @@ def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
     assert "goes on by itself: `arena status patient`" in said.err
     assert "Traceback" not in said.err
     assert submitted(author.live, "patient").stage is Stage.RECEIVED
+
+
+def test_a_terminal_sees_a_bar(author: Author) -> None:
+    """With bytes, on stderr alone, and without colours where somebody wants none."""
+    author.log_in("ann")
+    (author.home / "barred.py").write_text("x = 1\n" * 100_000)
+    for more in ({}, {"NO_COLOR": "1"}):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(  # noqa: S603 - the command under test
+            [*COMMAND, "submit", "barred.py", "--no-follow"],
+            cwd=author.home,
+            env=environment() | author.settings | {"TERM": "xterm", "COLUMNS": "100"} | more,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        ) as process:
+            os.close(theirs)
+            seen = drained(ours)
+            assert process.stdout is not None
+            assert process.stdout.read().decode().strip() == author.live.store.desk.newest(bot="barred")[0].id
+        assert "600.0/600.0 kB" in seen
+        assert ("\x1b[3" in seen) == (not more)
 
 
 @contextmanager

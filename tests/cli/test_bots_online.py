@@ -1,0 +1,242 @@
+"""What authors see of their bots from home, and which version they let play."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.author import Author, Said, ended, interrupted
+from tests.client.live import live
+from tests.demo.running import await_that
+from tests.store.builders import START, add_bot
+from tests.store.test_submissions import CAUSE, PLENTY, new
+from tests.web.stable import bench, disqualify, fill_stable, play_next
+
+
+@contextmanager
+def at_home(folder: Path) -> Iterator[Author]:
+    """Give ann, who has the bot ``mine`` with three versions and some games, and is logged in."""
+    home, data = folder / "home", folder / "data"
+    home.mkdir()
+    data.mkdir()
+    with live(data) as site:
+        fill_stable(site.world)
+        author = Author(home, site)
+        author.log_in("ann")
+        yield author
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Iterator[Author]:
+    """Give ann for a test that changes something."""
+    with at_home(tmp_path) as author:
+        yield author
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
+    """Give ann for tests that only look."""
+    with at_home(tmp_path_factory.mktemp("ann")) as author:
+        yield author
+
+
+def fine(said: Said) -> list[list[str]]:
+    """Return the words of what a command printed, line by line."""
+    assert said.code == 0, said.err
+    assert "\x1b" not in said.out + said.err
+    return [line.split() for line in said.out.splitlines()]
+
+
+def submit(ann: Author, id_: str, bot: str) -> None:
+    """Write down that ann has sent a file."""
+    (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
+    ann.live.store.desk.add(new(id_, bot, "ann", account.id), PLENTY)
+
+
+def test_status_shows_one_s_bots_and_what_is_on_its_way(ann: Author) -> None:
+    """And of a bot that does not play why, and what brings it back."""
+    rows = fine(ann.types("status"))
+    assert rows == [["bot", "plays", "newest", "state"], ["mine", "mine@3", "3", "active"]]
+    submit(ann, "a1", "mine")
+    submit(ann, "a2", "fresh")
+    ann.live.store.desk.wait("a1", "no room\x1b[2J")
+    submit(ann, "a3", "over")
+    ann.live.store.desk.reject("a3", CAUSE, START)
+    bench(ann.live.store, "mine", "it was gone 5 times")
+    said = ann.types("status")
+    rows = fine(said)
+    assert rows[1] == ["mine", "-", "3", "benched"]
+    assert [row[0] for row in rows[4:]] == ["a2", "a1"]
+    assert r"no room\x1b[2J" in said.out
+    assert "mine is benched: it was gone 5 times. A new version brings it back" in said.err
+    assert "`arena return mine`" in said.err
+    told = json.loads(ann.types("status", "--json").out)
+    assert [each["name"] for each in told["bots"]] == ["mine"]
+    assert [each["id"] for each in told["submissions"]] == ["a2", "a1"]
+
+
+def test_who_has_no_bot_is_told_how_to_get_one(author: Author) -> None:
+    """On stderr; as JSON there is nothing."""
+    author.log_in("eve")
+    said = author.types("status")
+    assert (said.code, said.out) == (0, "")
+    assert "arena submit" in said.err
+    assert json.loads(author.types("status", "--json").out) == {"bots": [], "submissions": []}
+
+
+def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
+    """With results, stages and causes; a bot that was only ever rejected has submissions alone."""
+    submit(ann, "a1", "mine")
+    ann.live.store.desk.reject("a1", CAUSE, START)
+    submit(ann, "a2", "never")
+    ann.live.store.desk.reject("a2", CAUSE, START)
+    said = ann.types("status", "mine")
+    rows = fine(said)
+    assert rows[0] == ["mine@3", "active"]
+    assert [row[:2] for row in rows[3:6]] == [["3", "plays"], ["2", rows[4][1]], ["1", rows[5][1]]]
+    assert "note of mine@2 <i>" in said.out
+    assert "crash: it ended with exit code 3" in said.out
+    told = json.loads(ann.types("status", "mine", "--json").out)
+    assert (told["bot"]["version"], len(told["versions"]), len(told["submissions"])) == (3, 3, 1)
+    assert "a2" in ann.types("status", "never").out
+    assert json.loads(ann.types("status", "never", "--json").out)["bot"] is None
+    nobody = ann.types("status", "nobody")
+    assert (nobody.code, nobody.out) == (2, "")
+    assert "there is no bot nobody" in nobody.err
+
+
+def test_versions_come_with_their_results(reader: Author) -> None:
+    """Newest first; everybody may look, and notes are for the owner."""
+    said = reader.types("versions", "mine")
+    rows = fine(said)
+    assert [row[0] for row in rows] == ["version", "3", "2", "1"]
+    assert "note of mine@2 <i>" in said.out
+    told = json.loads(reader.types("versions", "mine", "--json").out)
+    assert [each["number"] for each in told] == [3, 2, 1]
+    assert told[2]["results"][0]["games"] == 2
+    others = fine(reader.types("versions", "other"))
+    assert len(others) == 2
+    missing = reader.types("versions", "nobody")
+    assert (missing.code, missing.out, len(missing.err.splitlines())) == (1, "", 1)
+
+
+def test_an_owner_chooses_what_plays(ann: Author) -> None:
+    """Back, off, on again; what can't be done is said as the site says it."""
+    for words, said in (
+        (("rollback", "mine", "1"), "mine@1 plays"),
+        (("rollback", "mine", "3"), "mine@3 plays"),
+        (("retire", "mine"), "mine is retired"),
+        (("return", "mine"), "mine@3 plays"),
+    ):
+        done = ann.types(*words)
+        assert (done.code, done.out, done.err) == (0, "", f"arena: {said}\n")
+    known = ann.live.store.bots.find("mine")
+    assert known is not None
+    assert (known.playing, known.state) == (3, "active")
+    for words in (
+        ("rollback", "mine", "9"),
+        ("retire", "other"),
+        ("retire", "nobody"),
+        ("return", "../account"),
+    ):
+        refused = ann.types(*words)
+        assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1), refused.err
+    for words in (("retire", ""), ("return", ".."), ("versions", "."), ("logs", "..")):
+        refused = ann.types(*words)
+        assert (refused.code, refused.out) == (2, "")
+        assert "is the name of nothing" in refused.err
+    disqualify(ann.live.store, "mine", "it cheats")
+    assert ann.types("return", "mine").code == 1
+    assert "mine is disqualified: it cheats" in ann.types("status").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["rollback", "mine"],
+        ["rollback", "mine", "0"],
+        ["rollback", "mine", "last"],
+        ["challenge", "mine"],
+        ["challenge", "mine", "greedy", "--deals", "7"],
+        ["challenge", "mine", "greedy", "--version", "0"],
+        ["logs"],
+        ["status", "--all"],
+    ],
+)
+def test_rubbish_is_wrong_usage(reader: Author, words: list[str]) -> None:
+    """Nothing is asked of the site."""
+    said = reader.types(*words)
+    assert (said.code, said.out) == (2, "")
+    assert "Error: " in said.err
+
+
+def test_logs_show_one_s_own_seats(reader: Author) -> None:
+    """Notes, faults and stderr, safe for a terminal; of others there is nothing."""
+    said = reader.types("logs", "logged-0-0")
+    fine(said)
+    first, *_ = lines = said.out.splitlines()
+    assert first == "seat 1: mine@2 (exit code 1, ended by the kernel for memory)"
+    assert r"    seat 1: secret of mine \x1b[31m" in lines
+    assert r"keeping <wasabi>\u202e for squid" in said.out
+    assert "round 1, turn 1: " in said.out
+    assert "seat 0" not in said.out
+    told = json.loads(reader.types("logs", "logged-0-0", "--json").out)
+    assert [seat["bot"] for seat in told["seats"]] == ["mine"]
+    for game in ("nothing", "../../account", "\x1b[2J"):
+        missing = reader.types("logs", game)
+        assert (missing.code, missing.out, len(missing.err.splitlines())) == (1, "", 1)
+        assert "\x1b" not in missing.err
+
+
+def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
+    """Each game as it comes, then who won how many, and where the games are."""
+    with ann.typing("challenge", "mine", "greedy", "other", "--version", "2") as typing:
+        assert typing.stderr is not None
+        await_that(lambda: bool(asked(ann)), "a challenge")
+        for _ in range(3):
+            play_next(ann.live.store)
+        said = ended(typing)
+    rows = fine(said)
+    assert rows[0] == ["bot", "games", "wins", "place", "points"]
+    assert [row[:2] for row in rows[1:4]] == [["mine@2", "3"], ["greedy@1", "3"], ["other@1", "3"]]
+    page = f"{ann.live.url}/challenges/{asked(ann)[0]}/games/"
+    assert [row[0].startswith(page) for row in rows[4:]] == [True] * 3
+    assert said.err.count("arena: game ") == 3
+    assert "1. " in said.err
+
+
+def asked(ann: Author) -> list[str]:
+    """Return the ids of ann's challenges."""
+    (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
+    return [each.id for each in ann.live.store.challenges.newest(account.id, None, 10)]
+
+
+def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
+    """After Ctrl-C, or when nobody wants to wait."""
+    with ann.typing("challenge", "mine", "mine@1") as typing:
+        await_that(lambda: bool(asked(ann)), "a challenge")
+        said = interrupted(typing)
+    assert said.code == 130
+    page = f"{ann.live.url}/challenges/{asked(ann)[0]}"
+    assert f"goes on by itself: {page} shows" in said.err
+    told = ann.types("challenge", "mine", "greedy", "--no-follow", "--json")
+    assert json.loads(told.out)["state"] == "waiting"
+    second = ann.types("challenge", "mine", "greedy", "--no-follow")
+    assert second.out == f"{asked(ann)[0]}\n"
+    for words in (["nobody"], ["greedy@99"], ["mine"], ["greedy", "random", "other", "mine@1", "mine@2"]):
+        refused = ann.types("challenge", "mine", *words)
+        assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+
+
+def test_the_leaderboard_of_a_site_is_that_of_its_machine(reader: Author) -> None:
+    """The same table, and the same JSON, of all games and of games of some number of players."""
+    add_bot(reader.live.store, "newcomer")
+    data = str(reader.live.uploads.parent)
+    for more in ((), ("--players", "3"), ("--json",), ("--json", "--players", "3")):
+        here = reader.types("leaderboard", *more, ARENA_DATA_DIR=data)
+        there = reader.types("leaderboard", "--site", *more)
+        assert (there.code, there.err) == (0, "")
+        assert there.out == here.out
+        assert "greedy" in there.out
