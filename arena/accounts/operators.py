@@ -1,6 +1,7 @@
 """What operators do with accounts. Each change is written to the audit log in the same transaction."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
 
 from arena.accounts.errors import NoSuchAccount
@@ -8,7 +9,16 @@ from arena.accounts.names import check_account_name
 from arena.accounts.password_rules import check_new_password
 from arena.accounts.passwords import Passwords
 from arena.accounts.sources import Sources, hash_of
-from arena.store import AuditEntry, KnownAccount, NewAccount, NewAuditEntry, People, Role
+from arena.store import (
+    AccountQuota,
+    AuditEntry,
+    KnownAccount,
+    NewAccount,
+    NewAuditEntry,
+    People,
+    Role,
+    WrongState,
+)
 
 
 class Operators:
@@ -48,16 +58,53 @@ class Operators:
             NoSuchAccount: Nobody has that name.
             PasswordRefused: The password can't be used.
         """
-        found = self._people.account(name)
-        if found is None:
-            raise NoSuchAccount(f"there is no account {name}")
-        check_new_password(password, found.account.name)
+        account = self._find(name)
+        check_new_password(password, account.name)
         self._people.set_password(
-            found.account.id,
+            account.id,
             self._passwords.hash(password),
             keep_tokens=False,
-            entry=self._entry(who, "reset-password", f"account:{found.account.name}"),
+            entry=self._entry(who, "reset-password", f"account:{account.name}"),
         )
+
+    def set_role(self, who: str, name: str, role: Role) -> KnownAccount:
+        """Change what an account may do. Its sessions and tokens may do no more than that from now on.
+
+        Raises:
+            LastOperator: There would be no operator any more.
+            NoSuchAccount: Nobody has that name.
+            WrongState: It may do that already.
+        """
+        account = self._find(name)
+        entry = self._entry(who, "set-role", f"account:{account.name}", f"to {role}")
+        if not self._people.set_role(account.id, role, entry):
+            raise WrongState(f"{account.name} has the role {role} already")
+        return self._find(name)
+
+    def set_quota(self, who: str, name: str, quota: AccountQuota) -> None:
+        """Set how much an account may send, as far as there is a number; the rest stays what it is.
+
+        Raises:
+            NoSuchAccount: Nobody has that name.
+        """
+        account = self._find(name)
+        words = [
+            f"{number} {what.replace('_', ' ')}"
+            for what, number in asdict(quota).items()
+            if number is not None
+        ]
+        entry = self._entry(who, "set-quota", f"account:{account.name}", ", ".join(words))
+        self._people.set_quota(account.id, quota, entry)
+
+    def reset_quota(self, who: str, name: str) -> None:
+        """Let the arena's own settings count for an account again.
+
+        Raises:
+            NoSuchAccount: Nobody has that name.
+        """
+        account = self._find(name)
+        entry = self._entry(who, "set-quota", f"account:{account.name}", "the arena's own")
+        self._people.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
         """Return the secret of a new invitation: it lets one person register within so many days."""
@@ -78,6 +125,12 @@ class Operators:
     def audit(self, limit: int) -> Sequence[AuditEntry]:
         """Return the last entries of the audit log, oldest first."""
         return self._people.audit(limit)
+
+    def _find(self, name: str) -> KnownAccount:
+        found = self._people.account(name)
+        if found is None:
+            raise NoSuchAccount(f"there is no account {name}")
+        return found.account
 
     def _entry(self, who: str, what: str, subject: str = "", detail: str = "") -> NewAuditEntry:
         return NewAuditEntry(at=self._sources.now(), who=who, what=what, subject=subject, detail=detail)

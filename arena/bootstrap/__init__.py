@@ -2,8 +2,9 @@
 
 from arena.bootstrap.arena import Arena, open_arena
 from arena.bootstrap.athome import ArenaAtHome, open_at_home
+from arena.bootstrap.chances import utc_now
 from arena.bootstrap.errors import CannotStart
-from arena.bootstrap.host import examine_host, slots_of_host
+from arena.bootstrap.host import examine_host, limits_of_this_host, slots_of_host
 from arena.bootstrap.intake import open_keeper, open_submissions
 from arena.bootstrap.logs import configure_logs
 from arena.bootstrap.results import open_results
@@ -14,10 +15,12 @@ __all__ = [
     "CannotStart",
     "configure_logs",
     "examine_host",
+    "limits_of_this_host",
     "open_arena",
     "open_at_home",
     "open_keeper",
     "open_results",
     "open_submissions",
     "slots_of_host",
+    "utc_now",
 ]

@@ -8,7 +8,7 @@ import typer
 
 from arena.admission import StrangersRefused
 from arena.bootstrap import CannotStart, open_keeper, open_results, open_submissions
-from arena.cli import users
+from arena.cli import bots, ladder, quarantine, users
 from arena.cli.console import WRONG, fail, say
 from arena.cli.operating import write_down
 from arena.cli.playing import explained
@@ -22,9 +22,28 @@ from arena.store import StoreError
 _MIB: Final = 1024 * 1024
 
 app = typer.Typer(help="For whoever runs the arena.", no_args_is_help=True)
-for command in (users.create_user, users.reset_password, users.list_users, users.invite, users.audit):
+for command in (
+    users.create_user,
+    users.reset_password,
+    users.set_role,
+    users.set_quota,
+    users.show_user,
+    users.list_users,
+    users.invite,
+    users.audit,
+    bots.bots,
+    bots.bench,
+    bots.unbench,
+    bots.retire,
+    bots.play_version,
+    bots.disqualify,
+    bots.reinstate,
+    ladder.ladder,
+    quarantine.quarantine,
+    quarantine.release,
+    submissions,
+):
     app.command()(command)
-app.command()(submissions)
 
 
 @app.callback()

@@ -1,4 +1,4 @@
-"""What the commands of operators have in common: the services, who acts, and the audit log."""
+"""What the commands of operators have in common: the store, who acts, and the audit log."""
 
 import os
 import pwd
@@ -10,19 +10,27 @@ from arena.accounts.operators import Operators
 from arena.bootstrap import CannotStart, open_results
 from arena.cli.console import fail
 from arena.names import WrongName
-from arena.settings import WrongSettings, read_settings
-from arena.store import StoreError
+from arena.operators import OperationRefused
+from arena.settings import Settings, WrongSettings, read_settings
+from arena.store import Store, StoreError
+
+
+@contextmanager
+def opened_arena() -> Iterator[tuple[Settings, Store]]:
+    """Give an arena's settings and store; what is refused or fails becomes a sentence and an exit code."""
+    try:
+        settings = read_settings()
+        with closing(open_results(settings)) as store:
+            yield settings, store
+    except (AccountError, CannotStart, OperationRefused, StoreError, WrongName, WrongSettings) as error:
+        fail(str(error))
 
 
 @contextmanager
 def operating() -> Iterator[Operators]:
-    """Give what operators do with accounts; what is refused or fails becomes a sentence and an exit code."""
-    try:
-        settings = read_settings()
-        with closing(open_results(settings)) as store:
-            yield open_accounts(store.people, settings.registration).operators
-    except (AccountError, CannotStart, StoreError, WrongName, WrongSettings) as error:
-        fail(str(error))
+    """Give what operators do with accounts; the rest as :func:`opened_arena`."""
+    with opened_arena() as (settings, store):
+        yield open_accounts(store.people, settings.registration).operators
 
 
 def who() -> str:

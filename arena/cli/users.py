@@ -4,15 +4,22 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from arena.cli.console import say
-from arena.cli.operating import operating, who
+from arena.accounts import open_accounts
+from arena.cli.bots import plain, print_bots
+from arena.cli.console import fail, say
+from arena.cli.operating import opened_arena, operating, who
+from arena.cli.terminal import print_json, print_table
+from arena.operators import QuotaStatus, UserStatus, user_status
 from arena.settings import RegistrationMode, read_settings
-from arena.store import Role
+from arena.store import AccountQuota, KnownAccount, Role
+from arena.submitting.opening import open_receiver
+
+_MOST = 1_000_000
 
 Name = Annotated[str, typer.Argument(help="Of the account.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Number = Annotated[int | None, typer.Option(min=0, max=_MOST)]
 
 
 def create_user(
@@ -34,15 +41,74 @@ def reset_password(name: Name) -> None:
     say(f"{name} has a new password; all its sessions and tokens have ended")
 
 
-def list_users() -> None:
+def set_role(
+    name: Name, role: Annotated[Role, typer.Argument(help="What it may do from now on: user or operator.")]
+) -> None:
+    """Change what an account may do, its sessions and tokens with it."""
+    with operating() as operators:
+        changed = operators.set_role(who(), name, role)
+    typer.echo(f"{changed.name} {changed.role}")
+
+
+def set_quota(
+    name: Name,
+    *,
+    submissions_a_day: Number = None,
+    bots: Number = None,
+    challenges_a_day: Number = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Let the arena's own settings count again.")] = False,
+) -> None:
+    """Set how much an account may send, other than the arena's own settings say."""
+    quota = AccountQuota(submissions_a_day=submissions_a_day, bots=bots, challenges_a_day=challenges_a_day)
+    if reset == (quota != AccountQuota()):
+        fail("name --submissions-a-day, --bots or --challenges-a-day with a number, or --reset for all three")
+    with operating() as operators:
+        if reset:
+            operators.reset_quota(who(), name)
+        else:
+            operators.set_quota(who(), name, quota)
+    _print_quotas(_status(name))
+
+
+def show_user(name: Name, *, as_json: Json = False) -> None:
+    """Show an account: its bots, what it may send and has sent, its ways in."""
+    status = _status(name)
+    if as_json:
+        print_json(_plain_status(status))
+        return
+    account = status.account
+    rows = [
+        ("role", account.role.value),
+        ("since (UTC)", f"{account.created:%Y-%m-%d}"),
+        ("submissions within 24 hours", str(status.submissions)),
+        ("tokens that work", str(status.tokens)),
+        ("browsers that are logged in", str(status.sessions)),
+    ]
+    print_table(("account", account.name), rows)
+    typer.echo()
+    _print_quotas(status)
+    if status.bots:
+        typer.echo()
+        print_bots(list(status.bots))
+
+
+def list_users(*, as_json: Json = False) -> None:
     """List all accounts."""
     with operating() as operators:
         users = operators.users()
-    table = Table("name", "role", "since (UTC)", "deleted (UTC)", box=None, pad_edge=False)
-    for user in users:
-        deleted = "" if user.deleted is None else f"{user.deleted:%Y-%m-%d}"
-        table.add_row(user.name, user.role, f"{user.created:%Y-%m-%d}", deleted)
-    Console().print(table)
+    if as_json:
+        print_json([_plain(user) for user in users])
+        return
+    rows = [
+        (
+            user.name,
+            user.role.value,
+            f"{user.created:%Y-%m-%d}",
+            "" if user.deleted is None else f"{user.deleted:%Y-%m-%d}",
+        )
+        for user in users
+    ]
+    print_table(("name", "role", "since (UTC)", "deleted (UTC)"), rows)
 
 
 def invite(
@@ -73,3 +139,51 @@ def _new_password() -> str:
         asked: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
         return asked
     return sys.stdin.readline().rstrip("\r\n")
+
+
+def _status(name: str) -> UserStatus:
+    with opened_arena() as (settings, store):
+        accounts = open_accounts(store.people, settings.registration)
+        receiver = open_receiver(settings, store)
+        return user_status(store, accounts, receiver, settings.challenges_a_day, name)
+
+
+def _quotas(status: UserStatus) -> dict[str, QuotaStatus]:
+    return {
+        "submissions_a_day": status.submissions_a_day,
+        "bots": status.most_bots,
+        "challenges_a_day": status.challenges_a_day,
+    }
+
+
+def _print_quotas(status: UserStatus) -> None:
+    rows = [
+        (name.replace("_", " "), str(quota.most), "set for this account" if quota.own else "the arena's own")
+        for name, quota in _quotas(status).items()
+    ]
+    print_table(("quota", "most", "from"), rows, numbers=("most",))
+
+
+def _plain(account: KnownAccount) -> dict[str, str | None]:
+    return {
+        "name": account.name,
+        "role": account.role,
+        "since": account.created.isoformat(),
+        "deleted": None if account.deleted is None else account.deleted.isoformat(),
+    }
+
+
+def _plain_status(status: UserStatus) -> dict[str, object]:
+    return {
+        "name": status.account.name,
+        "role": status.account.role,
+        "since": status.account.created.isoformat(),
+        "bots": [plain(bot) for bot in status.bots],
+        "quotas": {
+            name: {"most": quota.most, "from": "account" if quota.own else "arena"}
+            for name, quota in _quotas(status).items()
+        },
+        "submissions": status.submissions,
+        "tokens": status.tokens,
+        "sessions": status.sessions,
+    }

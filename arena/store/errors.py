@@ -16,7 +16,7 @@ StoreError
 ├── QuotaReached       somebody has sent as much as may be sent
 ├── TooManyTokens      an account has as many as it may have
 ├── VersionGone        a version's image was removed
-└── WrongState         a bot or a match is not in a state that allows it
+└── WrongState         something is not in a state that allows it
 """
 
 
@@ -85,4 +85,4 @@ class VersionGone(StoreError):
 
 
 class WrongState(StoreError):
-    """A bot or a match is not in a state that allows what was asked for."""
+    """A bot, a match or an account is not in a state that allows what was asked for, or is so already."""

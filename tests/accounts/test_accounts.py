@@ -5,12 +5,28 @@ from pathlib import Path
 
 import pytest
 
-from arena.accounts import PasswordRefused, RegistrationRefused, Scope, TokenRefused, WrongCredentials
+from arena.accounts import (
+    PasswordRefused,
+    RegistrationRefused,
+    Scope,
+    TokenRefused,
+    WrongCredentials,
+    scopes_of,
+)
+from arena.accounts.errors import NoSuchAccount
 from arena.accounts.sessions import IDLE, LIFE
 from arena.accounts.tokens import LONGEST_DAYS, MOST, PREFIX
 from arena.names import WrongName
 from arena.settings import RegistrationMode
-from arena.store import InvitationRefused, NameTaken, Role, TooManyTokens
+from arena.store import (
+    AccountQuota,
+    InvitationRefused,
+    LastOperator,
+    NameTaken,
+    Role,
+    TooManyTokens,
+    WrongState,
+)
 from tests.accounts.world import PASSWORD, World
 
 NEW = "an entirely different phrase"
@@ -213,6 +229,62 @@ def test_the_power_to_operate_goes_with_the_role(world: World) -> None:
     found = world.accounts.tokens.find(secret)
     assert found is not None
     assert found.scopes == {Scope.OPERATE}
+
+
+def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
+    """Neither by tokens that were made before, nor by those made of them, nor in a browser that is open."""
+    operators, tokens, sessions = world.accounts.operators, world.accounts.tokens, world.accounts.sessions
+    ann, _ = (world.add(name, Role.OPERATOR) for name in ("ann", "ben"))
+    secret, _ = tokens.create(ann, name="t", scopes={Scope.OPERATE, Scope.READ, Scope.TOKENS}, days=1)
+    of_it, _ = tokens.create(ann, name="u", scopes={Scope.OPERATE}, days=1, by=tokens.find(secret))
+    browser = sessions.open(ann, "", instead_of=None)
+
+    assert operators.set_role("ben", "ANN", Role.USER).role is Role.USER
+
+    bearers = [tokens.find(each) for each in (secret, of_it)]
+    scopes = [bearer.scopes for bearer in bearers if bearer is not None]
+    assert scopes == [frozenset({Scope.READ, Scope.TOKENS}), frozenset()]
+    with pytest.raises(TokenRefused, match="not give away operate"):
+        tokens.create(ann, name="v", scopes={Scope.OPERATE}, days=1, by=bearers[0])
+    session = sessions.find(browser)
+    assert session is not None
+    assert session.account.role is Role.USER
+    assert Scope.OPERATE not in scopes_of(session.account.role)
+
+
+def test_the_role_of_the_last_operator_is_left_alone(world: World) -> None:
+    """As is one that an account has already; neither leaves a trace."""
+    operators = world.accounts.operators
+    world.add("ann", Role.OPERATOR)
+    world.add("ben")
+    with pytest.raises(LastOperator):
+        operators.set_role("ann", "ann", Role.USER)
+    with pytest.raises(WrongState, match="ben has the role user already"):
+        operators.set_role("ann", "ben", Role.USER)
+    with pytest.raises(NoSuchAccount, match="there is no account eve"):
+        operators.set_role("ann", "eve", Role.USER)
+    assert [entry.what for entry in operators.audit(9)] == ["create-user"] * 2
+
+
+def test_quotas_and_roles_are_written_down(world: World) -> None:
+    """Who changed them, of whom, and to what."""
+    operators = world.accounts.operators
+    ben = world.add("Ben")
+    operators.set_quota("ann", "ben", AccountQuota(submissions_a_day=3, bots=0))
+    assert world.store.people.quota(ben.id) == AccountQuota(submissions_a_day=3, bots=0)
+    operators.reset_quota("ann", "ben")
+    assert world.store.people.quota(ben.id) == AccountQuota()
+    operators.set_role("ann", "ben", Role.OPERATOR)
+    with pytest.raises(NoSuchAccount):
+        operators.set_quota("ann", "eve", AccountQuota(bots=1))
+    with pytest.raises(NoSuchAccount):
+        operators.reset_quota("ann", "eve")
+    log = [(entry.who, entry.what, entry.subject, entry.detail) for entry in operators.audit(3)]
+    assert log == [
+        ("ann", "set-quota", "account:Ben", "3 submissions a day, 0 bots"),
+        ("ann", "set-quota", "account:Ben", "the arena's own"),
+        ("ann", "set-role", "account:Ben", "to operator"),
+    ]
 
 
 def test_a_new_password_ends_the_other_sessions(world: World) -> None:
