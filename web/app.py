@@ -32,7 +32,9 @@ from web.pages import (
     challenge_pages,
     entry_pages,
     game_pages,
+    own_bots_pages,
     public_pages,
+    submission_pages,
 )
 from web.same_site import SameSite
 
@@ -63,13 +65,15 @@ def create_app(parts: Parts) -> FastAPI:
     app = FastAPI(title="Kaiten", openapi_url=None, max_body_size=_LARGEST_BODY)
     app.add_middleware(SameSite)
     app.add_middleware(SecurityHeaders)
-    callers, attempts = Callers(accounts), Attempts()
+    callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     app.include_router(public_pages(reads, callers))
     app.include_router(game_pages(parts.store, callers))
     app.include_router(bot_pages(parts.store, parts.owners, callers))
     app.include_router(challenge_pages(parts.store, callers))
     app.include_router(entry_pages(accounts, callers, attempts))
     app.include_router(account_pages(accounts, callers, attempts))
+    app.include_router(own_bots_pages(parts.store, callers))
+    app.include_router(submission_pages(parts.store, parts.receiver, callers))
     app.include_router(health_api(reads))
     app.include_router(replay_api(reads))
     app.include_router(description_api())

@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import HTTPException, Request
 
 from arena.accounts import Accounts, Scope, scopes_of
-from arena.store import ApiToken, KnownAccount, OpenSession
+from arena.store import ApiToken, Bots, BotState, KnownAccount, OpenSession
 from web.cookies import session_secret
 
 _BEARER: Final = "bearer "
@@ -23,12 +23,14 @@ class Caller:
         scopes: What they may do.
         session: That of the browser, or None.
         token: That of the program, or None.
+        benched: Names of the bots that sit out; looked up for a browser, whose pages say so.
     """
 
     account: KnownAccount
     scopes: frozenset[Scope]
     session: OpenSession | None
     token: ApiToken | None
+    benched: tuple[str, ...]
 
 
 class Callers:
@@ -36,10 +38,12 @@ class Callers:
 
     Args:
         accounts: Those of the site.
+        bots: Those of its people.
     """
 
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(self, accounts: Accounts, bots: Bots) -> None:
         self._accounts = accounts
+        self._bots = bots
 
     def note(self, request: Request) -> Caller | None:
         """Find out who asks and note it; a dependency of every page, and of data that is somebody's."""
@@ -55,7 +59,16 @@ class Callers:
         found = None if secret is None or len(secret) > _SECRET else self._accounts.sessions.find(secret)
         if found is None:
             return None
-        return Caller(account=found.account, scopes=scopes_of(found.account.role), session=found, token=None)
+        return Caller(
+            account=found.account,
+            scopes=scopes_of(found.account.role),
+            session=found,
+            token=None,
+            benched=self._benched(found.account),
+        )
+
+    def _benched(self, account: KnownAccount) -> tuple[str, ...]:
+        return tuple(bot.name for bot in self._bots.of_account(account.id) if bot.state is BotState.BENCHED)
 
     def _with_token(self, header: str) -> Caller | None:
         secret = header[len(_BEARER) :].strip()
@@ -64,7 +77,7 @@ class Callers:
         found = self._accounts.tokens.find(secret)
         if found is None:
             return None
-        return Caller(account=found.account, scopes=found.scopes, session=None, token=found.token)
+        return Caller(account=found.account, scopes=found.scopes, session=None, token=found.token, benched=())
 
 
 def caller_of(request: Request) -> Caller | None:

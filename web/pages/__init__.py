@@ -5,7 +5,9 @@ from web.pages.bots import bot_pages
 from web.pages.challenges import challenge_pages
 from web.pages.entry import entry_pages
 from web.pages.game import game_pages
+from web.pages.mine import own_bots_pages
 from web.pages.public import public_pages
+from web.pages.submissions import submission_pages
 
 __all__ = [
     "account_pages",
@@ -13,5 +15,7 @@ __all__ = [
     "challenge_pages",
     "entry_pages",
     "game_pages",
+    "own_bots_pages",
     "public_pages",
+    "submission_pages",
 ]

@@ -1,25 +1,14 @@
-// Keeps the leaderboard current while someone looks at it. The page is complete without.
+// Keeps a page current while someone looks at it, until the last change. The page is complete without.
+
+import { refresh } from "./fresh.js";
 
 const EVERY_MILLIS = 4000;
 let timer = 0;
 let asking = false;
 
-function inUse(board) {
-  const selection = document.getSelection();
-  return board.contains(document.activeElement) || (!selection.isCollapsed && selection.containsNode(board, true));
-}
-
-async function refresh() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-live]");
-  const board = document.querySelector("[data-live]");
-  if (fresh && !inUse(board) && fresh.innerHTML !== board.innerHTML) board.replaceWith(fresh);
-}
-
 async function tick() {
   clearTimeout(timer);
-  if (document.hidden || asking) return;
+  if (document.hidden || asking || document.querySelector("[data-last]")) return;
   asking = true;
   try {
     await refresh();

@@ -1,0 +1,378 @@
+"""Bots that are sent by the site's form and followed on its pages, in a real browser."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, Page, expect
+
+from arena.rules import Rules
+from arena.store import KnownSubmission, NewAuditEntry, Store, open_store
+from tests.browser.visits import CONTRAST, Visit, visit_of
+from tests.builders import add_bots, fill, host_report, play_set
+from tests.web.site import served
+from tests.web.submitted import CRASH, STDERR, finish_game, queue, send
+
+pytestmark = pytest.mark.chromium
+
+PASSWORD = "correct horse battery staple"  # noqa: S105 - a test's
+BOT = b"print('hello')\n" * 20_000
+LARGE = 24 * 1024 * 1024
+SOON = 15_000
+"""Milliseconds in which a page that asks every four seconds has seen everything."""
+
+WATCH_SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifts.push(shift.value);
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@dataclass(frozen=True)
+class Town:
+    """A site and the store behind it."""
+
+    port: str
+    store: Store
+
+    @property
+    def here(self) -> str:
+        """The site as its own machine sees it: a browser trusts that."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def there(self) -> str:
+        """The site as a network sees it: plain HTTP, where a browser hashes nothing."""
+        return f"http://arena.example:{self.port}"
+
+    def newest(self, bot: str) -> KnownSubmission:
+        """Return what was sent last for a bot."""
+        (found,) = self.store.desk.newest(bot=bot, limit=1)
+        return found
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    """Give a running site that takes bots."""
+    folder = tmp_path_factory.mktemp("data")
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        fill(store)
+        store.writes.record_host(host_report(), ())
+        with served(folder) as site:
+            yield Town(site.url.rpartition(":")[2], store)
+
+
+def register(visit: Visit, name: str) -> None:
+    """Make an account and be logged in."""
+    visit.open("/register")
+    visit.page.get_by_label("Name").fill(name)
+    visit.page.get_by_label("Password").fill(PASSWORD)
+    visit.page.get_by_role("button", name="Register").click()
+    expect(visit.page.get_by_role("heading", name=name)).to_be_visible()
+
+
+def look(visit: Visit, name: str) -> None:
+    """Keep a picture, and make sure that all text can be read and that nothing has moved by itself."""
+    visit.keep(name)
+    assert visit.page.evaluate(CONTRAST) == [], name
+
+
+def drop(page: Page, name: str, content: bytes) -> None:
+    """Let a file fall onto the page."""
+    dragged = page.evaluate_handle(
+        """([name, text]) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([text], name));
+          return transfer;
+        }""",
+        [name, content.decode()],
+    )
+    page.dispatch_event("h1", "dragover", {"dataTransfer": dragged})
+    expect(page.locator("form[data-over]")).to_be_visible()
+    page.dispatch_event("h1", "drop", {"dataTransfer": dragged})
+
+
+def qualify(town: Town, id_: str, games: int) -> None:
+    """Bring a received submission to its games, and play some."""
+    town.store.desk.inspected(id_, f"sha256:{id_}", datetime.now(UTC))
+    town.store.desk.qualifying(id_, datetime.now(UTC))
+    for number in range(games):
+        queue(town.store, id_, number)
+        finish_game(town.store)
+
+
+def send_by_dropping(visit: Visit, town: Town, bot: str) -> KnownSubmission:
+    """Fill the form in, and be where the submission is followed."""
+    page = visit.page
+    drop(page, "mybot.py", BOT)
+    expect(page.get_by_text("Python, 293.0 KiB")).to_be_visible()
+    page.get_by_label("Bot", exact=True).fill(bot)
+    page.get_by_label("Note").fill("likes wasabi")
+    page.get_by_role("button", name="Submit").click()
+    expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f]{16}$"))
+    sent = town.newest(bot)
+    assert (sent.kind, sent.size, sent.note) == ("python", len(BOT), "likes wasabi")
+    return sent
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "desktop"])
+def test_a_dropped_file_is_followed_to_its_first_game(
+    browser: Browser, town: Town, size: str, theme: str
+) -> None:
+    """Every stage turns over in the open page, is said aloud, and nothing jumps; pictures are kept."""
+    visit = visit_of(browser, town.here if theme == "light" else town.there, size, theme)
+    page, end = visit.page, f"{size}-{theme}"
+    page.add_init_script(WATCH_SHIFTS)
+    register(visit, f"ann-{end}")
+    bot = f"bot-{end}"
+    visit.open("/submit")
+    look(visit, f"submit-{end}")
+    assert page.evaluate("window.shifts") == []
+    sent = send_by_dropping(visit, town, bot)
+    page.evaluate("document.body.dataset.same = 'yes'")
+    now, said = page.locator("[aria-current=step]"), page.get_by_role("status")
+    expect(now).to_contain_text("received")
+    expect(said).to_be_empty()
+    town.store.desk.wait(sent.id, "no engine answers")
+    expect(page.locator(".now")).to_contain_text("It waits: no engine answers.")
+    look(visit, f"submission-waits-{end}")
+    qualify(town, sent.id, 1)
+    expect(now).to_contain_text("qualifying")
+    expect(said).to_contain_text(f"{bot}: qualifying. It plays three games")
+    expect(page.get_by_role("row", name="Game 1")).to_contain_text("of 3", timeout=SOON)
+    look(visit, f"submission-qualifying-{end}")
+    page.reload()
+    expect(now).to_contain_text("qualifying")
+    page.evaluate("document.body.dataset.same = 'yes'")
+    town.store.desk.activate(sent.id, datetime.now(UTC))
+    expect(page.get_by_role("heading", name=f"{bot}")).to_be_visible()
+    expect(said).to_contain_text(f"{bot}: active. It has qualified")
+    expect(page).to_have_title(re.compile("active"))
+    version = town.store.bots.version_id(bot, 1)
+    assert version is not None
+    table = (version, *add_bots(town.store, [(f"rival-{end}", "house")]))
+    play_set(town.store, [table], Rules(players=2), name=f"rated-{end}")
+    link = page.get_by_role("link", name="Its first rated game")
+    expect(link).to_be_visible(timeout=SOON)
+    look(visit, f"submission-active-{end}")
+    assert page.evaluate("document.body.dataset.same") == "yes"
+    page.get_by_role("link", name="Game 1").click()
+    expect(page.get_by_text("wasabi first")).to_be_visible()
+    look(visit, f"submission-game-{end}")
+    visit.open("/mine")
+    look(visit, f"mine-{end}")
+    visit.open("/submissions")
+    look(visit, f"submissions-{end}")
+    assert visit.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "wide"])
+def test_a_rejection_helps(browser: Browser, town: Town, size: str, theme: str) -> None:
+    """It comes without a reload, shows what was seen, and strangers' text does nothing there."""
+    visit = visit_of(browser, town.here, size, theme)
+    page, end = visit.page, f"{size}-{theme}"
+    register(visit, f"bea-{end}")
+    visit.open(f"/submit?bot=fails-{end}")
+    page.set_input_files("#file", FilePayload(name="mybot.mjs", mimeType="text/javascript", buffer=BOT))
+    expect(page.get_by_text("JavaScript, ")).to_be_visible()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("[aria-current=step]")).to_contain_text("received")
+    sent = town.newest(f"fails-{end}")
+    qualify(town, sent.id, 1)
+    town.store.desk.reject(sent.id, CRASH, datetime.now(UTC))
+    expect(page.get_by_role("heading", name="Why it was not taken")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("rejected")
+    expect(page.get_by_text("arena check")).to_contain_text(f"arena check fails-{end}.js")
+    printed = page.get_by_role("region", name="What the bot printed")
+    expect(printed).to_contain_text("</pre><script>")
+    assert not set(printed.inner_text()) & set("\x1b\N{RIGHT-TO-LEFT OVERRIDE}")
+    assert STDERR.isprintable() is False
+    look(visit, f"submission-rejected-{end}")
+    page.get_by_role("link", name="Submit it again").click()
+    expect(page.get_by_label("Bot", exact=True)).to_have_value(f"fails-{end}")
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_progress_is_shown_and_a_transfer_can_be_stopped(browser: Browser, town: Town) -> None:
+    """Bytes and per cent go up; whoever stops it has sent nothing, and can begin again."""
+    visit = visit_of(browser, town.here, "small", "light")
+    page = visit.page
+    register(visit, "carl")
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 4 * 1024 * 1024}
+    network.send("Network.emulateNetworkConditions", slow)
+    visit.open("/submit?bot=carls")
+    page.set_input_files("#file", FilePayload(name="mybot.tar.gz", mimeType="", buffer=bytes(LARGE)))
+    expect(page.get_by_text("An image's archive, 24.0 MiB")).to_be_visible()
+    page.get_by_role("button", name="Submit").click()
+    bar = page.get_by_role("progressbar")
+    expect(bar).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^[\d.]+ of 24\.0 MiB, [1-9]\d?%$"))).to_be_visible()
+    assert 0 < bar.evaluate("bar => bar.position") < 1
+    expect(page.get_by_role("button", name="Submit")).to_be_hidden()
+    look(visit, "submit-sending")
+    cancel = page.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_focused()
+    cancel.click()
+    expect(page.get_by_role("alert")).to_contain_text("Stopped. The arena has kept nothing")
+    expect(page.get_by_role("button", name="Submit")).to_be_focused()
+    expect(bar).to_be_hidden()
+    assert town.store.desk.newest(bot="carls") == ()
+    assert visit.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("amount", [len(BOT), LARGE])
+def test_what_is_refused_says_why_and_keeps_the_form(browser: Browser, town: Town, amount: int) -> None:
+    """Also where the answer comes long before the last byte was sent."""
+    visit = visit_of(browser, town.there, "small", "dark")
+    page = visit.page
+    register(visit, f"dora-{amount}")
+    visit.open("/submit")
+    page.get_by_label("Bot", exact=True).fill("greedy")
+    page.get_by_label("Note").fill("mine is better")
+    page.set_input_files("#file", FilePayload(name="mybot.tar", mimeType="", buffer=bytes(amount)))
+    page.get_by_role("button", name="Submit").click()
+    refusal = page.get_by_role("alert")
+    expect(refusal).to_contain_text("the name greedy belongs to a bot of house")
+    expect(refusal).to_contain_text("Send it under another name.")
+    look(visit, f"submit-refused-{amount}")
+    page.get_by_label("Bot", exact=True).fill(f"doras-{amount}")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", name=f"doras-{amount}")).to_be_visible()
+    assert town.newest(f"doras-{amount}").note == "mine is better"
+    assert [text for text in visit.complaints if "409" not in text] == []
+    page.context.close()
+
+
+def test_what_can_not_be_right_is_not_even_sent(browser: Browser, town: Town) -> None:
+    """A file that is too large for its kind, an empty one, two at a time."""
+    visit = visit_of(browser, town.here, "desktop", "light")
+    page = visit.page
+    register(visit, "emil")
+    visit.open("/submit?bot=emils")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.method))
+    for content, why in ((bytes(1024 * 1024 + 1), "1.0 MiB is the most"), (b"", "This file is empty.")):
+        page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=content))
+        expect(page.locator("output")).to_contain_text(why)
+        page.get_by_role("button", name="Submit").click()
+        expect(page.locator("#file:invalid")).to_be_focused()
+    two = page.evaluate_handle(
+        """() => {
+          const transfer = new DataTransfer();
+          for (const name of ["a.py", "b.py"]) transfer.items.add(new File(["x"], name));
+          return transfer;
+        }"""
+    )
+    page.dispatch_event("main", "drop", {"dataTransfer": two})
+    expect(page.get_by_role("alert")).to_contain_text("Those are 2 files.")
+    assert "PUT" not in requests
+    page.context.close()
+
+
+def test_the_keyboard_alone_is_enough(browser: Browser, town: Town) -> None:
+    """From the head of the page to what became of the bot, with a visible focus at each stop."""
+    visit = visit_of(browser, town.here, "desktop", "light")
+    page = visit.page
+    register(visit, "finn")
+    visit.open("/mine")
+    submit = page.get_by_role("link", name="Submit a bot")
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if submit.evaluate("link => link === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    name = page.get_by_label("Bot", exact=True)
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if name.evaluate("field => field === document.activeElement"):
+            break
+    page.keyboard.type("finns")
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert (page.evaluate("document.activeElement.id"), outline) == ("file", "solid")
+    with page.expect_file_chooser() as chosen:
+        page.keyboard.press("Enter")
+    chosen.value.set_files(FilePayload(name="mybot.py", mimeType="", buffer=BOT))
+    page.keyboard.press("Tab")
+    page.keyboard.type("by keys")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="finns")).to_be_visible()
+    assert town.newest("finns").note == "by keys"
+    page.context.close()
+
+
+def test_a_lost_connection_is_told_and_made_up_for(browser: Browser, town: Town) -> None:
+    """What happened meanwhile is there as soon as the site can be reached again."""
+    visit = visit_of(browser, town.here, "small", "light")
+    page = visit.page
+    register(visit, "gus")
+    visit.open("/submit?bot=guss")
+    page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("[aria-current=step]")).to_contain_text("received")
+    note = page.get_by_text("Not connected just now")
+    expect(note).to_be_hidden()
+    page.context.set_offline(True)
+    expect(note).to_be_visible(timeout=SOON)
+    qualify(town, town.newest("guss").id, 0)
+    page.context.set_offline(False)
+    expect(page.locator("[aria-current=step]")).to_contain_text("qualifying", timeout=SOON)
+    expect(note).to_be_hidden()
+    page.context.close()
+
+
+def test_a_benched_bot_is_noticed_and_plays_again(browser: Browser, town: Town) -> None:
+    """The head of every page says so; two clicks bring it back."""
+    visit = visit_of(browser, town.here, "small", "dark")
+    page = visit.page
+    register(visit, "hal")
+    visit.open("/submit?bot=hals")
+    page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", name="hals")).to_be_visible()
+    qualify(town, town.newest("hals").id, 0)
+    at = datetime.now(UTC)
+    town.store.desk.activate(town.newest("hals").id, at)
+    entry = NewAuditEntry(at=at, who="terminal:test", what="bench", subject="bot:hals")
+    town.store.bots.bench("hals", "5 of its last 10 rated games were played by the stand-in", at, entry)
+    visit.open("/")
+    page.get_by_role("link", name="Your bots 1 benched").click()
+    look(visit, "mine-benched")
+    page.get_by_role("button", name="Play again").click()
+    expect(page.get_by_role("link", name="Your bots", exact=True)).to_be_visible()
+    bot = town.store.bots.find("hals")
+    assert bot is not None
+    assert bot.state == "active"
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_without_scripts_there_is_another_way(browser: Browser, town: Town) -> None:
+    """The form gives way to the commands; what became of a bot can be read."""
+    visit = visit_of(browser, town.here, "small", "light", script=False)
+    page = visit.page
+    register(visit, "ida")
+    visit.open("/submit")
+    expect(page.get_by_role("button", name="Submit")).to_be_hidden()
+    expect(page.get_by_text("arena submit mybot.py")).to_be_visible()
+    visit.keep("submit-no-script")
+    ida = next(account for account in town.store.people.accounts() if account.name == "ida")
+    send(town.store, ida, "1da", "idas")
+    visit.open("/mine")
+    page.get_by_role("link", name="idas").click()
+    expect(page.locator("[aria-current=step]")).to_contain_text("received")
+    town.store.desk.reject("1da", CRASH, datetime.now(UTC))
+    page.reload()
+    expect(page.get_by_role("heading", name="What to try")).to_be_visible()
+    page.context.close()

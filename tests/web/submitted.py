@@ -1,0 +1,72 @@
+"""Submissions of somebody's in all stages, with games that were really played."""
+
+import random
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from arena.store import KnownAccount, Quota, Store
+from arena.submitting.stages import Cause, CauseKind, Request, Stage, UploadKind
+from tests.builders import add_bots, finish
+from tests.store.builders import START
+from tests.store.test_submissions import claim, game, new, qualify
+
+PLENTY: Final = Quota(submissions_a_day=100, bots=100, on_their_way=100)
+STDERR: Final = "ready\x1b[2J\nKeyError: '\N{RIGHT-TO-LEFT OVERRIDE}</pre><script>alert(1)</script>'\n"
+"""What a bot prints: nothing of it may act."""
+
+CRASH: Final = Cause(
+    stage=Stage.QUALIFYING,
+    kind=CauseKind.CRASH,
+    text="the bot was gone in game 2 of 3, round 1, turn 4: it ended with exit code 3",
+    hint="The end of stderr shows what it last said; `docker run` shows it at home.",
+    exit_code=3,
+    request=Request(game=2, players=3, seat=1, round=1, turn=4, hand=("maki_2", "squid_nigiri", "wasabi")),
+    stderr=STDERR,
+)
+
+
+def send(  # noqa: PLR0913 - what is sent, by whom, and when
+    store: Store,
+    account: KnownAccount,
+    id_: str,
+    bot: str = "mine",
+    *,
+    kind: UploadKind = UploadKind.PYTHON,
+    note: str = "",
+    received: datetime | None = None,
+) -> None:
+    """Add a submission of somebody's; without a time a minute after the one before."""
+    at = received or START + timedelta(minutes=len(store.desk.newest(limit=100)))
+    sent = replace(new(id_, bot, account.name, account.id), kind=kind, note=note, received=at)
+    store.desk.add(sent, PLENTY)
+
+
+def play(store: Store, id_: str, games: int = 1) -> None:
+    """Bring a received submission to its games, and play so many of them."""
+    qualify(store, id_, f"sha256:{id_}")
+    for number in range(games):
+        queue(store, id_, number)
+        finish_game(store)
+
+
+def queue(store: Store, id_: str, number: int = 0) -> None:
+    """Let a submission wait for its next game: of three, in the middle of the house."""
+    house = [store.bots.version_id(bot, 1) for bot in ("greedy", "random")]
+    if None in house:
+        house = list(add_bots(store, [("greedy", "house"), ("random", "house")]))
+    seats = (house[0], None, house[1])
+    assert store.desk.add_game(game(f"{id_}-q{number}", id_, seats), played=number)
+
+
+def finish_game(store: Store) -> None:
+    """Play the match that is due; the bot in the middle prints ``STDERR`` and notes something."""
+    done = finish(claim(store), random.Random(3), ended=START)  # noqa: S311 - the same game each time
+    reports = [
+        replace(report, stderr=STDERR if seat == 1 else "") for seat, report in enumerate(done.reports)
+    ]
+    record = done.games[0].record
+    noted = tuple(decision and replace(decision, note="wasabi first") for decision in record.steps[0])
+    steps = (noted, *record.steps[1:])
+    played = replace(done.games[0], record=replace(record, steps=steps))
+    assert store.writes.record(replace(done, reports=tuple(reports), games=(played,)))

@@ -1,0 +1,68 @@
+"""How far a submission is, step by step."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from arena.store import KnownSubmission
+from arena.submitting.stages import Stage, UploadKind
+from tests.store.builders import START
+from web.progress import StepState, steps
+
+SENT = KnownSubmission(
+    number=1,
+    id="5ca1ab1e",
+    bot="mine",
+    author="ann",
+    account=1,
+    kind=UploadKind.PYTHON,
+    note="",
+    size=1,
+    sha256="ab" * 32,
+    stage=Stage.RECEIVED,
+    source=None,
+    version=None,
+    received=START,
+    inspected=None,
+    qualifying=None,
+    ended=None,
+    waiting=None,
+    cause=None,
+)
+LATER = [START + timedelta(seconds=seconds) for seconds in (3, 4, 64)]
+
+
+@pytest.mark.parametrize(
+    ("stage", "reached", "states"),
+    [
+        (Stage.RECEIVED, 0, "now ahead ahead ahead"),
+        (Stage.INSPECTED, 1, "done now ahead ahead"),
+        (Stage.QUALIFYING, 2, "done done now ahead"),
+        (Stage.ACTIVE, 3, "done done done done"),
+        (Stage.REJECTED, 3, "done done done failed"),
+    ],
+)
+def test_each_step_knows_where_the_submission_is(stage: Stage, reached: int, states: str) -> None:
+    """What was reached has its time, and how long it took; the last step is what it came to."""
+    inspected, qualifying, ended = [at if number < reached else None for number, at in enumerate(LATER)]
+    sent = replace(SENT, stage=stage, inspected=inspected, qualifying=qualifying, ended=ended)
+    made = steps(sent)
+    assert " ".join(step.state for step in made) == states
+    assert [step.at for step in made if step.at is not None] == [START, *LATER[:reached]]
+    assert [step.took and step.took.seconds for step in made][: reached + 1] == [None, 3, 1, 60][
+        : reached + 1
+    ]
+    assert made[-1].stage is (Stage.REJECTED if stage is Stage.REJECTED else Stage.ACTIVE)
+
+
+def test_what_was_rejected_at_once_never_reached_the_rest() -> None:
+    """The time between is that of the steps that there were."""
+    made = steps(replace(SENT, stage=Stage.REJECTED, ended=LATER[0]))
+    assert [step.state for step in made] == [
+        StepState.DONE,
+        StepState.NEVER,
+        StepState.NEVER,
+        StepState.FAILED,
+    ]
+    assert made[-1].took == timedelta(seconds=3)

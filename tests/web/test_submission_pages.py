@@ -1,0 +1,241 @@
+"""Submissions on the site: the form, the list, one of them in every stage, its games."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.rules import Rules
+from arena.store import KnownAccount, Role
+from arena.submitting.hints import HINTS
+from arena.submitting.stages import Cause, CauseKind, Stage, UploadKind
+from tests.accounts.world import World
+from tests.builders import add_bots, host_report, play_set
+from tests.store.builders import START
+from tests.store.test_submissions import claim
+from tests.web.html import Page
+from tests.web.people import HTTPS, browser, logged_in
+from tests.web.submitted import CRASH, finish_game, play, queue, send
+from web.pages.submissions import A_PAGE
+
+PATHS = ("/submit", "/submissions", "/submissions/a1", "/submissions/a1/games/a1-q0-0-0")
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Give somebody with an account, in an arena whose host holds everything."""
+    world.store.writes.record_host(host_report(), ())
+    return world.add("ann")
+
+
+@pytest.fixture
+def visitor(world: World, ann: KnownAccount) -> TestClient:
+    """Give her browser."""
+    return logged_in(world, ann.name)
+
+
+def read(visitor: TestClient, path: str) -> str:
+    """Return a page, whose spaces are single."""
+    answer = visitor.get(path)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    return " ".join(answer.text.split())
+
+
+def test_who_is_not_logged_in_is_sent_to_do_so(world: World, ann: KnownAccount) -> None:
+    """Whatever is there or not."""
+    send(world.store, ann, "a1")
+    assert [browser(world).get(path).headers["location"] for path in PATHS] == ["/login"] * 4
+
+
+def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """The numbers are those that the arena counts; one's own bots are there to choose from."""
+    send(world.store, ann, "a1", received=world.now)
+    play(world.store, "a1")
+    world.store.desk.activate("a1", world.now)
+    text = read(visitor, "/submit?bot=mine")
+    inputs = {at["id"]: at for tag, at in Page(text).tags if tag == "input"}
+    assert inputs["bot"]["value"] == "mine"
+    assert [at["value"] for tag, at in Page(text).tags if tag == "option"] == ["mine"]
+    for words in ("1 MiB at most", "768 MiB as an archive", "<b>2</b> of 3 submissions", "<b>1</b> of 2"):
+        assert words in text
+    assert "takes no bots" not in text
+    assert '"suffixes": [".js", ".mjs"]' in text
+
+
+def test_the_form_can_do_without_scripts(visitor: TestClient) -> None:
+    """It says what to do instead, with this site's own address."""
+    text = read(visitor, "/submit?bot=mine")
+    assert "<noscript>" in text
+    assert f"arena login {HTTPS}" in text
+    assert f'"{HTTPS}/api/v1/bots/mine/submissions?kind=python"' in text
+
+
+@pytest.mark.parametrize("bot", ["", "m", '"><script>', "a/b", "x" * 99])
+def test_what_no_bot_can_be_called_is_not_filled_in(visitor: TestClient, bot: str) -> None:
+    """The rest of the page is as ever."""
+    text = visitor.get("/submit", params={"bot": bot}).text
+    assert {at["id"]: at for tag, at in Page(text).tags if tag == "input"}["bot"]["value"] == ""
+
+
+def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: TestClient) -> None:
+    """Why is the operator's to see."""
+    world.store.writes.record_host(host_report("swap"), ())
+    text = read(visitor, "/submit")
+    assert "takes no bots of strangers just now" in text
+    assert "swap" not in text
+
+
+def test_ones_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """Newest first, a page at a time; nobody else's."""
+    assert "No submissions yet" in read(visitor, "/submissions")
+    ids = [f"{number:x}" for number in range(A_PAGE + 2)]
+    for id_ in ids:
+        send(world.store, ann, id_)
+    send(world.store, world.add("ben"), "bbb", "other")
+    pages = [read(visitor, "/submissions")]
+    pages.append(read(visitor, next(link for link in Page(pages[0]).links if "before=" in link)))
+    links = [link for page in pages for link in Page(page).links if link.startswith("/submissions/")]
+    assert links == [f"/submissions/{id_}" for id_ in reversed(ids)]
+    assert "No older submissions" in read(visitor, "/submissions?before=1")
+
+
+def test_a_submission_is_seen_by_its_owner_and_operators(world: World, ann: KnownAccount) -> None:
+    """To others there is nothing, not even a game."""
+    send(world.store, ann, "a1")
+    play(world.store, "a1")
+    world.add("ben")
+    world.add("oper", Role.OPERATOR)
+    assert [logged_in(world, "ben").get(path).status_code for path in PATHS[2:]] == [404, 404]
+    oper = logged_in(world, "oper")
+    assert "by <bdi>ann</bdi>" in read(oper, "/submissions/a1")
+    assert "wasabi first" in read(oper, PATHS[3])
+    assert "by <bdi>ann</bdi>" not in read(logged_in(world, "ann"), "/submissions/a1")
+    assert oper.get("/submissions/a2").status_code == 404
+
+
+def test_the_stages_are_told_as_they_come(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """Each says what happens now; what the arena lacks is the arena's trouble."""
+    store = world.store
+    send(store, ann, "a0", "first")
+    send(store, ann, "a1")
+    path = "/submissions/a1"
+    assert "1 other came before it" in read(visitor, path)
+    store.desk.wait("a1", "no room on the <disk>")
+    assert "It waits: no room on the &lt;disk&gt;. That is the arena's trouble" in read(visitor, path)
+    store.desk.wait("a1", None)
+    store.desk.inspected("a1", "sha256:a1", START)
+    assert "The engine loads it" in read(visitor, path)
+    store.desk.qualifying("a1", START)
+    text = read(visitor, path)
+    assert text.count("to come") == 1 + 3
+    assert 'aria-current="step"' in text
+    assert "data-over" not in text
+    queue(store, "a1")
+    assert '<span class="tag">waiting</span>' in read(visitor, path)
+    finish_game(store)
+    (table,) = Page(read(visitor, path)).tables
+    assert table[1][0] == "Game 1"
+    assert table[1][1].endswith("of 3")
+    assert table[1][5].endswith(" ms")
+    assert table[2][:2] == ["Game 2", "to come"]
+
+
+def test_a_rejected_one_is_told_why_and_what_to_try(
+    world: World, ann: KnownAccount, visitor: TestClient
+) -> None:
+    """Cause, hint, command, exit code, the last request with its hand, the end of stderr, what plays on."""
+    store = world.store
+    send(store, ann, "a0")
+    play(store, "a0", 3)
+    store.desk.activate("a0", START)
+    send(store, ann, "a1")
+    play(store, "a1", 1)
+    store.desk.reject("a1", CRASH, START)
+    text = read(visitor, "/submissions/a1")
+    assert "The bot was gone in game 2 of 3, round 1, turn 4: it ended with exit code 3." in text
+    assert "<code>docker run</code> shows it at home" in text
+    assert "<code>arena check mine.py</code>" in text
+    assert "<dt>Exit code</dt><dd>3</dd>" in text
+    assert "Game 2 of 3, 3 players, seat 1: round 1, turn 4" in text
+    assert [name in text for name in (">Maki 2<", ">Squid<", ">Wasabi<")] == [True] * 3
+    assert "ready\\x1b[2J" in text
+    assert "\\u202e&lt;/pre&gt;&lt;script&gt;" in text
+    assert '<a href="/bots/mine"><bdi>mine</bdi></a><span class="version">@1</span> plays on' in text
+    assert "/submit?bot=mine" in Page(text).links
+    assert ("data-over" in text, "data-last" in text, "to come" in text) == (True, True, False)
+
+
+def test_memory_and_the_arenas_own_faults_are_named(
+    world: World, ann: KnownAccount, visitor: TestClient
+) -> None:
+    """A bot that used too much is told so; a file that the arena lost is no reason to check anything."""
+    for id_, kind in (("a1", CauseKind.MEMORY), ("a2", CauseKind.LOST)):
+        send(world.store, ann, id_, kind=UploadKind.IMAGE)
+        lost = kind is CauseKind.LOST
+        cause = Cause(
+            stage=Stage.RECEIVED if lost else Stage.QUALIFYING,
+            kind=kind,
+            text="it is gone",
+            hint=HINTS[kind],
+            out_of_memory=not lost,
+        )
+        world.store.desk.reject(id_, cause, START)
+    greedy, gone = read(visitor, "/submissions/a1"), read(visitor, "/submissions/a2")
+    assert "it used more than it may" in greedy
+    assert "arena check mine.tar.gz" in greedy
+    assert "arena check" not in gone
+    assert "a fault of the arena's own" in gone
+    assert "plays on" not in greedy + gone
+
+
+def test_an_active_one_leads_to_its_first_rated_game(
+    world: World, ann: KnownAccount, visitor: TestClient
+) -> None:
+    """It is followed until there is one; when another version plays, the bot's page is the place to look."""
+    store = world.store
+    send(store, ann, "a1")
+    play(store, "a1", 3)
+    store.desk.activate("a1", START)
+    text = read(visitor, "/submissions/a1")
+    assert "Its first rated game comes next" in text
+    assert ("data-over" in text, "data-last" in text) == (True, False)
+    version = store.bots.version_id("mine", 1)
+    assert version is not None
+    play_set(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
+    text = read(visitor, "/submissions/a1")
+    assert {"/games/rated-0-0", "/bots/mine", "/"} <= set(Page(text).links)
+    assert "data-last" in text
+    send(store, ann, "a2")
+    play(store, "a2")
+    store.desk.activate("a2", START)
+    assert "is on <a" not in read(visitor, "/submissions/a1")
+
+
+def test_a_game_the_arena_could_not_play_is_none_of_the_bots(
+    world: World, ann: KnownAccount, visitor: TestClient
+) -> None:
+    """It is shown, without a number, and played again."""
+    send(world.store, ann, "a1")
+    play(world.store, "a1", 0)
+    queue(world.store, "a1")
+    for _ in range(3):
+        taken = claim(world.store)
+        world.store.writes.void(taken.spec.match, taken.spec.attempt, "no engine", START)
+    (table,) = Page(read(visitor, "/submissions/a1")).tables
+    assert [row[0] for row in table[1:]] == ["Put aside", "Game 1", "Game 2", "Game 3"]
+
+
+def test_a_game_has_a_page_with_the_own_log(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """Who placed where, the replay with the bot's notes, what it printed; no rating, and no other's log."""
+    send(world.store, ann, "a1")
+    play(world.store, "a1")
+    text = read(visitor, PATHS[3])
+    result = Page(text).tables[0]
+    assert sorted(row[0] for row in result[1:]) == ["1", "2", "3"]
+    assert "mine yours" in [row[1] for row in result]
+    assert text.count("wasabi first") == 1
+    assert "ready\\x1b[2J" in text
+    assert "Rating" not in text
+    assert {"#r1t1", "/api/v1/submissions/a1/games/a1-q0-0-0/replay"} <= set(Page(text).links)
+    send(world.store, ann, "a2")
+    assert visitor.get("/submissions/a2/games/a1-q0-0-0").status_code == 404
+    assert visitor.get("/submissions/a1/games/nothing").status_code == 404
