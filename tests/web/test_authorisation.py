@@ -41,8 +41,6 @@ NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
 
 PAGE_OF_OWNER: Final = LOGGED_IN | {"other": 404}
 """A page of something of the user's: a token is nobody's there."""
-
-
 OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403}
 """The owner is sent on to what came of it; a bot is public, so who doesn't own it is told that."""
 
