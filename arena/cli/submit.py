@@ -14,7 +14,7 @@ from arena.cli.terminal import print_json
 from arena.cli.verdict import Telling, print_verdict
 from arena.client.documents import Bot, Submission
 from arena.client.errors import SiteProblem, SiteTrouble
-from arena.client.events import follow
+from arena.client.events import follow, stage_by_stage
 from arena.client.patience import Patience
 from arena.client.sending import Body, Parcel, body_of, parcel_of
 from arena.client.site import Site
@@ -94,7 +94,7 @@ def _followed(site: Site, sent: Submission) -> Any:  # noqa: ANN401 - JSON
     telling = Telling(lambda: time.monotonic() - began)
     look = f"`arena status {sent.bot}` shows how far it is"
     try:
-        for told in follow(site, sent.id, Patience()):
+        for told in stage_by_stage(follow(site, sent.id, Patience())):
             telling.hear(told)
         return site.get(f"/submissions/{sent.id}")
     except KeyboardInterrupt:

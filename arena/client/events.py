@@ -1,13 +1,16 @@
 """A submission that is followed until its end, over connections that may break."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from arena.client.errors import SiteTrouble
 from arena.client.patience import Patience
 from arena.client.site import Site
+
+_ON_THE_WAY: Final = ("received", "inspected", "qualifying")
+"""Stages before the last one; a submission has a time for each that it reached."""
 
 
 def follow(site: Site, submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
@@ -38,6 +41,23 @@ def follow(site: Site, submission: str, patience: Patience) -> Iterator[dict[str
         except SiteTrouble as error:
             trouble = error
         patience.lose(trouble)
+
+
+def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield changes, and before each the stages that went by since the last one, as if they had been seen.
+
+    Args:
+        changes: Of a submission, from :func:`follow`.
+    """
+    seen = set[object]()
+    for told in changes:
+        now = told.get("stage")
+        for stage in _ON_THE_WAY:
+            if told.get(stage) is not None and stage not in seen and stage != now:
+                seen.add(stage)
+                yield told | {"stage": stage, "waiting": None}
+        seen.add(now)
+        yield told
 
 
 def events(lines: Iterable[str], name: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from arena.client.errors import SiteProblem, SiteTrouble
-from arena.client.events import events, follow
+from arena.client.events import events, follow, stage_by_stage
 from arena.client.patience import Patience
 from arena.client.site import Site
 from tests.client.live import Other, Reply, answering
@@ -81,3 +81,19 @@ def test_only_what_passes_is_waited_for(status: int, asked: int) -> None:
             list(follow(site, "abc", Patience(attempts=3, sleep=lambda _: None)))
         assert refused.value.status == status
         assert len(other.asked) == asked
+
+
+def test_no_stage_is_passed_over() -> None:
+    """What went by between two looks is told from its times; what was never reached is not."""
+    first = {"stage": "received", "received": "12:00", "inspected": None, "waiting": "no room"}
+    last = {"stage": "active", "received": "12:00", "inspected": "12:01", "qualifying": "12:02"}
+    told = [(each["stage"], each.get("waiting")) for each in stage_by_stage([first, first, last])]
+    assert told == [
+        ("received", "no room"),
+        ("received", "no room"),
+        ("inspected", None),
+        ("qualifying", None),
+        ("active", None),
+    ]
+    early = {"stage": "rejected", "received": "12:00", "inspected": None, "qualifying": None}
+    assert [each["stage"] for each in stage_by_stage([early])] == ["received", "rejected"]
