@@ -15,6 +15,14 @@ SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 
+FRAMABLE: Final = SECURITY_HEADERS | {
+    "Content-Security-Policy": SECURITY_HEADERS["Content-Security-Policy"].replace(
+        "frame-ancestors 'none'", "frame-ancestors *"
+    ),
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+"""Instead of ``SECURITY_HEADERS``, for pages that any site may frame: nothing of a caller's is in them."""
+
 FRESH: Final = "no-cache"
 """Everything may have changed since: ask again, a 304 is cheap."""
 
@@ -30,19 +38,23 @@ _OVER_HTTPS: Final = {
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds ``SECURITY_HEADERS`` to every answer, and says who may keep it."""
+    """ASGI middleware that adds ``SECURITY_HEADERS`` to every answer, and says who may keep it.
+
+    A route whose page other sites may frame notes ``framable`` on the request's state.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; add the headers when its answer starts."""
-        noted = scope.setdefault("state", {})  # where a request's caller is noted
+        # Where a request's caller is noted, and whether its page may be framed.
+        noted = scope.setdefault("state", {})
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY_HEADERS)
+                headers.update(FRAMABLE if noted.get("framable") else SECURITY_HEADERS)
                 headers.setdefault("Cache-Control", PRIVATE if noted.get("caller") else FRESH)
                 if scope["scheme"] == "https":
                     headers.update(_OVER_HTTPS)

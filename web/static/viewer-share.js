@@ -1,0 +1,49 @@
+// Copies, and says so.
+
+const WORDS = { link: "Link copied", embed: "Embed code copied", seed: "Seed copied" };
+const SHOWN_MILLIS = 2500;
+
+const announcement = document.getElementById("announcement");
+const notice = document.getElementById("notice");
+let shown = 0;
+
+/** Tell screen readers. */
+export function say(text) {
+  announcement.textContent = text;
+}
+
+export async function copy(what, text) {
+  const done = await written(text);
+  notice.textContent = done ? WORDS[what] : "The browser does not let this page copy. Select the text instead.";
+  clearTimeout(shown);
+  shown = setTimeout(() => notice.replaceChildren(), SHOWN_MILLIS);
+}
+
+/** Make the buttons work; each names what it copies. */
+export function offerCopies(texts) {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", () => copy(button.dataset.copy, texts[button.dataset.copy]()));
+  }
+}
+
+async function written(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return writtenTheOldWay(text); // without HTTPS there is no clipboard to write to
+  }
+}
+
+function writtenTheOldWay(text) {
+  const area = document.createElement("textarea");
+  const focused = document.activeElement;
+  area.value = text;
+  area.className = "hidden";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  focused?.focus();
+  return done;
+}
