@@ -1,4 +1,4 @@
-"""An author and a site for the tests of commands that talk to one."""
+"""An author and a site for the tests of commands that talk to one; an operator beside an arena's database."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.author import Author
+from tests.cli.operator import Operator
 from tests.client.live import Live, live
 
 
@@ -21,3 +22,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 def author(tmp_path: Path, site: Live) -> Author:
     """Give somebody who is logged in nowhere."""
     return Author(tmp_path, site)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Operator:
+    """Give somebody who operates an arena, on each kind of database."""
+    if request.param == "sqlite":
+        made = Operator(f"sqlite:///{tmp_path / 'arena.sqlite3'}")
+    else:
+        made = Operator(str(request.getfixturevalue("postgresql_url")))
+    made.fill()
+    return made

@@ -1,0 +1,85 @@
+"""An operator who types commands, one after another, on the machine of an arena that has a few bots."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from typer.testing import CliRunner
+
+from arena.cli import app
+from arena.store import Store, open_store
+from tests.store.builders import add_bot, claimed, finished
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Somebody at a terminal's prompt; what they type is not asked back, since input is no terminal.
+
+    Attributes:
+        url: Of the arena's database.
+    """
+
+    url: str
+
+    def types(self, *words: str, text: str = "") -> Ended:
+        """Run ``arena admin`` with these words."""
+        settings = {"ARENA_DATABASE_URL": self.url, "ARENA_DATA_DIR": "/nowhere"}
+        done = CliRunner().invoke(app, ["admin", *words], input=text, env=settings)
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return Ended(done.exit_code, done.stdout, done.stderr)
+
+    def does(self, *words: str, text: str = "") -> str:
+        """Run a command that must succeed, and return what it prints on stdout."""
+        done = self.types(*words, text=text)
+        assert done.code == 0, done.err
+        return done.out
+
+    def reads(self, *words: str) -> Any:  # noqa: ANN401 - JSON
+        """Run a command with ``--json`` and return what it prints."""
+        return json.loads(self.does(*words, "--json"))
+
+    def is_refused(self, *words: str) -> str:
+        """Run a command that must be refused, and return the one sentence that it says."""
+        done = self.types(*words)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("arena: ")
+        assert done.err.count("\n") == 1
+        return done.err.removeprefix("arena: ").rstrip()
+
+    def log(self) -> list[tuple[str, str, str]]:
+        """Return what, to what and how of each line of the audit log; all are this machine's user's."""
+        lines = [line.split("\t") for line in self.does("audit").splitlines()]
+        assert all(line[2].startswith("terminal:") for line in lines)
+        return [(line[3], line[4], line[5]) for line in lines]
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """Give the arena's store."""
+        store = open_store(self.url)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def fill(self) -> None:
+        """Let ``mine`` of Ann, which has a second version then, and ``other`` of ben play a game.
+
+        ``greedy`` is the house's.
+        """
+        with self.store() as store:
+            mine = add_bot(store, "mine", source="sha256:a", author="Ann")
+            other = add_bot(store, "other", author="ben")
+            add_bot(store, "greedy", author="house")
+            assert store.writes.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
+            add_bot(store, "mine", source="sha256:b", author="Ann")

@@ -1,0 +1,124 @@
+"""``arena admin``: bots, which version of each plays, and who is off the ladder, as an operator types it."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.store import BotState, open_store
+from tests.cli.command import COMMAND, environment
+from tests.cli.operator import Operator
+
+REFUSED = (
+    (("bench", "yours", "--reason", "why"), "there is no bot called yours"),
+    (("bench", "greedy", "--reason", "why"), "greedy is a bot of the house"),
+    (("bench", "mine", "--reason", " "), "give a reason"),
+    (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters, and 200 is the most"),
+    (("bench", "other", "--reason", "why"), "other is retired: it is drawn for no game anyway"),
+    (("unbench", "mine"), "mine is active and not benched"),
+    (("retire", "other"), "other is retired already"),
+    (("play-version", "mine", "2"), "mine@2 plays already"),
+    (("play-version", "mine", "3"), "mine has no version 3: it has 1 to 2"),
+    (("disqualify", "mine", "--reason", "why"), "nobody is asked here whether this is meant: add --yes"),
+    (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a bot of the house"),
+    (("disqualify", "yours", "--reason", "why", "--yes"), "there is no bot called yours"),
+    (("reinstate", "mine"), "mine was not disqualified: it is active"),
+)
+"""What is typed where ``other`` is retired, and what is said."""
+
+
+def test_bots_are_listed(operator: Operator) -> None:
+    """All, those in a state, those of an author; as a table, or as JSON under the names of the site's API."""
+    operator.does("retire", "mine")
+    told = {bot["name"]: bot for bot in operator.reads("bots")}
+    assert set(told) == {"greedy", "mine", "other"}
+    mine = told["mine"]
+    assert mine.pop("since").endswith("+00:00")
+    assert mine == {
+        "name": "mine",
+        "author": "Ann",
+        "house": False,
+        "state": "retired",
+        "reason": None,
+        "version": 2,
+        "newest": 2,
+    }
+    assert [bot["name"] for bot in operator.reads("bots", "--state", "active")] == ["greedy", "other"]
+    assert [bot["name"] for bot in operator.reads("bots", "--author", "ann")] == ["mine"]
+    lines = operator.does("bots", "--state", "retired").splitlines()
+    assert [line.split()[:3] for line in lines] == [["bot", "author", "state"], ["mine@2", "Ann", "retired"]]
+
+
+def test_bots_leave_and_come_back(operator: Operator) -> None:
+    """Each command says where the bot is now, and is written down with who typed it."""
+    assert operator.does("bench", "mine", "--reason", "it prints\nnonsense") == "mine@2 benched\n"
+    assert [bot["reason"] for bot in operator.reads("bots", "--state", "benched")] == ["it prints nonsense"]
+    assert operator.does("unbench", "mine") == "mine@2 active\n"
+    assert operator.does("retire", "mine") == "mine@2 retired\n"
+    assert operator.does("play-version", "mine", "1") == "mine@1 active\n"
+    assert operator.log() == [
+        ("bench", "bot:mine", "it prints nonsense"),
+        ("unbench", "bot:mine", ""),
+        ("retire", "bot:mine", ""),
+        ("play-version", "bot:mine", "version 1"),
+    ]
+
+
+def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
+    """What that did to log and ratings is told; nobody else's rating remembers it, and then all come back."""
+    with operator.store() as store:
+        before = store.reads.leaderboard()
+    done = operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
+    assert done == "5 events folded, 6 ratings changed\nmine@2 disqualified\n"
+    with operator.store() as store:
+        assert {line.mean for line in store.reads.leaderboard()} == {25}
+        assert store.writes.rebuild_ratings().differing == 0
+    assert operator.does("reinstate", "mine") == "5 events folded, 6 ratings changed\nmine@2 active\n"
+    with operator.store() as store:
+        assert store.reads.leaderboard() == before
+    assert operator.log() == [("disqualify", "bot:mine", "a twin"), ("reinstate", "bot:mine", "")]
+
+
+def test_what_can_not_be_done_says_why(operator: Operator) -> None:
+    """In one sentence, with exit code 2; nothing changes, and nothing is written down."""
+    operator.does("retire", "other")
+    before = operator.reads("bots")
+    for words, why in REFUSED:
+        assert why in operator.is_refused(*words)
+    assert operator.reads("bots") == before
+    assert len(operator.log()) == 1
+
+
+def test_rubbish_is_wrong_usage(operator: Operator) -> None:
+    """Numbers that are none, or too small, and a bench without a reason."""
+    for words in (("play-version", "mine", "0"), ("play-version", "mine", "x"), ("bench", "mine")):
+        assert operator.types(*words).code == 2
+    assert operator.log() == []
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
+def test_at_a_terminal_a_disqualification_is_asked_for(tmp_path: Path, answer: str, code: int) -> None:
+    """With the bot's name and its author's; who says no has changed nothing."""
+    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+    Operator(url).fill()
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    done = subprocess.run(  # noqa: S603 - the command under test
+        [*COMMAND, "admin", "disqualify", "mine", "--reason", "a twin"],
+        env=environment() | {"ARENA_DATABASE_URL": url},
+        stdin=theirs,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert b"Disqualify mine of Ann, and rate all games anew without it?" in done.stderr
+    assert done.returncode == code, done.stderr
+    store = open_store(url)
+    bot = store.bots.find("mine")
+    store.close()
+    assert bot is not None
+    assert bot.state is (BotState.DISQUALIFIED if answer == "y" else BotState.ACTIVE)

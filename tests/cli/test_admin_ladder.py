@@ -1,0 +1,113 @@
+"""``arena admin ladder``, ``quarantine`` and ``release``, as an operator types them."""
+
+from arena.match import RuntimeName
+from tests.cli.operator import Operator
+from tests.store.builders import START, new_set
+
+REFUSED = (
+    (("--players", "two"), "--players 'two' names no tables"),
+    (("--players", ""), "--players '' names no tables"),
+    (("--players", "2,,3"), "names no tables"),
+    (("--players", "2,-3"), "names no tables"),
+    (("--players", "\N{SUPERSCRIPT TWO}"), "names no tables"),
+    (("--players", "1,2"), "2, 3, 4 or 5 players"),
+    (("--players", "2,2"), "each named once"),
+    (("--players", "9" * 5000), "2, 3, 4 or 5 players"),
+    (("--deals", "0"), "a set has 1 to 24 deals, not 0"),
+    (("--deals", "25"), "a set has 1 to 24 deals, not 25"),
+    (("--resume",), "the ladder plays that already"),
+)
+"""What is typed behind ``arena admin ladder``, and what is said."""
+
+
+def test_the_ladder_is_shown(operator: Operator) -> None:
+    """What it plays, on which terms, and how far it is."""
+    told = operator.reads("ladder")
+    limits = told.pop("limits")
+    assert 0 < limits.pop("cpus") <= 0.4
+    assert limits == {"memory_mib": 256, "pids": 64, "tmp_mib": 16}
+    assert told == {
+        "rules": "the basic game",
+        "paused": False,
+        "players": [2, 3, 4, 5],
+        "deals": 6,
+        "clock": {"start_millis": 10000, "move_millis": 1000, "bank_millis": 10000},
+        "games": 1,
+        "waiting": 0,
+        "running": 0,
+        "quarantined": 0,
+    }
+    shown = operator.does("ladder").splitlines()
+    assert [line.split() for line in shown[:3]] == [
+        ["ladder", "plays"],
+        ["rules", "the", "basic", "game"],
+        ["players", "2,", "3,", "4,", "5"],
+    ]
+    assert operator.log() == []
+
+
+def test_the_ladder_is_changed(operator: Operator) -> None:
+    """What is named, and nothing else; each change says how it is now, and is written down."""
+    changed = operator.reads("ladder", "--pause", "--players", "4, 2")
+    assert (changed["paused"], changed["players"], changed["deals"]) == (True, [2, 4], 6)
+    assert operator.does("ladder", "--deals", "1").split()[:2] == ["ladder", "paused"]
+    assert operator.does("ladder", "--resume").split()[:2] == ["ladder", "plays"]
+    told = operator.reads("ladder")
+    assert (told["paused"], told["players"], told["deals"]) == (False, [2, 4], 1)
+    assert operator.log() == [
+        ("ladder", "", "paused; players 2,4"),
+        ("ladder", "", "deals 1"),
+        ("ladder", "", "resumed"),
+    ]
+
+
+def test_what_can_not_be_played_is_refused(operator: Operator) -> None:
+    """In one sentence, with exit code 2; nothing changes, and nothing is written down."""
+    before = operator.reads("ladder")
+    for words, why in REFUSED:
+        assert why in operator.is_refused("ladder", *words)
+    assert operator.reads("ladder") == before
+    assert operator.log() == []
+
+
+def put_aside(operator: Operator) -> None:
+    """Let a match of ``mine`` and ``greedy`` fail three times."""
+    with operator.store() as store:
+        seats = [store.bots.version_id("mine", 2), store.bots.version_id("greedy", 1)]
+        store.writes.add_set(new_set("m", [seat for seat in seats if seat is not None], matches=1))
+        for attempt in range(1, 4):
+            assert store.writes.claim(START, RuntimeName.DOCKER) is not None
+            store.writes.void("m-0", attempt, "no engine \x1b[2J answers", START)
+
+
+def test_what_was_put_aside_is_listed_and_released(operator: Operator) -> None:
+    """With who, why and when. A released match waits again."""
+    assert operator.reads("quarantine") == []
+    put_aside(operator)
+    assert operator.reads("quarantine") == [
+        {
+            "match": "m-0",
+            "kind": "rated",
+            "since": START.isoformat(),
+            "attempts": 3,
+            "seats": [{"bot": "mine", "version": 2}, {"bot": "greedy", "version": 1}],
+            "reason": "no engine \x1b[2J answers",
+        }
+    ]
+    _, line = operator.does("quarantine").splitlines()
+    assert "mine@2, greedy@1" in line
+    assert "no engine \\x1b[2J answers" in line
+    assert operator.does("release", "m-0") == "m-0 waiting\n"
+    assert operator.reads("quarantine") == []
+    assert operator.reads("ladder")["waiting"] == 1
+    assert operator.log() == [("release", "match:m-0", "")]
+
+
+def test_only_what_was_put_aside_and_can_be_played_is_released(operator: Operator) -> None:
+    """Otherwise it says why not."""
+    assert operator.is_refused("release", "m-0") == "there is no match m-0"
+    assert operator.is_refused("release", "s-0") == "match s-0 is done: it was not put aside"
+    put_aside(operator)
+    operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
+    assert "mine was disqualified and plays no more: a twin" in operator.is_refused("release", "m-0")
+    assert [what for what, _, _ in operator.log()] == ["disqualify"]
