@@ -8,6 +8,11 @@ from typing import Final
 from arena.gamelog import decisions
 from arena.store import GameLog, Reads, SeatLog
 from web.privacy import Viewer
+from web.text import visible
+
+_MOST_LETTERS: Final = 150
+_MOST_BREAKS: Final = 2
+"""What is seen of a note at once, on a phone too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +28,12 @@ class Said:
     seat: SeatLog
     note: str | None
     trouble: str | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there may be more of it than is seen at once, so that it has to be scrolled."""
+        text = visible(f"{self.trouble or ''} {self.note or ''}")
+        return len(text) > _MOST_LETTERS or text.count("\n") > _MOST_BREAKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import CONTRAST, Visit, visit_of
+from tests.browser.visits import CONTRAST, SIZES, Visit, visit_of
 from tests.web.site import served
 from tests.web.stable import bench, fill_stable, play_next
 
@@ -132,28 +132,25 @@ def test_the_logs_of_a_game_are_on_its_page(browser: Browser, place: Place, size
     log_in(visit, "ann")
     visit.open("/games/logged-0-0")
     look(visit, f"game-owner-{size}-{theme}")
-    printed = page.get_by_role("region", name="What the bot printed on stderr")
-    expect(printed).to_have_count(1)
-    box = printed.bounding_box()
-    assert box is not None
-    assert box["height"] < 500
-    scroll(page, "What the bot printed on stderr")
-    notes = page.get_by_text("keeping <wasabi>")
-    assert notes.count() > 20
-    inside = notes.first.bounding_box()
-    assert inside is not None
-    assert inside["x"] + inside["width"] <= page.viewport_size["width"]  # type: ignore[index]
+    log = page.get_by_role("region", name="What the bot printed on stderr")
+    note = page.get_by_role("group", name="Private note of mine")
+    for part, most in ((log, 500), (note, 150)):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["height"] < most
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= SIZES[size][0]
+        scroll(page, part)
+    assert page.get_by_text("keeping <wasabi>").count() > 20
     assert visit.complaints == []
     page.context.close()
 
 
-def scroll(page: Page, name: str) -> None:
-    """Scroll a region with the keyboard alone, and see that it has a focus that shows."""
-    region = page.get_by_role("region", name=name)
-    region.focus()
-    assert region.evaluate("it => getComputedStyle(it).outlineStyle") == "solid"
+def scroll(page: Page, part: Locator) -> None:
+    """Scroll a part of a page with the keyboard alone, and see that it has a focus that shows."""
+    part.focus()
+    assert part.evaluate("it => getComputedStyle(it).outlineStyle") == "solid"
     page.keyboard.press("End")
-    page.wait_for_function("it => it.scrollTop > 0", arg=region.element_handle())
+    page.wait_for_function("it => it.scrollTop > 0", arg=part.element_handle())
 
 
 def test_everybody_sees_the_game_without_what_is_private(browser: Browser, place: Place) -> None:

@@ -11,7 +11,10 @@ from tests.accounts.world import World
 from tests.builders import START, add_bots, finish, host_report, play_set
 
 NOTE = "keeping <wasabi>\N{RIGHT-TO-LEFT OVERRIDE} for squid"
-"""What the bot notes with each of its decisions."""
+"""What a bot notes with each of its decisions."""
+
+LONG_NOTE = NOTE + "\n" * 60 + "the end of a long note"
+"""What it notes with the first one."""
 
 STDERR = (
     "secret of mine \x1b[31m\n"
@@ -121,15 +124,18 @@ def _talkative(match: FinishedMatch) -> FinishedMatch:
 
 def _noted(record: GameRecord) -> GameRecord:
     steps = tuple(
-        tuple(decision and _said(decision, seat) for seat, decision in enumerate(step))
-        for step in record.steps
+        tuple(
+            decision and _said(decision, seat, NOTE if turn else LONG_NOTE)
+            for seat, decision in enumerate(step)
+        )
+        for turn, step in enumerate(record.steps)
     )
     return GameRecord(seed=record.seed, steps=steps)
 
 
-def _said(decision: Decision, seat: int) -> Decision:
+def _said(decision: Decision, seat: int, note: str) -> Decision:
     trouble = f"seat {seat} sent <nothing>" if decision.fault else None
-    return replace(decision, note=f"seat {seat}: {NOTE}", trouble=trouble)
+    return replace(decision, note=f"seat {seat}: {note}", trouble=trouble)
 
 
 def bench(store: Store, bot: str, why: str) -> None:

@@ -106,3 +106,11 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
     text = logged_in(world, "ann").get(GAME).text
     assert "Nothing." in text
     assert "still ran at the end" in text
+
+
+def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:
+    """It is a stop of its own, and the short ones are none."""
+    fill_stable(world)
+    page = Page(logged_in(world, "ann").get(GAME).text)
+    stops = [attributes for tag, attributes in page.tags if tag == "p" and "tabindex" in attributes]
+    assert stops == [{"role": "group", "aria-label": "Private note of mine", "tabindex": "0"}]
