@@ -8,16 +8,19 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from arena.store import KnownSubmission
+from arena.submitting.document import document
 from arena.submitting.stages import Cause, CauseKind, Request, Stage
 from tests.cli.author import Author, Said, drained, ended, interrupted
 from tests.cli.command import COMMAND, environment
-from tests.client.live import Live, live
+from tests.client.live import Live, answering, live
 from tests.client.relay import relayed
 from tests.demo.running import await_that
 from tests.store.builders import add_bot
@@ -243,6 +246,24 @@ def test_rubbish_is_wrong_usage(author: Author, words: list[str], said: str) -> 
     line = refused(author.types("submit", *words), 2)
     assert said in line
     assert line.isprintable()
+
+
+def test_what_arrives_as_something_else_is_noticed(author: Author) -> None:
+    """By its hash; it is not followed."""
+    author.log_in("ann")
+    known = document(replace(submitted_before(author), sha256="0" * 64))
+    with answering((201, {"Content-Type": "application/json"}, msgspec.json.encode(known))) as other:
+        author.kept.write_text(author.kept.read_text().replace(author.live.url, other.url))
+        line = refused(author.types("submit", author.source("altered.py")), 1)
+        assert len(other.asked) == 1
+    assert "received something else than was sent" in line
+    assert "submit it again" in line
+
+
+def submitted_before(author: Author) -> KnownSubmission:
+    """Send a bot, and return what the site knows of it."""
+    assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
+    return submitted(author.live, "unaltered")
 
 
 def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:

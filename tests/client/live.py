@@ -69,6 +69,11 @@ class Answering(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_PUT(self) -> None:
+        """Take what is sent, and answer."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its parent has it
         """Say nothing."""
 
