@@ -50,6 +50,7 @@ function turn(isSending) {
   for (const field of [bot, file, note]) field.disabled = isSending;
   progress.removeAttribute("value");
   told.textContent = "Getting ready.";
+  cancel.disabled = false;
   (isSending ? cancel : submit).focus();
   (isSending ? addEventListener : removeEventListener)("beforeunload", stay);
 }
@@ -62,6 +63,7 @@ function tell(loaded, total) {
   const unit = unitOf(total);
   progress.max = total;
   progress.value = loaded;
+  cancel.disabled = loaded === total;
   told.textContent =
     loaded < total
       ? `${inUnit(loaded, unit)} of ${size(total)}, ${Math.floor((100 * loaded) / total)}%`
@@ -110,9 +112,14 @@ function take(transfer) {
 }
 
 function hover(event) {
-  const brings = event.type === "dragover" && event.dataTransfer.types.includes("Files");
-  if (brings) event.preventDefault();
-  form.toggleAttribute("data-over", brings);
+  if (!event.dataTransfer.types.includes("Files")) return;
+  event.preventDefault();
+  form.toggleAttribute("data-over", true);
+}
+
+// On the way from one element to the next the file is still over the page.
+function leave(event) {
+  if (!event.relatedTarget) form.toggleAttribute("data-over", false);
 }
 
 form.addEventListener("submit", (event) => {
@@ -121,7 +128,7 @@ form.addEventListener("submit", (event) => {
 });
 file.addEventListener("change", describe);
 document.addEventListener("dragover", hover);
-document.addEventListener("dragleave", hover);
+document.addEventListener("dragleave", leave);
 document.addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
