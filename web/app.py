@@ -35,6 +35,7 @@ from web.pages import (
     own_bots_pages,
     public_pages,
     submission_pages,
+    viewer_pages,
 )
 from web.same_site import SameSite
 
@@ -68,6 +69,7 @@ def create_app(parts: Parts) -> FastAPI:
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     app.include_router(public_pages(reads, callers))
     app.include_router(game_pages(parts.store, callers))
+    app.include_router(viewer_pages(reads, callers))
     app.include_router(bot_pages(parts.store, parts.owners, callers))
     app.include_router(challenge_pages(parts.store, callers))
     app.include_router(entry_pages(accounts, callers, attempts))

@@ -63,6 +63,9 @@ MATRIX: Final = {
     ("GET", "/games"): EVERYBODY,
     ("GET", "/games/{game}"): EVERYBODY,
     ("GET", "/games/{game}/replay.json"): EVERYBODY,
+    ("GET", "/games/{game}/frames.json"): EVERYBODY,
+    ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/status"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
     ("GET", "/api/v1/openapi.json"): EVERYBODY,
@@ -180,7 +183,7 @@ def address(path: str, numbers: dict[str, int]) -> str:
     of = path.removeprefix("/api/v1")
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
     id_ = CHALLENGE if of.startswith("/challenges") else SUBMISSION
-    return path.format(game=played, number=numbers.get(part), bot="mine", id=id_)
+    return path.format(game=played, number=numbers.get(part), bot="mine", id=id_, round=1, turn=1)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from web.pages.game import game_pages
 from web.pages.mine import own_bots_pages
 from web.pages.public import public_pages
 from web.pages.submissions import submission_pages
+from web.pages.viewer import viewer_pages
 
 __all__ = [
     "account_pages",
@@ -18,4 +19,5 @@ __all__ = [
     "own_bots_pages",
     "public_pages",
     "submission_pages",
+    "viewer_pages",
 ]
