@@ -1,14 +1,19 @@
 """``arena admin``: accounts, invitations, and the audit log, as an operator types them."""
 
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from arena.accounts import open_accounts
+from arena.accounts import Scope, open_accounts
 from arena.settings import RegistrationMode
-from arena.store import open_store
+from arena.store import NewVersion, Quota, open_store
 from tests.cli.command import arena
+from tests.cli.operator import Operator
+from tests.store.builders import START
+from tests.store.test_submissions import new
 
 PASSWORD = b"correct horse battery staple\n"
 
@@ -71,6 +76,90 @@ def test_what_can_not_be_done_says_why(
     with closing(open_store(f"sqlite:///{folder / 'data' / 'arena.sqlite3'}")) as store:
         assert not store.people.accounts()
         assert not store.people.audit(1)
+
+
+def test_roles_are_given_and_taken(operator: Operator) -> None:
+    """To whoever has an account; the last operator stays one."""
+    for name in ("Eve", "Adam"):
+        operator.does("create-user", name, text=PASSWORD.decode())
+    assert operator.does("set-role", "eve", "operator") == "Eve operator\n"
+    assert "this is the last operator" in operator.is_refused("set-role", "eve", "user")
+    operator.does("set-role", "adam", "operator")
+    assert operator.does("set-role", "eve", "user") == "Eve user\n"
+    assert operator.is_refused("set-role", "eve", "user") == "Eve has the role user already"
+    assert operator.is_refused("set-role", "cain", "user") == "there is no account cain"
+    assert operator.types("set-role", "eve", "king").code == 2
+    told = operator.reads("list-users")
+    assert [(user["name"], user["role"], user["deleted"]) for user in told] == [
+        ("Eve", "user", None),
+        ("Adam", "operator", None),
+    ]
+    assert all(user["since"].endswith("+00:00") for user in told)
+    assert operator.log()[2:] == [
+        ("set-role", "account:Eve", "to operator"),
+        ("set-role", "account:Adam", "to operator"),
+        ("set-role", "account:Eve", "to user"),
+    ]
+
+
+def test_quotas_are_set_and_reset(operator: Operator) -> None:
+    """Number by number; what counts, and where it comes from, is shown."""
+    operator.does("create-user", "Eve", text=PASSWORD.decode())
+    usual = {"most": 20, "from": "arena"}
+    assert operator.reads("show-user", "eve")["quotas"] == {
+        "submissions_a_day": usual,
+        "bots": {"most": 5, "from": "arena"},
+        "challenges_a_day": usual,
+    }
+    shown = operator.does("set-quota", "eve", "--bots", "0", "--challenges-a-day", "3").splitlines()
+    assert [line.split() for line in shown[1:]] == [
+        ["submissions", "a", "day", "20", "the", "arena's", "own"],
+        ["bots", "0", "set", "for", "this", "account"],
+        ["challenges", "a", "day", "3", "set", "for", "this", "account"],
+    ]
+    operator.does("set-quota", "eve", "--submissions-a-day", "7")
+    quotas = operator.reads("show-user", "EVE")["quotas"]
+    assert [quota["most"] for quota in quotas.values()] == [7, 0, 3]
+    operator.does("set-quota", "eve", "--reset")
+    assert operator.reads("show-user", "eve")["quotas"]["submissions_a_day"] == usual
+    for words in ((), ("--reset", "--bots", "3")):
+        assert "with a number, or --reset" in operator.is_refused("set-quota", "eve", *words)
+    for number in ("-1", "many", "1000001"):
+        assert operator.types("set-quota", "eve", "--bots", number).code == 2
+    assert operator.is_refused("set-quota", "adam", "--bots", "1") == "there is no account adam"
+    assert operator.log()[1:] == [
+        ("set-quota", "account:Eve", "0 bots, 3 challenges a day"),
+        ("set-quota", "account:Eve", "7 submissions a day"),
+        ("set-quota", "account:Eve", "the arena's own"),
+    ]
+
+
+def test_an_account_is_shown(operator: Operator) -> None:
+    """With its bots, what it has sent, and how many ways in it has."""
+    operator.does("create-user", "Eve", text=PASSWORD.decode())
+    with operator.store() as store:
+        accounts = open_accounts(store.people, RegistrationMode.OPEN)
+        eve = accounts.operators.users()[0]
+        accounts.sessions.open(eve, "", instead_of=None)
+        for name in ("laptop", "server"):
+            accounts.tokens.create(eve, name=name, scopes={Scope.READ}, days=1)
+        store.writes.add_version(
+            NewVersion(bot="hers", author="Eve", house=False, source="s", created=START, account=eve.id)
+        )
+        sent = replace(new("u1", "hers", "Eve", eve.id), received=datetime.now(UTC))
+        store.desk.add(sent, Quota(submissions_a_day=9, bots=9, on_their_way=9))
+    told = operator.reads("show-user", "eve")
+    assert (told["name"], told["role"], told["since"][:4]) == ("Eve", "user", str(eve.created.year))
+    assert [(bot["name"], bot["state"]) for bot in told["bots"]] == [("hers", "active")]
+    assert (told["submissions"], told["tokens"], told["sessions"]) == (1, 2, 1)
+    shown = operator.does("show-user", "eve")
+    for words in (
+        "submissions within 24 hours  1",
+        "tokens that work             2",
+        "hers@1  Eve     active",
+    ):
+        assert words in shown
+    assert operator.is_refused("show-user", "adam") == "there is no account adam"
 
 
 def test_without_an_arena_there_are_no_accounts(tmp_path: Path) -> None:
