@@ -112,6 +112,11 @@ def test_a_challenge_from_the_form_to_its_games(
     page.clock.fast_forward(5000)
     expect(page.get_by_text("6 games.")).to_be_visible()
     assert page.evaluate("document.body.dataset.same") == "yes"
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.fast_forward(20_000)
+    assert page.evaluate("fetch('/static/mark.svg').then(it => it.ok)")
+    assert asked == [f"{place.url}/static/mark.svg"]
     look(visit, f"challenge-{end}")
     page.get_by_role("link", name="Game 3").click()
     expect(page.get_by_role("heading", name="Challenge, game 3")).to_be_visible()
