@@ -105,8 +105,8 @@ class _Viewer:
         shown = self._find(asked.game)
         if shown.embed is None:
             raise HTTPException(404)
-        request.state.framable = True
         made = _screen(shown, asked, shown.embed)
+        request.state.framable = True
         return page(request, "viewer_embed.html", screen=made, words=_WORDS)
 
     def frames(self, game: GameId, view: View = "all") -> Response:

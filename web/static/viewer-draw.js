@@ -55,6 +55,9 @@ export function draw(data, index) {
   }
   drawUnseen(frame.unseen, kinds);
   drawEmbedCode(film, frame, data.view);
+  for (const link of document.querySelectorAll("[data-here]")) {
+    link.href = addressOf(film.dataset.home, frame, data.view);
+  }
   for (const link of document.querySelectorAll(".views [data-view]")) {
     link.href = addressOf(film.dataset.base, frame, link.dataset.view);
     setOrRemove(link, "aria-current", link.dataset.view === data.view && "true");

@@ -89,6 +89,11 @@ class Screen:
         return address(self.base, frame, self.eyes)
 
     @property
+    def here(self) -> str:
+        """The address of this frame on the site itself, also where this is the page that others embed."""
+        return address(self.shown.base, self.scene.frame, self.eyes)
+
+    @property
     def ways(self) -> dict[str, str | None]:
         """The addresses behind the controls by their names; None where there is nothing in that direction."""
         at, frames = self.index, self.film.frames

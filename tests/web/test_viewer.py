@@ -1,0 +1,232 @@
+"""The replay viewer's pages: every frame has an address, and nothing else has."""
+
+import re
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.replay import parse
+from arena.store import Store
+from tests.web.html import Page
+from web.headers import FRAMABLE, SECURITY_HEADERS
+from web.text import fixed
+from web.viewer.address import Eyes, address
+from web.viewer.film import film
+from web.viewer.hands import Mark
+from web.viewer.scene import scene
+
+GAME = "/games/faulty-0-0"
+FRAMES = (
+    f"{GAME}/1/1",
+    f"{GAME}/2/3?step=reveal&view=seat:2",
+    f"{GAME}/2/8?step=score&view=infer:0",
+    f"{GAME}/3/8?step=end",
+    "/games/dummy-0-1/1/4?view=infer:1",
+)
+
+
+def text_of(html: str) -> str:
+    """Return what is written on a page, without its tags."""
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+@pytest.mark.parametrize("path", FRAMES)
+def test_a_frame_is_a_page_of_its_own(client: TestClient, path: str) -> None:
+    """Well made, small, its own policy kept, and every link of it leads somewhere."""
+    answer = client.get(path)
+    page = Page(answer.text)
+    names = [tag for tag, _ in page.tags]
+    assert answer.status_code == 200
+    assert names.count("h1") == names.count("main") == 1
+    assert len(answer.content) < 45_000
+    assert len(page.ids) == len(set(page.ids))
+    assert "<script>alert" not in answer.text
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in answer.text
+    for tag, attributes in page.tags:
+        assert tag != "style"
+        assert tag != "script" or attributes.get("src") == "/static/viewer.js"
+        assert not any(name == "style" or name.startswith("on") for name in attributes)
+    for link in {link for link in page.links if link.startswith("/")}:
+        assert client.get(link.split("#", maxsplit=1)[0]).status_code == 200, link
+
+
+def test_a_page_with_all_that_it_loads_is_light(client: TestClient) -> None:
+    """Less than 100 KB before pictures, frames of the whole game included."""
+    page = client.get(f"{GAME}/2/3?view=infer:1")
+    loaded = set(re.findall(r'(?:src|href)="(/static/[\w-]+\.(?:js|css))"', page.text))
+    for script in [link for link in loaded if link.endswith("viewer.js")]:
+        loaded |= set(re.findall(r'from "(/static/[\w-]+\.js)"', client.get(script).text))
+    assert len(loaded) >= 6
+    frames = client.get(f"{GAME}/frames.json?view=infer:1")
+    weights = [len(client.get(link).content) for link in loaded]
+    assert len(page.content) + len(frames.content) + sum(weights) < 100_000
+
+
+def test_every_frame_shows_what_is_in_it(client: TestClient, store: Store) -> None:
+    """The cards of each hand, what lies there, the points, and in words what happens: for three views."""
+    game = store.reads.game("faulty-0-0")
+    assert game is not None
+    shown = film(game.replay)
+    for view in ("all", "seat:1", "infer:3"):
+        for frame in shown.frames[::7]:
+            here = scene(shown, frame, Eyes.read(view))
+            text = client.get(address(GAME, frame, Eyes.read(view))).text
+            assert here.says in text_of(text).replace("&lt;", "<").replace("&gt;", ">")
+            hands = re.findall(r'<ol class="hand".*?</ol>', text, re.DOTALL)
+            for hand, seat in zip(hands, here.seats, strict=True):
+                kinds = re.findall(r"cards\.svg#(\w+)", hand)
+                assert kinds == [card.card.label if card.card else "back" for card in seat.hand]
+                assert hand.count("chosen</span>") == [card.mark for card in seat.hand].count(Mark.PICKED)
+            tables = re.findall(r'<ol class="placed".*?</ol>', text, re.DOTALL)
+            for table, seat in zip(tables, here.seats, strict=True):
+                kinds = re.findall(r"cards\.svg#(\w+)", table)
+                assert kinds == [card.label for stack in seat.stacks for card in stack.cards]
+            scores = re.findall(r'<b>(.\d*)</b><span class="hidden"> points', text)
+            assert scores == [fixed(seat.score, 0) for seat in here.seats]
+
+
+def test_nothing_of_the_other_hands_is_in_what_a_seat_saw(client: TestClient) -> None:
+    """Neither on the page nor in its data: there are as many backs as cards."""
+    text = client.get(f"{GAME}/1/1?view=seat:1").text
+    hands = re.findall(r'<ol class="hand".*?</ol>', text, re.DOTALL)
+    assert [set(re.findall(r"cards\.svg#(\w+)", hand)) == {"back"} for hand in hands] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    frames = client.get(f"{GAME}/frames.json?view=seat:1").json()["frames"]
+    assert all(set(seat[0]) <= {"?"} for frame in frames for seat in frame[4][2:] if seat)
+
+
+def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store) -> None:
+    """By "Step forward" alone every frame is passed, and by "Step back" the same."""
+    game = store.reads.game("faulty-0-0")
+    assert game is not None
+    addresses = [address(GAME, frame) for frame in film(game.replay).frames]
+
+    def walk(start: str, way: str) -> list[str]:
+        found = [start]
+        while way_on := re.search(rf'data-way="{way}" href="([^"]+)"', client.get(found[-1]).text):
+            found.append(way_on[1].replace("&amp;", "&"))
+        return found
+
+    assert walk(addresses[0], "next") == addresses
+    assert walk(addresses[-1], "previous") == addresses[::-1]
+    assert walk(addresses[0], "next-turn") == [at for at in addresses if "?" not in at]
+    assert walk(addresses[-1], "previous-round") == [addresses[-1], *(f"{GAME}/{r}/1" for r in (3, 2, 1))]
+
+
+def test_a_view_stays_from_frame_to_frame(client: TestClient) -> None:
+    """Links to other frames keep it, links to other views keep the frame."""
+    text = client.get(f"{GAME}/1/2?view=infer:1").text.replace("&amp;", "&")
+    assert f'href="{GAME}/1/2?step=reveal&view=infer:1"' in text
+    assert f'href="{GAME}/1/2?view=seat:3"' in text
+    assert f'data-view="infer:1" href="{GAME}/1/2?view=infer:1" aria-current="true"' in text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/games/nothing-there/1/1", 404),
+        (f"{GAME}/0/1", 404),
+        (f"{GAME}/4/1", 404),
+        (f"{GAME}/1/0", 404),
+        (f"{GAME}/1/9", 404),
+        (f"{GAME}/1/11", 404),
+        (f"{GAME}/1/01", 404),
+        (f"{GAME}/1/-1", 404),
+        (f"{GAME}/1/x", 404),
+        (f"{GAME}/1/%00", 404),
+        (f"{GAME}/1/1?step=score", 404),
+        (f"{GAME}/1/8?step=pass", 404),
+        (f"{GAME}/2/8?step=end", 404),
+        (f"{GAME}/1/1?view=seat:4", 404),
+        (f"{GAME}/1/1?step=jump", 422),
+        (f"{GAME}/1/1?view=seat:9", 422),
+        (f"{GAME}/1/1?view=everything", 422),
+        (f"{GAME}/1/1?view=", 422),
+        ("/embed/nothing-there/1/1", 404),
+        ("/embed/faulty-0-0/1/9", 404),
+        ("/embed/faulty-0-0", 404),
+    ],
+)
+def test_what_is_no_frame_is_not_found(client: TestClient, path: str, status: int) -> None:
+    """In the look of the site, and never in a frame of another one."""
+    answer = client.get(path, follow_redirects=False)
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"), [("?view=seat:4", 404), ("?view=seat:x", 422), ("", 200), ("?view=all", 200)]
+)
+def test_frames_are_asked_for_by_view(client: TestClient, query: str, status: int) -> None:
+    """Errors are data too."""
+    answer = client.get(f"{GAME}/frames.json{query}")
+    assert answer.status_code == status
+    assert "json" in answer.headers["content-type"]
+
+
+def test_frames_are_sent_once(client: TestClient) -> None:
+    """Who has them gets 304; the views have different ones."""
+    first = client.get(f"{GAME}/frames.json")
+    tag = first.headers["etag"]
+    again = client.get(f"{GAME}/frames.json", headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get(f"{GAME}/frames.json?view=seat:0").headers["etag"] != tag
+
+
+@pytest.mark.parametrize("path", [f"{GAME}/1/1", f"{GAME}/frames.json", "/embed/faulty-0-0/1/1"])
+def test_only_reading_is_possible(client: TestClient, path: str) -> None:
+    """HEAD is answered like GET without a body; the rest is refused."""
+    head = client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert client.post(path, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 405
+
+
+def test_other_sites_may_frame_the_embedded_page_alone(client: TestClient) -> None:
+    """Everything else refuses it; the rest of the policy is the same."""
+    embedded, page = client.get("/embed/faulty-0-0/2/3?view=seat:1"), client.get(f"{GAME}/2/3")
+    for name, value in FRAMABLE.items():
+        assert embedded.headers[name] == value
+    for name, value in SECURITY_HEADERS.items():
+        assert page.headers[name] == value
+    policy = embedded.headers["content-security-policy"].split("; ")
+    assert policy[:-1] == page.headers["content-security-policy"].split("; ")[:-1]
+    assert policy[-1] == "frame-ancestors *"
+
+
+def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -> None:
+    """No navigation of the site, nothing of whoever is logged in; the whole page in a window of its own."""
+    text = client.get("/embed/faulty-0-0/2/3?view=seat:1").text
+    page = Page(text)
+    assert "Log in" not in text
+    (whole,) = (attributes for _, attributes in page.tags if attributes.get("target") == "_blank")
+    assert whole["href"] == f"{GAME}/2/3?view=seat:1"
+    frames = [link for link in page.links if re.match(r"/embed/faulty-0-0/\d/\d", link)]
+    assert len(frames) > 10
+    assert "/embed/faulty-0-0/2/3?step=reveal&view=seat:1" in frames
+
+
+def test_the_page_says_how_to_share_and_check(client: TestClient, store: Store) -> None:
+    """Seed, data, the command that verifies it, and code that embeds this very frame."""
+    game = store.reads.game("faulty-0-0")
+    assert game is not None
+    text = client.get(f"{GAME}/2/3?step=reveal&view=seat:1").text
+    assert parse(game.replay).seed in text
+    assert "arena replay verify faulty-0-0.json" in text
+    code = re.search(r'<textarea id="embed-code".*?>(.*?)</textarea>', text, re.DOTALL)
+    assert code is not None
+    assert "http://testserver/embed/faulty-0-0/2/3?step=reveal" in code[1]
+    assert f'href="{GAME}/replay.json" download="faulty-0-0.json"' in text
+
+
+def test_moments_lead_to_their_frames(client: TestClient) -> None:
+    """Each is a link to a frame that is there; that of this frame is marked."""
+    text = client.get(f"{GAME}/1/8?step=score").text
+    links = re.findall(r'data-event="\d+" href="([^"]+)"', text)
+    assert len(links) > 8
+    assert all(client.get(link.replace("&amp;", "&")).status_code == 200 for link in set(links))
+    assert 'aria-current="step"><span class="when">1.8</span> end of round 1' in text
