@@ -8,9 +8,11 @@ list that is kept step by step and one that is rebuilt are equal to the bit.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
+from arena.rating.closings import Closings, close
 from arena.rating.step import Rating, initial, next_version, update
+from arena.rating.times import Times, add
 
 OVERALL = 0
 """The list that counts every game; the others are named by their number of players."""
@@ -39,12 +41,14 @@ class GamePlayed:
         versions: Ids, all different.
         places: From 1; equal is a tie.
         faulty: Whether the seat had a fault.
+        times: The median of the seat's decisions in microseconds; None where it gave no answer.
         ended: UTC.
     """
 
     versions: tuple[int, ...]
     places: tuple[int, ...]
     faulty: tuple[bool, ...]
+    times: tuple[int | None, ...]
     ended: datetime
 
 
@@ -68,6 +72,8 @@ class Entry:
         place_sum: Of all its places.
         faulty: Games in which it had a fault.
         last_played: End of its last rated game, UTC.
+        times: How long its decisions took: of each game the median.
+        closings: The rating at the end of the last days on which it played.
     """
 
     rating: Rating
@@ -76,6 +82,8 @@ class Entry:
     place_sum: int = 0
     faulty: int = 0
     last_played: datetime | None = None
+    times: Times = ()
+    closings: Closings = ()
 
 
 def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
@@ -122,12 +130,13 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[Key, Entry]:
     if len(set(event.versions)) < len(event.versions):
         raise ValueError(f"versions {event.versions} at one table: a version can't play itself")
+    day = event.ended.astimezone(UTC).toordinal()
     changed: dict[Key, Entry] = {}
     for players in (OVERALL, len(event.versions)):
         before = [entries[version, players] for version in event.versions]
         after = rate(tuple(entry.rating for entry in before), event.places)
-        seats = zip(event.versions, before, after, event.places, event.faulty, strict=True)
-        for version, entry, rating, place, faulty in seats:
+        seats = zip(event.versions, before, after, event.places, event.faulty, event.times, strict=True)
+        for version, entry, rating, place, faulty, micros in seats:
             changed[version, players] = replace(
                 entry,
                 rating=rating,
@@ -136,5 +145,7 @@ def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[K
                 place_sum=entry.place_sum + place,
                 faulty=entry.faulty + faulty,
                 last_played=event.ended,
+                times=entry.times if micros is None else add(entry.times, micros),
+                closings=close(entry.closings, day, rating),
             )
     return changed

@@ -69,6 +69,15 @@ def conservative(rating: Rating) -> float:
     return rating.mean - 3 * rating.deviation
 
 
+def expected(first: Rating, second: Rating) -> float:
+    """Return the probability that the first finishes a game ahead of the second, ties left out.
+
+    A game varies around the skill by β, so this is nearer to a half than what is known of the skills.
+    """
+    spread = math.hypot(first.deviation, second.deviation, math.sqrt(2) * _ENVIRONMENT.beta)
+    return math.erfc((second.mean - first.mean) / spread / math.sqrt(2)) / 2
+
+
 def update(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
     """Return the ratings after one game.
 

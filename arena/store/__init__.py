@@ -58,7 +58,20 @@ from arena.store.persons import (
 )
 from arena.store.quarantine import QuarantinedMatch
 from arena.store.quotas import AccountQuota
-from arena.store.reads import GamePage, GameSeat, GameSummary, HostStatus, RatingChange, Standing, Totals
+from arena.store.reads import (
+    Activity,
+    BoardChanges,
+    BoardLine,
+    GamePage,
+    GameSeat,
+    GameSummary,
+    HostStatus,
+    RatingChange,
+    RemarkableGame,
+    RunningMatch,
+    Standing,
+    Totals,
+)
 from arena.store.rebuild import Rebuilt
 from arena.store.store import Reads, Store, Writes, open_store
 from arena.store.submitted import Allowance, KnownSubmission, NewSubmission, QualificationGame, Quota
@@ -66,9 +79,12 @@ from arena.store.versions import NewVersion
 
 __all__ = [
     "AccountQuota",
+    "Activity",
     "Allowance",
     "ApiToken",
     "AuditEntry",
+    "BoardChanges",
+    "BoardLine",
     "BotDisqualified",
     "BotState",
     "BotTaken",
@@ -122,7 +138,9 @@ __all__ = [
     "RatingChange",
     "Reads",
     "Rebuilt",
+    "RemarkableGame",
     "Role",
+    "RunningMatch",
     "SeatLog",
     "Standing",
     "Store",

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from arena.store import audit, submissions
+from arena.store import audit, revisions, submissions
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.errors import LastOperator, NameTaken
 from arena.store.models import Challenge, Game, GameSeat, Match, MatchSeat
@@ -120,6 +120,7 @@ def delete(connection: Connection, account: int, pseudonym: str, at: datetime) -
     by_name = Bot.account_id.is_(None) & ~Bot.house & (func.lower(Bot.author) == name.lower())
     its = or_(Bot.account_id == account, by_name)
     bots = connection.execute(select(Bot.id, Bot.author).where(its)).all()
+    revisions.changed(connection, its)  # before the rows: whoever plays locks the ladder first as well
     connection.execute(update(Bot).where(its).values(author=pseudonym))
     for author in {bot.author for bot in bots}:
         _rename_in_replays(connection, [bot.id for bot in bots if bot.author == author], author, pseudonym)

@@ -1,6 +1,6 @@
-"""What is read about bots: the leaderboard, and the candidates of match-making.
+"""What is read about bots: the leaderboard, what of it has changed, and the candidates of match-making.
 
-Both cost the same after ten games and after ten million.
+All of it costs the same after ten games and after ten million.
 """
 
 from bisect import bisect_left
@@ -12,10 +12,10 @@ from arena.matchmaking import PLAYER_COUNTS, Candidate
 from arena.rating import OVERALL, Entry, conservative
 from arena.store import ladder
 from arena.store.bot_models import ON_THE_BOARD, Bot, BotState, BotVersion
-from arena.store.models import OPEN, Match, MatchKind, MatchSeat, MatchSet, Rating
+from arena.store.models import OPEN, Ladder, Match, MatchKind, MatchSeat, MatchSet, Rating
 from arena.store.people_models import Account
 from arena.store.queue import of_the_house
-from arena.store.reads import Standing
+from arena.store.reads import BoardChanges, BoardLine, Standing
 
 
 def leaderboard(connection: Connection, players: int = OVERALL) -> tuple[Standing, ...]:
@@ -55,6 +55,38 @@ def _standing(rank: int, row: Row[Any], entry: Entry) -> Standing:
         mean_place=entry.place_sum / entry.games if entry.games else None,
         faulty=entry.faulty,
         last_played=entry.last_played,
+    )
+
+
+def changes(connection: Connection, players: int, since: int) -> BoardChanges:
+    """Return the lines of a leaderboard that are not as they were, in no order.
+
+    Args:
+        connection: To the store.
+        players: As in :func:`leaderboard`.
+        since: The revision that the reader has seen; 0 for all lines.
+    """
+    ladder_row = connection.execute(select(Ladder.revision, Ladder.games)).one()
+    lines: dict[int, BoardLine | None] = {}
+    if ladder_row.revision != since:
+        rows = connection.execute(
+            select(Bot.id, Bot.name, Bot.author, Bot.house, Bot.state, BotVersion.number, Rating.__table__)
+            .join(BotVersion, (BotVersion.bot_id == Bot.id) & (BotVersion.number == Bot.playing))
+            .join(Rating, Rating.version_id == BotVersion.id)
+            .where(Bot.revision > since, Rating.players == players)
+        )
+        lines = {row.id: _line(row) if row.state in ON_THE_BOARD else None for row in rows}
+    return BoardChanges(revision=ladder_row.revision, games=ladder_row.games, lines=lines)
+
+
+def _line(row: Row[Any]) -> BoardLine:
+    return BoardLine(
+        bot=row.name,
+        version=row.number,
+        author=row.author,
+        house=row.house,
+        benched=row.state == BotState.BENCHED,
+        entry=ladder.entry(row._asdict()),
     )
 
 

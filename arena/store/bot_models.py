@@ -35,6 +35,7 @@ class Bot(Base):
     """A bot, and which of its versions plays.
 
     ``author`` is shown. ``account_id`` owns it: none where it is the house's, or was added by an operator.
+    ``revision`` is that of the ladder when last something changed that a leaderboard shows of it.
     ``state`` is a :class:`BotState`, ``reason`` why, ``since`` when it last changed; none for
     one that was never anything but active.
     """
@@ -54,6 +55,7 @@ class Bot(Base):
     state: Mapped[Name] = mapped_column(default="active")
     reason: Mapped[Reason | None]
     since: Mapped[Moment | None]
+    revision: Mapped[Number] = mapped_column(default=0, index=True)
 
 
 class BotVersion(Base):

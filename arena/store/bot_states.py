@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, update
 
 from arena.benching import LAST, keeps_failing, reason
-from arena.store import ladder, versions
+from arena.store import ladder, revisions, versions
 from arena.store.bot_models import Bot, BotState, BotVersion
 from arena.store.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
 from arena.store.models import Game, GameSeat
@@ -118,7 +118,7 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
     Returns:
         The names of bots that were benched.
     """
-    benched = []
+    benched: dict[int, str] = {}
     for version, trouble in played:
         bot = connection.execute(
             select(Bot.__table__)
@@ -129,9 +129,11 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
             continue
         last = _last_taken_over(connection, version, bot.since)
         if keeps_failing(last):
-            set_state(connection, bot.id, BotState.BENCHED, reason(last, trouble), at)
-            benched.append(str(bot.name))
-    return benched
+            _write(connection, bot.id, BotState.BENCHED, reason(last, trouble), at)
+            benched[bot.id] = bot.name
+    if benched:
+        revisions.changed(connection, Bot.id.in_(benched))
+    return list(benched.values())
 
 
 def note_gone(connection: Connection, kept: Collection[str], at: datetime) -> int:
@@ -176,6 +178,11 @@ def find(connection: Connection, name: str) -> Row[Any]:
 
 def set_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
     """Write down whether a bot plays, and why not."""
+    _write(connection, bot, state, why, at)
+    revisions.changed(connection, Bot.id == bot)
+
+
+def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
     connection.execute(update(Bot).where(Bot.id == bot).values(state=state, reason=why, since=at))
 
 

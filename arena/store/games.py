@@ -1,5 +1,7 @@
 """What is read about games. Lists cost the same after ten games and after ten million."""
 
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, ScalarSelect, func, select, text
@@ -48,7 +50,19 @@ def games(
         wanted = wanted.where(Game.number < before)
     if bot is not None:
         wanted = wanted.where(Game.number.in_(_played_by(connection, bot, version, before, limit)))
-    rows = connection.execute(wanted).all()
+    return _summaries(connection, connection.execute(wanted).all())
+
+
+def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, GameSummary]:
+    """Return games by their numbers."""
+    wanted = select(Game.number, Game.id, Game.players, Game.ended).where(Game.number.in_(numbers))
+    found = _summaries(connection, connection.execute(wanted).all())
+    return {game.number: game for game in found}
+
+
+def _summaries(
+    connection: Connection, rows: Sequence[Row[int, str, int, datetime]]
+) -> tuple[GameSummary, ...]:
     seats: dict[int, list[tuple[str, int, int, int]]] = {}
     for seat in connection.execute(
         select(GameSeat.game_number, Bot.name, BotVersion.number, GameSeat.points, GameSeat.place)

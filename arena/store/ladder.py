@@ -6,17 +6,21 @@ without the games of bots that are disqualified.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from arena.rating import Entry, Event, GamePlayed, Key, VersionStarted, apply
+from arena.rating import Closings, Entry, Event, GamePlayed, Key, Times, VersionStarted, apply
 from arena.rating import Rating as Skill
+from arena.store import revisions
 from arena.store.bot_models import Bot, BotState, BotVersion
+from arena.store.highlights import Highlights
+from arena.store.log import Logged
 from arena.store.models import EventKind, Ladder, Rating, RatingChange, RatingEvent
+from arena.store.rows import Row
 
-Row = dict[str, Any]
-"""One row of a table, by column."""
+_TIMES = msgspec.json.Decoder(Times)
+_CLOSINGS = msgspec.json.Decoder(Closings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +34,6 @@ class Numbers:
 
     events: int
     games: int
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """An event with its place in the log.
-
-    Attributes:
-        number: From 1, without gaps.
-        event: What happened.
-        game: Number of the game that was played, None for a version that starts.
-    """
-
-    number: int
-    event: Event
-    game: int | None = None
 
 
 def lock(connection: Connection) -> Numbers:
@@ -62,8 +51,12 @@ def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
     barred = disqualified(connection)
     known = set(entries)
     changes: list[Row] = []
+    highlights = Highlights()
     for logged in log:
-        changed = apply(entries, logged.event) if counts(logged.event, barred) else {}
+        if not counts(logged.event, barred):
+            continue
+        highlights.note(logged, entries)
+        changed = apply(entries, logged.event)
         changes += [change_row(logged.number, key, entries.get(key), entry) for key, entry in changed.items()]
         entries |= changed
     connection.execute(insert(RatingEvent), [_event_row(logged) for logged in log])
@@ -71,7 +64,9 @@ def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
         connection.execute(insert(RatingChange), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
     _save(connection, {key: entries[key] for key in sorted(touched)}, known)
-    connection.execute(update(Ladder).values(events=log[-1].number, games=games))
+    highlights.add(connection)
+    its = select(BotVersion.bot_id).where(BotVersion.id.in_({version for version, _ in touched}))
+    revisions.changed(connection, Bot.id.in_(its), events=log[-1].number, games=games)
 
 
 def disqualified(connection: Connection) -> frozenset[int]:
@@ -102,6 +97,8 @@ def entry(row: Row) -> Entry:
         place_sum=row["place_sum"],
         faulty=row["faulty"],
         last_played=row["last_played"],
+        times=_TIMES.decode(row["times"]),
+        closings=_CLOSINGS.decode(row["closings"]),
     )
 
 
@@ -118,6 +115,8 @@ def rating_row(key: Key, entry: Entry) -> Row:
         "place_sum": entry.place_sum,
         "faulty": entry.faulty,
         "last_played": entry.last_played,
+        "times": msgspec.json.encode(entry.times),
+        "closings": msgspec.json.encode(entry.closings),
     }
 
 

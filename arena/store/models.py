@@ -3,7 +3,7 @@
     bot_version ─< match_seat >─ match >─ match_set ── challenge
         │                          │
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
-        └─< rating                             ladder (one row: settings, the last numbers)
+        └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
 ``host_report`` stands alone. Bots, people and submissions have tables of their own
 (:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`, :mod:`arena.store.submission_models`).
@@ -86,6 +86,8 @@ class Base(DeclarativeBase):
 class Ladder(Base):
     """One row: what is played, the last numbers given out, and the lock on giving the next.
 
+    ``revision`` rises with everything that changes what a leaderboard shows.
+
     ``players`` are the numbers of players of its tables, ``deals`` how many deals a set has. While it is
     ``paused`` no sets are drawn.
     """
@@ -96,6 +98,7 @@ class Ladder(Base):
     id: Mapped[SmallKey]
     events: Mapped[Number]
     games: Mapped[Number]
+    revision: Mapped[Number] = mapped_column(default=0)
     paused: Mapped[bool] = mapped_column(default=False)
     players: Mapped[Numbers]
     deals: Mapped[Small]
@@ -196,7 +199,7 @@ class Game(Base):
     """A rated game; ``number`` is its place in the order of rating, without gaps."""
 
     __tablename__ = "game"
-    __table_args__ = (UniqueConstraint("match_id", "position"),)
+    __table_args__ = (UniqueConstraint("match_id", "position"), Index("ix_game_ended", "ended", "number"))
 
     number: Mapped[NumberKey]
     id: Mapped[Name] = mapped_column(unique=True)
@@ -210,7 +213,7 @@ class Game(Base):
 
 
 class GameSeat(Base):
-    """What one seat made of a game."""
+    """What one seat made of a game. ``median_micros`` is of its decisions, none where it gave no answer."""
 
     __tablename__ = "game_seat"
     __table_args__ = (UniqueConstraint("version_id", "game_number"), _LEAN)
@@ -223,6 +226,7 @@ class GameSeat(Base):
     place: Mapped[Small]
     faults: Mapped[Small]
     taken_over: Mapped[bool]
+    median_micros: Mapped[Number | None]
 
 
 class RatingEvent(Base):
@@ -260,7 +264,10 @@ class RatingChange(Base):
 
 
 class Rating(Base):
-    """Where the fold of the log stands, for one version in one list, with the sums of the leaderboard."""
+    """Where the fold of the log stands, for one version in one list, with the sums of the leaderboard.
+
+    ``times`` and ``closings`` are those of :class:`arena.rating.Entry`, as JSON.
+    """
 
     __tablename__ = "rating"
     __table_args__ = _LEAN
@@ -274,6 +281,22 @@ class Rating(Base):
     place_sum: Mapped[Number]
     faulty: Mapped[Number]
     last_played: Mapped[Moment | None]
+    times: Mapped[Blob]
+    closings: Mapped[Blob]
+
+
+class Highlight(Base):
+    """One of the most remarkable games of a day; see :mod:`arena.highlights`. It follows from the log."""
+
+    __tablename__ = "highlight"
+    __table_args__ = _LEAN
+
+    day: Mapped[NumberKey]
+    kind: Mapped[NameKey]
+    game_number: Mapped[NumberKey] = mapped_column(ForeignKey("game.number"))
+    seat: Mapped[Small]
+    other: Mapped[Small | None]
+    value: Mapped[Real]
 
 
 class Challenge(Base):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arena.controls import HostReport, unaccepted
+from arena.highlights import HighlightKind
+from arena.rating import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,42 @@ class Standing:
     mean_place: float | None
     faulty: int
     last_played: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardLine:
+    """A bot as a leaderboard knows it.
+
+    Attributes:
+        bot: Name.
+        version: Number of the one that plays, from 1.
+        author: Name.
+        house: Whether it is one of the arena's own.
+        benched: Whether it sits out because its games kept failing.
+        entry: What this list says of the version that plays.
+    """
+
+    bot: str
+    version: int
+    author: str
+    house: bool
+    benched: bool
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardChanges:
+    """What is new on a leaderboard.
+
+    Attributes:
+        revision: What is seen with this.
+        games: Rated games, of all lists.
+        lines: By the bots' ids; None of one that is not on the leaderboard any more.
+    """
+
+    revision: int
+    games: int
+    lines: dict[int, BoardLine | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +179,65 @@ class GamePage:
     counts: bool
     seats: tuple[GameSeat, ...]
     replay: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemarkableGame:
+    """A game that was remarkable.
+
+    Attributes:
+        kind: What kind of thing was remarkable.
+        seat: Whose it is.
+        other: The seat that was beaten; None where it is about points.
+        value: The points; of an upset how probable it was before the game.
+        game: The game.
+    """
+
+    kind: HighlightKind
+    seat: int
+    other: int | None
+    value: float
+    game: GameSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningMatch:
+    """A rated match that is being played.
+
+    Attributes:
+        players: How many.
+        deals: So many games it has.
+        started: UTC.
+        seats: In seat order: (bot, version).
+    """
+
+    players: int
+    deals: int
+    started: datetime
+    seats: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What the arena is doing.
+
+    Attributes:
+        running: Rated matches that are being played, the one that began first first.
+        matches_running: All that are being played, rated or not.
+        matches_waiting: All that wait.
+        games: Rated games so far.
+        games_last_hour: Of these, in the hour before; right but for a match or two at its edge.
+        games_last_day: In the day before, as above.
+        remarkable: Of the last two days on which there was anything, the best of each kind first.
+    """
+
+    running: tuple[RunningMatch, ...]
+    matches_running: int
+    matches_waiting: int
+    games: int
+    games_last_hour: int
+    games_last_day: int
+    remarkable: tuple[RemarkableGame, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

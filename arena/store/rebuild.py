@@ -10,16 +10,17 @@ the games remembers its answers, and under the lock it is asked the same again.
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, select, true
 
 from arena.rating import Entry, GamePlayed, Key, Rate, VersionStarted, apply
-from arena.store import ladder
-from arena.store.ladder import Logged, Row
-from arena.store.models import Base, Game, GameSeat, Ladder, Rating, RatingChange, RatingEvent
+from arena.store import ladder, revisions
+from arena.store.highlights import Highlights
+from arena.store.log import Logged, counted_points
+from arena.store.models import Game, GameSeat, Ladder, Rating, RatingChange, RatingEvent
+from arena.store.rows import Row, replace
 
 _BATCH = 1000
 """Events read at once."""
@@ -31,7 +32,7 @@ class Rebuilt:
 
     Attributes:
         events: Length of the log.
-        differing: Rows of ratings and changes that were not what the log says; now they are.
+        differing: Rows of ratings, changes and highlights that were not what the log says; now they are.
         ratings: How many of these are ratings as they stand: of a version, in a list.
     """
 
@@ -49,7 +50,7 @@ def rehearse(connection: Connection, disqualified: frozenset[int], rate: Rate) -
         rate: Rates a game, and remembers.
     """
     events = connection.execute(select(Ladder.events)).scalar_one()
-    deque(_fold(connection, {}, events, disqualified, rate), maxlen=0)
+    deque(_fold(connection, _Fold(), events, disqualified, rate), maxlen=0)
 
 
 def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
@@ -60,27 +61,41 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
         rate: Rates a game.
     """
     numbers = ladder.lock(connection)
-    entries: dict[Key, Entry] = {}
-    changes = 0
-    for within, rows in _fold(connection, entries, numbers.events, ladder.disqualified(connection), rate):
+    fold = _Fold()
+    others = 0
+    for within, rows in _fold(connection, fold, numbers.events, ladder.disqualified(connection), rate):
         stored = connection.execute(select(RatingChange.__table__).where(within))
-        changes += _replace(connection, RatingChange, [row._asdict() for row in stored], rows)
+        others += replace(connection, RatingChange, [row._asdict() for row in stored], rows)
     stored = connection.execute(select(Rating.__table__))
-    rows = [ladder.rating_row(key, entry) for key, entry in entries.items()]
-    ratings = _replace(connection, Rating, [row._asdict() for row in stored], rows)
-    return Rebuilt(events=numbers.events, differing=changes + ratings, ratings=ratings)
+    rows = [ladder.rating_row(key, entry) for key, entry in fold.entries.items()]
+    ratings = replace(connection, Rating, [row._asdict() for row in stored], rows)
+    others += fold.highlights.put(connection)
+    if ratings + others:
+        revisions.changed(connection, true())
+    return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """What becomes of the log."""
+
+    entries: dict[Key, Entry] = field(default_factory=dict)
+    highlights: Highlights = field(default_factory=Highlights)
 
 
 def _fold(
-    connection: Connection, entries: dict[Key, Entry], events: int, disqualified: frozenset[int], rate: Rate
+    connection: Connection, fold: _Fold, events: int, disqualified: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
-    """Fold the log into ``entries``; yield which changes a part of it makes, and what they should be."""
+    """Fold the log into ``fold``; yield which changes a part of it makes, and what they should be."""
+    entries = fold.entries
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         rows: list[Row] = []
         for logged in _log(connection, first, last):
-            counts = ladder.counts(logged.event, disqualified)
-            changed = apply(entries, logged.event, rate) if counts else {}
+            if not ladder.counts(logged.event, disqualified):
+                continue
+            fold.highlights.note(logged, entries)
+            changed = apply(entries, logged.event, rate)
             rows += [
                 ladder.change_row(logged.number, key, entries.get(key), entry)
                 for key, entry in changed.items()
@@ -107,35 +122,20 @@ def _log(connection: Connection, first: int, last: int) -> list[Logged]:
         .order_by(RatingEvent.number)
     )
     return [
-        Logged(row.number, _game(row.ended, seats[row.game_number]), row.game_number)
+        _game(row, seats[row.game_number])
         if row.game_number
         else Logged(row.number, VersionStarted(version=row.version_id, previous=row.previous_id))
         for row in events
     ]
 
 
-def _game(ended: datetime, seats: Sequence[Any]) -> GamePlayed:
-    return GamePlayed(
+def _game(row: Any, seats: Sequence[Any]) -> Logged:  # noqa: ANN401 - rows of queries
+    played = GamePlayed(
         versions=tuple(seat.version_id for seat in seats),
         places=tuple(seat.place for seat in seats),
         faulty=tuple(ladder.is_faulty(seat.faults, taken_over=seat.taken_over) for seat in seats),
-        ended=ended,
+        times=tuple(seat.median_micros for seat in seats),
+        ended=row.ended,
     )
-
-
-def _replace(connection: Connection, model: type[Base], stored: list[Row], right: list[Row]) -> int:
-    """Make the stored rows of a table what they should be, and return how many keys differed."""
-    table = cast("Table", model.__table__)
-    keys = [column.name for column in table.primary_key]
-    old = {tuple(row[key] for key in keys): row for row in stored}
-    new = {tuple(row[key] for key in keys): row for row in right}
-    differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
-    if gone := [key for key in differing if key in old]:
-        same = and_(*(table.c[key] == bindparam(f"of_{key}") for key in keys))
-        connection.execute(
-            delete(table).where(same),
-            [{f"of_{key}": value for key, value in zip(keys, each, strict=True)} for each in gone],
-        )
-    if come := [new[key] for key in differing if key in new]:
-        connection.execute(insert(table), come)
-    return len(differing)
+    points = counted_points([seat.points for seat in seats], [seat.taken_over for seat in seats])
+    return Logged(row.number, played, row.game_number, points)

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from arena.match import encode
-from arena.rating import GamePlayed
+from arena.rating import GamePlayed, game_time
 from arena.store import bot_states, ladder
 from arena.store.bot_models import Bot, BotVersion
+from arena.store.log import Logged, counted_points
 from arena.store.matches import FinishedGame, FinishedMatch
 from arena.store.models import Game, GameSeat, Match, MatchKind, MatchSeat, MatchState
 from arena.store.replays import with_authors
@@ -57,7 +58,12 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -
     _write_games(connection, finished, seats, numbers.games)
     versions = tuple(seat.version for seat in seats)
     log = [
-        ladder.Logged(numbers.events + index, _played(game, versions, finished), numbers.games + index)
+        Logged(
+            numbers.events + index,
+            _played(game, versions, finished),
+            numbers.games + index,
+            counted_points(game.points, game.taken_over),
+        )
         for index, game in enumerate(finished.games, start=1)
     ]
     ladder.append(connection, log, numbers.games + len(log))
@@ -154,6 +160,7 @@ def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_S
                 "place": game.places[seat],
                 "faults": game.faults[seat],
                 "taken_over": game.taken_over[seat],
+                "median_micros": _time(game, seat),
             }
             for number, game in numbered
             for seat, who in enumerate(seats)
@@ -188,5 +195,12 @@ def _played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMat
             ladder.is_faulty(faults, taken_over=taken)
             for faults, taken in zip(game.faults, game.taken_over, strict=True)
         ),
+        times=tuple(_time(game, seat) for seat in range(len(versions))),
         ended=finished.ended,
     )
+
+
+def _time(game: FinishedGame, seat: int) -> int | None:
+    """Return the median of a seat's decisions, in microseconds."""
+    decisions = (step[seat] for step in game.record.steps)
+    return game_time(decision.millis for decision in decisions if decision is not None)

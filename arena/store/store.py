@@ -14,6 +14,7 @@ from arena.match import RuntimeName
 from arena.matchmaking import Candidate
 from arena.rating import OVERALL, update
 from arena.store import (
+    activity,
     audit,
     boards,
     game_logs,
@@ -39,7 +40,15 @@ from arena.store.models import MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
 from arena.store.quarantine import QuarantinedMatch
-from arena.store.reads import GamePage, GameSummary, HostStatus, Standing, Totals
+from arena.store.reads import (
+    Activity,
+    BoardChanges,
+    GamePage,
+    GameSummary,
+    HostStatus,
+    Standing,
+    Totals,
+)
 
 
 class Reads:
@@ -52,6 +61,16 @@ class Reads:
         """Return the version that plays of every bot, best first, by list: 0 overall, else by players."""
         with self._database.read() as connection:
             return boards.leaderboard(connection, players)
+
+    def board_changes(self, players: int, since: int) -> BoardChanges:
+        """Return the lines of a leaderboard that changed after a revision; of all bots since revision 0."""
+        with self._database.read() as connection:
+            return boards.changes(connection, players, since)
+
+    def activity(self, at: datetime) -> Activity:
+        """Return what is being played, how much was lately, and what of it was remarkable."""
+        with self._database.read() as connection:
+            return activity.read(connection, at)
 
     def games(
         self,

@@ -6,9 +6,10 @@ from datetime import datetime
 from sqlalchemy import Connection, insert, select, text, union, update
 
 from arena.rating import VersionStarted
-from arena.store import ladder
+from arena.store import ladder, revisions
 from arena.store.bot_models import ON_THE_BOARD, Bot, BotState, BotVersion
 from arena.store.errors import BotDisqualified, BotTaken
+from arena.store.log import Logged
 from arena.store.models import OPEN, Match, MatchSeat
 from arena.store.submission_models import ON_ITS_WAY, Submission
 
@@ -112,7 +113,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     connection.execute(update(Bot).where(Bot.id == bot.id).values(newest=number))
     set_playing(connection, bot.id, number, new.created)
     event = VersionStarted(version=version, previous=None if previous is None else previous.id)
-    ladder.append(connection, [ladder.Logged(numbers.events + 1, event)], numbers.games)
+    ladder.append(connection, [Logged(numbers.events + 1, event)], numbers.games)
     return version
 
 
@@ -131,6 +132,7 @@ def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> 
     connection.execute(
         update(Bot).where(Bot.id == bot).values(playing=number, state=BotState.ACTIVE, reason=None, since=at)
     )
+    revisions.changed(connection, Bot.id == bot)
 
 
 def disqualified(bot: str, reason: str | None) -> str:

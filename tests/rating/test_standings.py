@@ -1,5 +1,6 @@
 """The fold of a ladder's log."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,10 +25,17 @@ from arena.rating import (
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def game(versions: tuple[int, ...], places: tuple[int, ...], minute: int = 0) -> GamePlayed:
+def game(
+    versions: tuple[int, ...], places: tuple[int, ...], minute: int = 0, *, times: tuple[int | None, ...] = ()
+) -> GamePlayed:
     """Make a game without faults."""
-    ended = START + timedelta(minutes=minute)
-    return GamePlayed(versions=versions, places=places, faulty=(False,) * len(versions), ended=ended)
+    return GamePlayed(
+        versions=versions,
+        places=places,
+        faulty=(False,) * len(versions),
+        times=times or (None,) * len(versions),
+        ended=START + timedelta(minutes=minute),
+    )
 
 
 @st.composite
@@ -103,9 +111,27 @@ def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
 def test_faults_are_counted() -> None:
     """A game with a fault counts once in the list's faulty games."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
-    played = GamePlayed(versions=(1, 2), places=(2, 1), faulty=(True, False), ended=START)
+    played = replace(game((1, 2), (2, 1)), faulty=(True, False))
     changed = apply(start, played)
     assert [changed[version, 0].faulty for version in (1, 2)] == [1, 0]
+
+
+def test_times_and_closings_are_kept() -> None:
+    """Of each game the time of a seat that answered, and of each day how the rating stood at its end."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
+    day = START.toordinal()
+    entries = start | apply(start, game((1, 2), (1, 2), times=(1234, None)))
+    entries |= apply(entries, game((1, 2), (1, 2), 24 * 60 - 1, times=(1178, 20)))
+    entries |= apply(entries, game((1, 2, 3), (1, 2, 3), 24 * 60, times=(7, 7, 7)))
+    assert entries[1, 0].times == ((7, 1), (1200, 2))
+    assert entries[1, 2].times == ((1200, 2),)
+    assert entries[2, 2].times == ((20, 1),)
+    assert [each.day for each in entries[1, 0].closings] == [day, day + 1]
+    assert [each.day for each in entries[1, 2].closings] == [day]
+    assert entries[1, 2].closings[0][1:] == (entries[1, 2].rating.mean, entries[1, 2].rating.deviation)
+    assert (entries[3, 4].closings, entries[3, 4].times) == ((), ())
+    new = apply(entries, VersionStarted(version=4, previous=1))
+    assert (new[4, 0].closings, new[4, 0].times) == ((), ())
 
 
 def test_a_version_can_not_play_itself() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from arena.match import RuntimeName
 from arena.rating import LISTS, Entry, Event, GamePlayed, Rating, VersionStarted, rebuild, update
+from arena.referee.faults import FAULTS_TO_TAKE_OVER
 from arena.store import (
     BotState,
     Claim,
@@ -100,7 +101,15 @@ class Life:
         assert self.store.writes.record(done)
         versions = tuple(seat.version for seat in claim.seats if seat.version is not None)
         faulty = tuple(count > 0 for count in table.faults)
-        self.log.append(GamePlayed(versions=versions, places=table.places, faulty=faulty, ended=done.ended))
+        self.log.append(
+            GamePlayed(
+                versions=versions,
+                places=table.places,
+                faulty=faulty,
+                times=tuple(None if count >= FAULTS_TO_TAKE_OVER else 2500 for count in table.faults),
+                ended=done.ended,
+            )
+        )
 
     def step(self, step: Table | NewVersionOf) -> None:
         """Let something happen."""

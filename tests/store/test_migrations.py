@@ -1,10 +1,12 @@
 """Older databases, with something in them, on both kinds of database."""
 
+import random
 from datetime import timedelta
 
 from alembic import command
 from sqlalchemy import text
 
+from arena.highlights import HighlightKind
 from arena.store import (
     AccountQuota,
     BotState,
@@ -116,3 +118,31 @@ def test_games_of_a_disqualified_bot_count_for_an_older_program(url: str) -> Non
     assert again.writes.rebuild_ratings().ratings == 6
     assert again.reads.leaderboard() == board
     again.close()
+
+
+def test_what_a_leaderboard_shows_is_worked_out_for_games_that_there_were(url: str) -> None:
+    """Down and up again, and everything is as if it had always been kept."""
+    store = open_store(url)
+    versions = [add_bot(store, name) for name in ("strong", "weak", "other")]
+    dice = random.Random(2)  # noqa: S311 - a test's dice
+    for number in range(12):
+        seated = dice.sample(versions, dice.randint(2, 3))
+        claim = claimed(store, seated, id_=f"s{number}", deals=8)
+        places = [tuple(range(1, len(seated) + 1))] * 7 + [tuple(range(len(seated), 0, -1))]
+        faults = [dice.choice((0, 0, 1, 3)) for _ in seated]
+        assert store.writes.record(finished(claim, places, minute=number * 999, faults=faults))
+    add_bot(store, "new")
+
+    def shown() -> list[object]:
+        lists = [store.reads.board_changes(players, 0).lines for players in (0, 2, 3, 4, 5)]
+        return [*lists, store.reads.activity(START)]
+
+    before = shown()
+    store.close()
+    downgrade(url, "0005")
+    store = open_store(url)
+    assert shown() == before
+    assert store.writes.rebuild_ratings().differing == 0
+    assert any(line and line.entry.times for line in store.reads.board_changes(0, 0).lines.values())
+    assert any(each.kind is HighlightKind.UPSET for each in store.reads.activity(START).remarkable)
+    store.close()

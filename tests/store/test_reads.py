@@ -14,6 +14,7 @@ from sqlalchemy import Engine, event
 from arena.match import RuntimeName
 from arena.matchmaking import Candidate
 from arena.rating import Event, GamePlayed, VersionStarted, conservative, rebuild
+from arena.referee.faults import FAULTS_TO_TAKE_OVER
 from arena.replay import parse
 from arena.store import GameSummary, RatingChange, Store, open_store
 from tests.store.builders import START, add_bot, claimed, finished, new_set, outcomes
@@ -35,6 +36,7 @@ def test_the_board_equals_a_fold(store: Store) -> None:
                 versions=tuple(versions),
                 places=each,
                 faulty=tuple(count > 0 for count in faults),
+                times=tuple(None if count >= FAULTS_TO_TAKE_OVER else 2500 for count in faults),
                 ended=START + timedelta(minutes=minute),
             )
             for each in places
@@ -191,6 +193,8 @@ def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
         lambda store: store.reads.totals(),
         lambda store: store.reads.candidates(),
         lambda store: store.reads.leaderboard(2),
+        lambda store: store.reads.board_changes(0, 0),
+        lambda store: store.reads.activity(START),
     ],
 )
 def test_nothing_walks_over_all_that_was_played(sqlite_url: str, call: Callable[[Store], object]) -> None:

@@ -57,7 +57,7 @@ def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
         for statement in (
             "UPDATE rating SET mean = mean + 1 WHERE version_id = 1 AND players = 0",
             "DELETE FROM rating WHERE version_id = 2 AND players = 3",
-            "INSERT INTO rating VALUES (1, 9, 25, 8, 0, 0, 0, 0, NULL)",
+            "INSERT INTO rating VALUES (1, 9, 25, 8, 0, 0, 0, 0, NULL, '[]', '[]')",
             "UPDATE rating_change SET deviation_after = 1 WHERE event_number = 1 AND players = 0",
             "DELETE FROM rating_change WHERE event_number = 2 AND players = 2",
         ):
