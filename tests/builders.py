@@ -4,8 +4,10 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
+from arena.cardstats import count_game
 from arena.controls import CONTROL_NAMES, Finding, HostReport
 from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
+from arena.recorded import played_again
 from arena.referee.faults import FAULTS_TO_TAKE_OVER
 from arena.referee.places import places_with_faults, taken_over
 from arena.replay import Seat, build, encode
@@ -160,6 +162,7 @@ def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> Finish
         steps=record.steps,
     )
     players = range(spec.rules.players)
+    lost = tuple(moment is not None for moment in moments)
     return FinishedGame(
         id=game,
         record=record,
@@ -168,7 +171,8 @@ def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> Finish
         puddings=result.puddings[: spec.rules.players],
         places=places,
         faults=tuple(sum(row[seat] is not None for row in rows) for seat in players),
-        taken_over=tuple(moments[seat] is not None for seat in players),
+        taken_over=lost,
+        cards=count_game(played_again(spec.rules, record).states, record.steps, places, lost),
     )
 
 

@@ -20,19 +20,24 @@ class CheckedGame:
 
     Attributes:
         record: As it came.
-        state: At the end of the game.
-        result: The same of it.
+        states: From the deal to the end of the game; each step of the record begins in the one of its index.
+        result: Of the last of them.
         faults: How many, one a seat.
         taken_over: Whether the stand-in played the seat to the end, one a seat.
         places: Those that count, one a seat.
     """
 
     record: GameRecord
-    state: State
+    states: tuple[State, ...]
     result: Result
     faults: tuple[int, ...]
     taken_over: tuple[bool, ...]
     places: tuple[int, ...]
+
+    @property
+    def state(self) -> State:
+        """At the end of the game."""
+        return self.states[-1]
 
 
 def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...]:
@@ -76,7 +81,7 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     _check_stand_in(index, game, moments)
     return CheckedGame(
         record=game,
-        state=state,
+        states=played.states,
         result=state.result,
         faults=tuple(sum(row[seat] is not None for row in faults) for seat in range(rules.players)),
         taken_over=tuple(moment is not None for moment in moments),

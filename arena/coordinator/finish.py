@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from arena.cardstats import count_game
 from arena.coordinator.check import CheckedGame, RecordRefused, check_record
 from arena.match import MatchRecord, decode
 from arena.replay import Seat, build, encode
@@ -54,4 +55,5 @@ def _finished(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
         places=game.places,
         faults=game.faults,
         taken_over=game.taken_over,
+        cards=count_game(game.states, game.record.steps, game.places, game.taken_over),
     )

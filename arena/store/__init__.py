@@ -10,6 +10,7 @@ transaction each. Ids and times come from the caller.
 
 from arena.store.bot_models import BotState
 from arena.store.bots import Bots, Challenges
+from arena.store.card_counts import CountedCards, RebuiltCards
 from arena.store.challenge_rows import ChallengeGame, KnownChallenge, NewChallenge
 from arena.store.desk import Desk
 from arena.store.errors import (
@@ -93,6 +94,7 @@ __all__ = [
     "Challenges",
     "Claim",
     "ClaimedSeat",
+    "CountedCards",
     "DatabaseDamaged",
     "DatabaseForeign",
     "DatabaseNewer",
@@ -138,6 +140,7 @@ __all__ = [
     "RatingChange",
     "Reads",
     "Rebuilt",
+    "RebuiltCards",
     "RemarkableGame",
     "Role",
     "RunningMatch",

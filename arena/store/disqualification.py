@@ -20,7 +20,7 @@ from arena.submitting.stages import Cause, CauseKind, Stage
 _NO_IMAGE = "its image was removed while it was disqualified: submit it again"
 
 
-def rehearse(connection: Connection, name: str, rate: Rate, *, counts: bool) -> None:
+def rehearse(connection: Connection, name: str, rate: Rate, *, counts: bool) -> frozenset[int]:
     """Rate everybody as it will be, and write nothing.
 
     Args:
@@ -28,6 +28,9 @@ def rehearse(connection: Connection, name: str, rate: Rate, *, counts: bool) -> 
         name: Of the bot.
         rate: Rates a game, and remembers.
         counts: Whether its games will count.
+
+    Returns:
+        The versions whose games won't count.
 
     Raises:
         NoSuchBot: There is none of that name.
@@ -37,8 +40,10 @@ def rehearse(connection: Connection, name: str, rate: Rate, *, counts: bool) -> 
     _check(bot, disqualified=counts)
     its = select(BotVersion.id).where(BotVersion.bot_id == bot.id)
     versions_ = frozenset(connection.execute(its).scalars())
-    barred = ladder.disqualified(connection)
-    rebuild.rehearse(connection, barred - versions_ if counts else barred | versions_, rate)
+    before = ladder.disqualified(connection)
+    barred = before - versions_ if counts else before | versions_
+    rebuild.rehearse(connection, barred, rate)
+    return barred
 
 
 def disqualify(connection: Connection, name: str, why: str, at: datetime, rate: Rate) -> rebuild.Rebuilt:

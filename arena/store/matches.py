@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.cardstats import Tally
 from arena.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport
 from arena.rules import Rules
 
@@ -125,6 +126,7 @@ class FinishedGame:
         places: From 1; seats that were taken over rank below the rest.
         faults: How many.
         taken_over: Whether the stand-in played it to the end.
+        cards: What cards were taken in it, counted by the caller; not one entry a seat.
 
     Raises:
         ValueError: Not the same number of seats everywhere.
@@ -138,6 +140,7 @@ class FinishedGame:
     places: tuple[int, ...]
     faults: tuple[int, ...]
     taken_over: tuple[bool, ...]
+    cards: Tally
 
     def __post_init__(self) -> None:
         sizes = {

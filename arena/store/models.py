@@ -5,8 +5,9 @@
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
         └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
-``host_report`` stands alone. Bots, people and submissions have tables of their own
-(:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`, :mod:`arena.store.submission_models`).
+``host_report`` stands alone. Bots, people, submissions and statistics of cards have tables of their own
+(:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`, :mod:`arena.store.submission_models`,
+:mod:`arena.store.card_models`).
 ``rating_event`` is the ladder's append-only log; ``rating_change`` says what each event did, and ``rating``
 is where the fold of the log stands. Whoever numbers a game or an event holds the lock on the row of
 ``ladder``.
@@ -89,7 +90,7 @@ class Ladder(Base):
     ``revision`` rises with everything that changes what a leaderboard shows.
 
     ``players`` are the numbers of players of its tables, ``deals`` how many deals a set has. While it is
-    ``paused`` no sets are drawn.
+    ``paused`` no sets are drawn. The statistics of cards hold the games from ``cards_from`` on.
     """
 
     __tablename__ = "ladder"
@@ -102,6 +103,7 @@ class Ladder(Base):
     paused: Mapped[bool] = mapped_column(default=False)
     players: Mapped[Numbers]
     deals: Mapped[Small]
+    cards_from: Mapped[Number] = mapped_column(default=1)
 
 
 class HostReport(Base):

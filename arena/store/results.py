@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from arena.match import encode
 from arena.rating import GamePlayed, game_time
-from arena.store import bot_states, ladder
+from arena.store import bot_states, card_counts, ladder
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.log import Logged, counted_points
 from arena.store.matches import FinishedGame, FinishedMatch
@@ -67,6 +67,7 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -
         for index, game in enumerate(finished.games, start=1)
     ]
     ladder.append(connection, log, numbers.games + len(log))
+    card_counts.add(connection, versions, [game.cards for game in finished.games])
     bot_states.bench_failing(connection, _taken_over(finished, versions), finished.ended)
 
 

@@ -17,6 +17,7 @@ from arena.store import (
     activity,
     audit,
     boards,
+    card_counts,
     game_logs,
     games,
     hosts,
@@ -30,6 +31,7 @@ from arena.store import (
     versions,
 )
 from arena.store.bots import Bots, Challenges
+from arena.store.card_counts import CountedCards, RebuiltCards
 from arena.store.database import Database
 from arena.store.desk import Desk
 from arena.store.game_logs import GameLog
@@ -131,6 +133,11 @@ class Reads:
         """Return what bots printed and noted in a game, rated or not; it is private to their owners."""
         with self._database.read() as connection:
             return game_logs.find(connection, id_)
+
+    def cards(self, players: int | None = None) -> CountedCards:
+        """Return the statistics of cards, in games of so many players, or in all."""
+        with self._database.read() as connection:
+            return card_counts.find(connection, players)
 
     def ladder(self) -> LadderSettings:
         """Return what the ladder plays."""
@@ -237,6 +244,16 @@ class Writes:
             rebuild.rehearse(connection, ladder.disqualified(connection), rate)
         with self._database.write() as connection:
             return rebuild.rebuild(connection, rate)
+
+    def rebuild_cards(self) -> RebuiltCards:
+        """Count all games anew for the statistics of cards, compare, and replace what differs.
+
+        That takes about a millisecond a game; others wait for the last part of it alone.
+        """
+        with self._database.read() as connection:
+            counted = card_counts.fold(connection, ladder.disqualified(connection))
+        with self._database.write() as connection:
+            return card_counts.rebuild(connection, counted)
 
 
 @dataclass(frozen=True, slots=True)

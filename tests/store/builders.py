@@ -8,6 +8,7 @@ import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from arena.cardstats import count_game
 from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
 from arena.matchmaking import seatings
 from arena.referee.faults import FAULTS_TO_TAKE_OVER, stand_in
@@ -70,7 +71,8 @@ def finished(
 
 def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, ...]) -> FinishedGame:
     id_ = f"{claim.spec.match}-{index}"
-    state, record = _play(claim.spec.rules, claim.spec.seeds[index], faults)
+    states, record = _play(claim.spec.rules, claim.spec.seeds[index], faults)
+    state = states[-1]
     assert state.result is not None
     rows = [[decision.fault if decision else None for decision in step] for step in record.steps]
     replay = build(
@@ -81,6 +83,7 @@ def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, 
         places=places_with_faults(state.result.places, taken_over(rows, len(faults))),
         steps=record.steps,
     )
+    lost = tuple(count >= FAULTS_TO_TAKE_OVER for count in faults)
     return FinishedGame(
         id=id_,
         record=record,
@@ -89,25 +92,28 @@ def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, 
         puddings=state.result.puddings,
         places=places,
         faults=faults,
-        taken_over=tuple(count >= FAULTS_TO_TAKE_OVER for count in faults),
+        taken_over=lost,
+        cards=count_game(states, record.steps, places, lost),
     )
 
 
-def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[State, GameRecord]:
+def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[list[State], GameRecord]:
     """Play a game in which everybody moves as the stand-in would, and is late so many times, at first."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+    states = [state]
     steps: list[tuple[Decision, ...]] = []
     while not state.over:
         moves = [stand_in(view(state, seat)) for seat in asked(state)]
         assert len(moves) == rules.players
         state = apply(state, moves)
+        states.append(state)
         steps.append(
             tuple(
                 _decision(move.cards[0].label, late=len(steps) < count, lost=count >= FAULTS_TO_TAKE_OVER)
                 for move, count in zip(moves, faults, strict=True)
             )
         )
-    return state, GameRecord(seed=seed, steps=tuple(steps))
+    return states, GameRecord(seed=seed, steps=tuple(steps))
 
 
 def _decision(card: str, *, late: bool, lost: bool) -> Decision:

@@ -1,0 +1,44 @@
+"""The tables of the statistics of cards: sums that grow with every rated game, and stay as few rows."""
+
+from typing import Final
+
+from sqlalchemy.orm import Mapped
+
+from arena.store.columns import Number, SmallKey
+from arena.store.models import Base
+
+_LEAN: Final = {"sqlite_with_rowid": False}
+
+
+class CardGames(Base):
+    """What the statistics of cards hold of games of so many players: :class:`arena.cardstats.Games`."""
+
+    __tablename__ = "card_games"
+
+    players: Mapped[SmallKey]
+    games: Mapped[Number]
+    seats: Mapped[Number]
+    decisions: Mapped[Number]
+    won: Mapped[Number]
+
+
+class CardCount(Base):
+    """What they hold of a kind of card in a turn of the round: :class:`arena.cardstats.Count`.
+
+    ``turn`` 0 stands for all turns together.
+    """
+
+    __tablename__ = "card_count"
+    __table_args__ = _LEAN
+
+    players: Mapped[SmallKey]
+    card: Mapped[SmallKey]
+    turn: Mapped[SmallKey]
+    seen: Mapped[Number]
+    taken: Mapped[Number]
+    cards: Mapped[Number]
+    won_taken: Mapped[Number]
+    won_passed: Mapped[Number]
+    points: Mapped[Number]
+    taken_squares: Mapped[Number]
+    passed_squares: Mapped[Number]

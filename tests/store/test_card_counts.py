@@ -1,0 +1,181 @@
+"""Statistics of cards in the store: kept match by match, and counted anew, on both kinds of database."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from alembic import command
+from sqlalchemy import create_engine, text
+
+from arena.cardstats import Tally, merged, nothing
+from arena.match import RuntimeName
+from arena.rules import Rules
+from arena.store import Claim, NewAuditEntry, Store, card_counts, open_store
+from arena.store.database import Database
+from arena.store.migrate import alembic_config
+from tests.builders import fill, finish, play_set
+from tests.store.builders import START, add_bot, claimed, new_set
+from tests.store.test_challenge_rows import bot_of, challenge, person
+from tests.store.test_submissions import PLENTY, game, new, qualify
+
+ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
+
+
+def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
+    """Play a match at random, record it, and return what was counted of it."""
+    result = finish(claim, random.Random(seed), ended=START, faults=0.02)  # noqa: S311 - a test's dice
+    assert store.writes.record(result)
+    return merged(game.cards for game in result.games)
+
+
+def test_what_a_match_says_is_added(store: Store) -> None:
+    """All of its games, by number of players; once."""
+    assert store.reads.cards().tally == nothing()
+    versions = [add_bot(store, name, author=name) for name in "abcde"]
+    added: dict[int, list[Tally]] = {}
+    for number in range(6):
+        players = 2 + number % 4
+        added.setdefault(players, []).append(
+            record(store, claimed(store, versions[:players], id_=f"s{number}"), number)
+        )
+    for players, tallies in added.items():
+        assert store.reads.cards(players).tally == merged(tallies)
+    assert store.reads.cards().tally == merged(tally for each in added.values() for tally in each)
+    assert store.reads.cards().first == 1
+
+
+def test_a_result_that_comes_twice_or_late_is_not_counted(store: Store) -> None:
+    """As it isn't rated."""
+    claim = claimed(store, [add_bot(store, name) for name in "ab"])
+    result = finish(claim, random.Random(1), ended=START)  # noqa: S311 - a test's dice
+    assert not store.writes.record(replace(result, attempt=2))
+    assert store.reads.cards().tally == nothing()
+    assert store.writes.record(result)
+    before = store.reads.cards()
+    assert not store.writes.record(result)
+    assert store.reads.cards() == before
+
+
+def test_counted_anew_they_are_the_same(store: Store) -> None:
+    """From the records, with variants and faults in them. Games with a dummy are in neither."""
+    fill(store)
+    before = store.reads.cards()
+    rebuilt = store.writes.rebuild_cards()
+    assert (rebuilt.missing, rebuilt.differing) == (0, 0)
+    assert rebuilt.games == sum(games.games for games in before.tally.games.values())
+    assert rebuilt.games == store.reads.totals().games - 4
+    assert store.reads.cards() == before
+
+
+def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
+    """Altered, lost and invented rows become what the games say, and are counted."""
+    fill(store)
+    before = store.reads.cards()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for statement in (
+            "UPDATE card_count SET won_taken = won_taken + 1 WHERE players = 3 AND card = 1 AND turn = 0",
+            "DELETE FROM card_count WHERE players = 3 AND card = 2 AND turn = 1",
+            "INSERT INTO card_count VALUES (5, 13, 6, 1, 1, 1, 0, 0, 0, 1, 0)",
+            "UPDATE card_games SET games = 0 WHERE players = 4",
+        ):
+            assert connection.execute(text(statement)).rowcount == 1
+    engine.dispose()
+    assert store.writes.rebuild_cards().differing == 4
+    assert store.writes.rebuild_cards().differing == 0
+    assert store.reads.cards() == before
+
+
+def test_only_rated_games_are_counted(store: Store) -> None:
+    """No qualifications, and no challenges."""
+    ben = person(store, "ben")
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    store.desk.add(new(bot="third"), PLENTY)
+    qualify(store)
+    store.desk.add_game(game("q", "u1", (None, mine)), played=0)
+    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+        record(store, claim)
+    assert store.reads.cards().tally == nothing()
+    assert store.writes.rebuild_cards().games == 0
+
+
+def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
+    """Those before, and those that were under way; after a reinstatement all are."""
+    cheat, b, c = (add_bot(store, name, author=name) for name in ("cheat", "b", "c"))
+    first = record(store, claimed(store, (cheat, b), id_="s1"), 1)
+    second = record(store, claimed(store, (b, c), id_="s2"), 2)
+    running = claimed(store, (c, cheat, b), id_="s3")
+    store.bots.disqualify("cheat", "why", START, ENTRY)
+    assert store.reads.cards().tally == second
+    third = record(store, running, 3)
+    assert store.reads.cards().tally == second
+    assert store.writes.rebuild_cards().differing == 0
+    store.bots.reinstate("cheat", START, ENTRY)
+    assert store.reads.cards().tally == merged([first, second, third])
+    assert store.writes.rebuild_cards().differing == 0
+
+
+@pytest.mark.parametrize("barred", [False, True])
+def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str, *, barred: bool) -> None:
+    """What was counted before the lock was taken is used where the same games count, and only there."""
+    a, b, c = (add_bot(store, name, author=name) for name in "abc")
+    first = record(store, claimed(store, (a, b), id_="s1"), 1)
+    with closing(Database(url)) as database:
+        with database.read() as connection:
+            counted = card_counts.fold(connection, frozenset())
+        assert (counted.last, counted.tally) == (2, first)
+        second = record(store, claimed(store, (b, c), id_="s2"), 2)
+        if barred:
+            store.bots.disqualify("a", "why", START, ENTRY)
+        with database.write() as connection:
+            assert card_counts.rebuild(connection, counted).differing == 0
+    assert store.reads.cards().tally == (second if barred else merged([first, second]))
+
+
+def test_games_that_are_older_than_the_statistics_are_counted_by_a_rebuild(store: Store, url: str) -> None:
+    """Until then it is said from which game on they count."""
+    versions = [add_bot(store, name, author=name) for name in "abc"]
+    first = record(store, claimed(store, versions, id_="s1", deals=3), 1)
+    with closing(Database(url)) as database:
+        with database.write() as connection:
+            command.downgrade(alembic_config(connection), "0007-1")
+        with database.write() as connection:
+            command.upgrade(alembic_config(connection), "head")
+    again = open_store(url)
+    assert (again.reads.cards().tally, again.reads.cards().first) == (nothing(), 4)
+    second = record(again, claimed(again, versions[:2], id_="s2"), 2)
+    assert (again.reads.cards().tally, again.reads.cards().first) == (second, 4)
+    rebuilt = again.writes.rebuild_cards()
+    assert (rebuilt.games, rebuilt.missing) == (5, 3)
+    assert rebuilt.differing > 0
+    assert (again.reads.cards().tally, again.reads.cards().first) == (merged([first, second]), 1)
+    assert again.writes.rebuild_cards().missing == 0
+    again.close()
+
+
+def test_many_may_be_recorded_at_once(store: Store) -> None:
+    """Nothing is lost between them."""
+    versions = [add_bot(store, name, author=name) for name in "abcd"]
+    for number in range(8):
+        store.writes.add_set(new_set(f"s{number}", versions[: 2 + number % 3], deals=1, matches=1))
+    claims = []
+    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+        claims.append(claim)
+    with ThreadPoolExecutor(4) as pool:
+        tallies = list(pool.map(record, [store] * 8, claims, range(8)))
+    assert store.reads.cards().tally == merged(tallies)
+
+
+def test_counting_goes_through_more_games_than_are_read_at_once(sqlite_url: str) -> None:
+    """In the order of the log, each once."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name, author=name) for name in "ab"]
+    for number in range(110):
+        play_set(store, [versions], Rules(players=2), name=f"s{number}")
+    assert store.reads.totals().games > card_counts.BATCH
+    rebuilt = store.writes.rebuild_cards()
+    assert (rebuilt.games, rebuilt.differing) == (220, 0)
+    store.close()
