@@ -87,7 +87,7 @@ def test_everything_can_be_read_without_scripts(browser: Browser, url: str) -> N
     page.get_by_role("link", name="4 players").click()
     expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
     page.get_by_role("navigation", name="Site").get_by_role("link", name="Games").click()
-    page.locator("tbody a").last.click()
+    page.locator("tbody th a").last.click()
     expect(page.get_by_role("heading", name="Game 1", exact=True)).to_be_visible()
     page.get_by_role("link", name="Round 2, turn 3").click()
     expect(page).to_have_url(f"{url}/games/dummy-0-0#r2t3")
