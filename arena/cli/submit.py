@@ -8,7 +8,7 @@ import typer
 from rich.filesize import decimal
 
 from arena.cli.bar import sending_bar
-from arena.cli.console import INTERRUPTED, WRONG, say
+from arena.cli.console import INTERRUPTED, WRONG, say, visible
 from arena.cli.online import visiting
 from arena.cli.terminal import print_json
 from arena.cli.verdict import Telling, print_verdict
@@ -16,7 +16,7 @@ from arena.client.documents import Bot, Submission
 from arena.client.errors import SiteProblem, SiteTrouble
 from arena.client.events import follow, stage_by_stage
 from arena.client.patience import Patience
-from arena.client.sending import Body, Parcel, body_of, parcel_of
+from arena.client.sending import Body, Parcel, Report, body_of, parcel_of
 from arena.client.site import Site
 from arena.client.target import target_of
 
@@ -58,21 +58,38 @@ def submit(
 
 def _sent(site: Site, target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
     """Send a bot and return the submission as the site tells it."""
-    body: Body | None = None
     try:
         with parcel_of(target_of(target), name) as parcel, sending_bar(parcel.bot) as report:
-            body = body_of(parcel, report)
-            told = site.put(f"/bots/{parcel.bot}/submissions", body, **_said(parcel, note))
+            told = _put(site, parcel, note, report)
     except KeyboardInterrupt:
-        _stopped(body)
+        _stopped(None)
     received = site.read(told, Submission)
-    if received.sha256 != body.sha256:
-        raise SiteTrouble(
-            f"{site.address} received something else than was sent (SHA-256 {received.sha256} and not "
-            f"{body.sha256}): submit it again"
-        )
     say(f"{received.bot}: {decimal(received.size)} sent, {site.address}/submissions/{received.id}")
     return told
+
+
+def _put(site: Site, parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
+    """Send a parcel, again where the site has no room just now, and make sure that it has arrived."""
+    patience = Patience()
+    while True:
+        body = body_of(parcel, report)
+        try:
+            told = site.put(f"/bots/{parcel.bot}/submissions", body, **_said(parcel, note))
+        except SiteProblem as problem:
+            if not problem.passes:
+                raise
+            say(f"{visible(problem.detail)} Trying again soon")
+            patience.lose(problem)
+            continue
+        except KeyboardInterrupt:
+            _stopped(body)
+        received = site.read(told, Submission)
+        if received.sha256 != body.sha256:
+            raise SiteTrouble(
+                f"{site.address} received something else than was sent (SHA-256 {received.sha256} and not "
+                f"{body.sha256}): submit it again"
+            )
+        return told
 
 
 def _said(parcel: Parcel, note: str) -> dict[str, str]:

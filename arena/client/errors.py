@@ -31,10 +31,12 @@ class SiteProblem(SiteTrouble):
         status: Of HTTP.
         detail: What is wrong.
         hint: What to do.
+        passes: Whether the site says that it helps to come again soon.
     """
 
-    def __init__(self, status: int, detail: str, hint: str) -> None:
+    def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:
         super().__init__(f"{detail} {hint}".strip())
         self.status = status
         self.detail = detail
         self.hint = hint
+        self.passes = passes

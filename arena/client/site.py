@@ -173,7 +173,8 @@ class Site:
                 f"{self.address} answered {answer.status_code} {answer.reason}, and not as an arena does: "
                 "try again in a moment, or check the address"
             )
-        return SiteProblem(answer.status_code, str(said.get("detail", "")), str(said.get("hint", "")))
+        detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
+        return SiteProblem(answer.status_code, detail, hint, passes="Retry-After" in answer.headers)
 
     def _elsewhere(self, location: str) -> SiteTrouble:
         try:

@@ -7,16 +7,18 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
 from arena.store import KnownSubmission
 from arena.submitting.document import document
+from arena.submitting.receiver import MOST_AT_ONCE
 from arena.submitting.stages import Cause, CauseKind, Request, Stage
 from tests.cli.author import Author, Said, drained, ended, interrupted
 from tests.cli.command import COMMAND, environment
@@ -264,6 +266,30 @@ def submitted_before(author: Author) -> KnownSubmission:
     """Send a bot, and return what the site knows of it."""
     assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
     return submitted(author.live, "unaltered")
+
+
+def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
+    """Where it says that it helps to come again: as many files as it receives at a time are on their way."""
+    author.log_in("ann")
+    site = urlsplit(author.live.url)
+    token = author.live.token("eve")
+    with ExitStack() as senders:
+        for number in range(MOST_AT_ONCE):
+            sender = senders.enter_context(socket.create_connection((site.hostname, site.port)))
+            path = f"/api/v1/bots/slow{number}/submissions?kind=python"
+            sender.sendall(
+                f"PUT {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+                "Content-Length: 100\r\n\r\nx".encode()
+            )
+        uploads = author.live.uploads
+        await_that(lambda: len(list(uploads.glob("*.part"))) == MOST_AT_ONCE, "files on their way")
+        with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
+            assert typing.stderr is not None
+            assert "being received already" in typing.stderr.readline()
+            senders.close()
+            said = ended(typing)
+    assert said.code == 0, said.err
+    assert submitted(author.live, "eager").stage is Stage.RECEIVED
 
 
 def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:

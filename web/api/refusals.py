@@ -33,6 +33,9 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
 }
 """Status and hint by error; the hint of the status where there is none."""
 
+_COME_AGAIN_SECONDS: Final = "5"
+"""Where waiting helps: other uploads end, or somebody makes room."""
+
 REFUSED: Final = tuple(_PROBLEMS)
 """What :func:`refusal` knows."""
 
@@ -43,4 +46,5 @@ def refusal(error: Exception) -> Problem:
     if isinstance(error, StrangersRefused):
         # The whole text is for the operator, and names what the host lacks.
         return Problem(status, "This arena takes no bots of strangers just now.", hint=hint)
-    return Problem(status, f"{error}.", hint=hint)
+    headers = {"Retry-After": _COME_AGAIN_SECONDS} if isinstance(error, NoRoom) else None
+    return Problem(status, f"{error}.", hint=hint, headers=headers)
