@@ -107,19 +107,21 @@ def count_game(
     if states[0].rules.dummy:
         return nothing()
     share = WIN // places.count(1)
-    counts: dict[Key, Count] = {}
+    sums: dict[tuple[Card, int], list[int]] = {}
     seats = decisions = won = 0
     for seat, place in enumerate(places):
         if taken_over[seat]:
             continue
         wins = share if place == 1 else 0
         own = list(_own(states, steps, seat))
-        for (card, turn), count in _seat(own, wins).items():
-            _add(counts, (players, card, turn), count)
+        _add_seat(sums, own, wins)
         seats += 1
         decisions += len(own)
         won += wins * len(own)
-    return Tally(games={players: Games(1, seats, decisions, won)}, counts=counts)
+    return Tally(
+        games={players: Games(1, seats, decisions, won)},
+        counts={(players, *key): Count(*each) for key, each in sums.items()},
+    )
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:
@@ -130,13 +132,9 @@ def merged(tallies: Iterable[Tally]) -> Tally:
         for players, more in tally.games.items():
             games[players] = Games(*map(add, games.get(players, Games()), more))
         for key, count in tally.counts.items():
-            _add(counts, key, count)
+            before = counts.get(key)
+            counts[key] = count if before is None else Count(*map(add, before, count))
     return Tally(games=games, counts=counts)
-
-
-def _add(counts: dict[Key, Count], key: Key, more: Count) -> None:
-    before = counts.get(key)
-    counts[key] = more if before is None else Count(*map(add, before, more))
 
 
 def _own(states: Sequence[State], steps: Sequence[Sequence[Decision | None]], seat: int) -> Iterator[_Own]:
@@ -149,25 +147,23 @@ def _own(states: Sequence[State], steps: Sequence[Sequence[Decision | None]], se
             yield _Own(turn.turn, before.hands[seat], turn.plays[seat], points[turn.round, turn.turn])
 
 
-def _seat(decisions: Iterable[_Own], wins: int) -> dict[tuple[Card, int], Count]:
-    """Count what one seat decided: by turn, and all turns together."""
-    sums: dict[tuple[Card, int], list[int]] = {}
+def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_Own], wins: int) -> None:
+    """Add what one seat decided, whose game counts for so many wins, to the sums that become a Count each."""
+    # Seen, taken, cards, points: of this seat.
+    counted: dict[tuple[Card, int], list[int]] = {}
     for turn, hand, cards, points in decisions:
         for card in set(hand):
-            sums.setdefault((card, turn), [0, 0, 0, 0])[0] += 1
+            counted.setdefault((card, turn), [0, 0, 0, 0])[0] += 1
         for card in set(cards):
-            sums[card, turn][1] += 1
+            counted[card, turn][1] += 1
         for card, more in zip(cards, points, strict=True):
-            sums[card, turn][2] += 1
-            sums[card, turn][3] += more
-    for (card, _), each in list(sums.items()):
-        total = sums.setdefault((card, ALL_TURNS), [0, 0, 0, 0])
+            counted[card, turn][2] += 1
+            counted[card, turn][3] += more
+    for (card, _), each in list(counted.items()):
+        total = counted.setdefault((card, ALL_TURNS), [0, 0, 0, 0])
         total[:] = map(add, total, each)
-    return {key: _count(each, wins) for key, each in sums.items()}
-
-
-def _count(sums: Sequence[int], wins: int) -> Count:
-    """Return what one seat adds, whose game counts for so many wins."""
-    seen, taken, cards, points = sums
-    passed = seen - taken
-    return Count(seen, taken, cards, taken * wins, passed * wins, points, taken * taken, passed * passed)
+    for key, (seen, taken, placed, earnings) in counted.items():
+        left = seen - taken
+        whole = [seen, taken, placed, taken * wins, left * wins, earnings, taken * taken, left * left]
+        before = sums.get(key)
+        sums[key] = whole if before is None else [*map(add, before, whole)]

@@ -14,7 +14,7 @@ from tests.builders import play
 from tests.rules.helpers import VARIANTS, seeds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Played:
     """A game that was played at random.
 
@@ -29,6 +29,9 @@ class Played:
     record: GameRecord
     places: tuple[int, ...]
     taken_over: tuple[bool, ...]
+
+    def __repr__(self) -> str:
+        return f"<{self.rules}, seed {self.record.seed}, taken over {self.taken_over}>"
 
     @property
     def rules(self) -> Rules:

@@ -141,7 +141,7 @@ def test_games_that_are_older_than_the_statistics_are_counted_by_a_rebuild(store
     first = record(store, claimed(store, versions, id_="s1", deals=3), 1)
     with closing(Database(url)) as database:
         with database.write() as connection:
-            command.downgrade(alembic_config(connection), "0007-1")
+            command.downgrade(alembic_config(connection), "0006")
         with database.write() as connection:
             command.upgrade(alembic_config(connection), "head")
     again = open_store(url)
