@@ -8,7 +8,7 @@ import typer
 
 from arena.admission import StrangersRefused
 from arena.bootstrap import CannotStart, open_keeper, open_results, open_submissions
-from arena.cli import bots, ladder, quarantine, users
+from arena.cli import bots, cards, ladder, quarantine, users
 from arena.cli.console import WRONG, fail, say
 from arena.cli.operating import write_down
 from arena.cli.playing import explained
@@ -39,6 +39,7 @@ for command in (
     bots.disqualify,
     bots.reinstate,
     ladder.ladder,
+    cards.rebuild_statistics,
     quarantine.quarantine,
     quarantine.release,
     submissions,
