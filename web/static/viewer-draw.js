@@ -108,7 +108,8 @@ function drawSeat(section, [hand = "", marks = "", stacks = "", score = 0, gain 
 function heldCard(letter, mark, kinds) {
   const [name, words] = MARKS[mark] ?? [];
   const card = letter === "?" ? ["back", "face down"] : [kindOf(letter, kinds), nameOf(letter, kinds)];
-  return element("li", { class: name ? `c ${name}` : "c" }, ...face(card[0], words ? `${card[1]}, ${words}` : card[1]));
+  const classes = ["c", letter === "?" && "back", name].filter(Boolean).join(" ");
+  return element("li", { class: classes }, ...face(card[0], words ? `${card[1]}, ${words}` : card[1]));
 }
 
 function stack(code, kinds) {
