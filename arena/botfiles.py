@@ -20,6 +20,7 @@ from typing import Final
 
 from arena.rules import View
 from arena.sdk.answer import Choice
+from arena.shared import shared_folder
 
 FILE: Final = "bot.py"
 
@@ -45,11 +46,8 @@ class BotBroken(BotFileError):
 
 
 def samples() -> Path:
-    """Return the folder of the sample bots: that of the source tree, or where the wheel puts it."""
-    root = Path(__file__).resolve().parent.parent
-    if (root / "pyproject.toml").is_file():
-        return root / "bots"
-    return Path(sys.prefix) / "share" / "kaiten-arena" / "bots"
+    """Return the folder of the sample bots."""
+    return shared_folder() / "bots"
 
 
 def known(folder: Path) -> tuple[str, ...]:

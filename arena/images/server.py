@@ -18,7 +18,7 @@ from arena.images.wheels import fetch_wheels
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """Under localhost, so that no registry is ever asked for it."""
 
-_FOLDERS = ("arena", "bots", "web")
+_FOLDERS = ("arena", "bots", "docs", "proto", "web")
 _CACHES = ("__pycache__", "node_modules")
 _MARK = "pyproject.toml"  # of a source tree, which is where the sample bots are looked for
 _RECIPE = "deploy/Dockerfile"
