@@ -25,11 +25,13 @@ from web.api import (
 )
 from web.attempts import Attempts
 from web.caller import Callers
+from web.documents import open_shelf
 from web.headers import SecurityHeaders
 from web.pages import (
     account_pages,
     bot_pages,
     challenge_pages,
+    document_pages,
     entry_pages,
     game_pages,
     own_bots_pages,
@@ -68,6 +70,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     app.include_router(public_pages(reads, callers))
+    app.include_router(document_pages(open_shelf(), callers))
     app.include_router(game_pages(parts.store, callers))
     app.include_router(viewer_pages(reads, callers))
     app.include_router(bot_pages(parts.store, parts.owners, callers))

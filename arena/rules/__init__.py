@@ -15,7 +15,7 @@ from arena.rules.knowledge import HeldCards, Knowledge, Memory, knowledge
 from arena.rules.moves import check_move, legal_moves
 from arena.rules.play import apply, asked, deals, moments, new_game
 from arena.rules.record import GameLog, Replay, replay
-from arena.rules.scoring import RoundScore, places, score_nigiri, score_puddings, score_round
+from arena.rules.scoring import RoundScore, colours, places, score_nigiri, score_puddings, score_round
 from arena.rules.shuffle import SEED_BYTES, SHUFFLE, shuffled_deck, simulation_seed
 from arena.rules.state import Moment, Move, Play, Result, State, Turn
 from arena.rules.view import View, seen, view
@@ -49,6 +49,7 @@ __all__ = [
     "apply",
     "asked",
     "check_move",
+    "colours",
     "deals",
     "knowledge",
     "legal_moves",

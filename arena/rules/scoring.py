@@ -104,11 +104,16 @@ def score_maki(icons: Sequence[int]) -> tuple[int, ...]:
 
 def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
     """Return the soy sauce points: the most colours, if soy sauce is among them."""
-    colours = [len({_COLOURS[card] for card in table}) for table in tables]
-    most = max(colours)
-    winners = [colours[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)]
+    counts = [colours(table) for table in tables]
+    most = max(counts)
+    winners = [counts[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)]
     share = _SOY_POINTS // max(1, winners.count(True))
     return tuple(share if winner else 0 for winner in winners)
+
+
+def colours(table: Table) -> int:
+    """Return how many different colours lie on a table."""
+    return len({_COLOURS[card] for card in table})
 
 
 def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:

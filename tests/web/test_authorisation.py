@@ -67,6 +67,9 @@ MATRIX: Final = {
     ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/status"): EVERYBODY,
+    ("GET", "/rules"): EVERYBODY,
+    ("GET", "/docs"): EVERYBODY,
+    ("GET", "/docs/{page}"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
     ("GET", "/api/v1/openapi.json"): EVERYBODY,
     ("GET", "/api/v1/leaderboard"): EVERYBODY,
@@ -183,7 +186,8 @@ def address(path: str, numbers: dict[str, int]) -> str:
     of = path.removeprefix("/api/v1")
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
     id_ = CHALLENGE if of.startswith("/challenges") else SUBMISSION
-    return path.format(game=played, number=numbers.get(part), bot="mine", id=id_, round=1, turn=1)
+    given = {"number": numbers.get(part), "bot": "mine", "id": id_, "round": 1, "turn": 1, "page": "protocol"}
+    return path.format(game=played, **given)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:

@@ -64,5 +64,9 @@ def test_the_site_starts_from_an_installed_wheel(tmp_path: Path) -> None:
             "/static/site.css",
             "/static/live.js",
             "/static/mark.svg",
+            "/rules",
+            "/docs/protocol",
+            "/docs/greedy",
+            "/docs/referee.proto",
         ):
             assert client.get(path).status_code == 200, path

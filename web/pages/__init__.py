@@ -3,6 +3,7 @@
 from web.pages.account import account_pages
 from web.pages.bots import bot_pages
 from web.pages.challenges import challenge_pages
+from web.pages.documents import document_pages
 from web.pages.entry import entry_pages
 from web.pages.game import game_pages
 from web.pages.mine import own_bots_pages
@@ -14,6 +15,7 @@ __all__ = [
     "account_pages",
     "bot_pages",
     "challenge_pages",
+    "document_pages",
     "entry_pages",
     "game_pages",
     "own_bots_pages",

@@ -1,0 +1,239 @@
+"""The documents on the site: all that belong there, linked to each other, as safe as their sources."""
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.shared import shared_folder
+from tests.docs.documents import DOCS, ROOT
+from tests.web.html import Page
+from web.documents import open_shelf
+from web.documents.catalogue import CHAPTERS, FILES
+from web.documents.markdown import Document, render
+from web.documents.shelf import read_shelf, resolve
+
+ADDRESSES = [page.address for chapter in open_shelf().chapters for page in chapter.pages]
+FOR_THE_HOUSE = {"architecture.md", "benchmarks.md", "dependencies.md"}
+"""What those read who work on the arena itself, in its repository."""
+
+LARGEST = 100_000
+
+
+@pytest.fixture(scope="module")
+def ids(client: TestClient) -> Callable[[str], Collection[str]]:
+    """Give what returns the anchors of a page, which has to be there."""
+
+    @cache
+    def find(path: str) -> Collection[str]:
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        return frozenset(Page(answer.text).ids)
+
+    return find
+
+
+def rendered(text: str) -> Document:
+    """Render a document whose links all lead to where they say."""
+    return render(text, lambda link: link)
+
+
+def body(text: str) -> str:
+    """Return the HTML of what stands below a title."""
+    return "".join(section.html for section in rendered(f"# Title\n\n{text}").sections)
+
+
+def links(client: TestClient, address: str) -> Iterator[str]:
+    """Return where a page leads on this site, its own anchors included."""
+    for link in Page(client.get(address).text).links:
+        if not urlsplit(link).netloc:
+            yield address + link if link.startswith("#") else link
+
+
+def test_every_document_is_on_the_site() -> None:
+    """But for those of the house."""
+    shown = {path for _, paths in CHAPTERS for path in paths}
+    assert {f"docs/{file.name}" for file in DOCS.glob("*.md") if file.name not in FOR_THE_HOUSE} <= shown
+    assert {file.relative_to(ROOT).as_posix() for file in ROOT.glob("bots/*/README.md")} <= shown
+
+
+def test_the_index_leads_to_every_document(client: TestClient) -> None:
+    """By its title, with its first sentence."""
+    text = client.get("/docs").text
+    assert set(ADDRESSES) <= set(Page(text).links)
+    assert "How a stranger&#39;s bot gets from a file to the leaderboard" in text
+
+
+@pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
+def test_every_link_leads_somewhere(
+    client: TestClient, ids: Callable[[str], Collection[str]], address: str
+) -> None:
+    """To a page that is there, and on a document to a heading of it."""
+    for link in links(client, address):
+        path, _, anchor = link.partition("#")
+        there = ids(path)
+        assert not anchor or anchor in there, link
+
+
+@pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
+def test_every_page_is_sound(client: TestClient, address: str) -> None:
+    """Small, one heading above all others, each id once, and nothing that the site's policy forbids."""
+    answer = client.get(address)
+    page = Page(answer.text)
+    assert answer.status_code == client.head(address).status_code == 200
+    assert len(answer.content) < LARGEST
+    assert len(set(page.ids)) == len(page.ids)
+    assert [tag for tag, _ in page.tags].count("h1") == 1
+    assert not any("style" in attributes or tag == "script" for tag, attributes in page.tags)
+    named = {label for _, attributes in page.tags if (label := attributes.get("aria-labelledby"))}
+    assert named <= set(page.ids)
+
+
+def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
+    """In the contents of the page; each heading also leads to itself."""
+    page = Page(client.get("/docs/submitting").text)
+    assert page.links.count("#qualification") == 2
+    assert {"limits", "challenges", "at-home-first"} <= set(page.ids)
+
+
+def test_the_pages_of_a_chapter_follow_each_other(client: TestClient) -> None:
+    """The first has nothing before it, the last nothing after it."""
+    rels = {
+        address: {
+            attributes["rel"]: attributes["href"]
+            for _, attributes in Page(client.get(address).text).tags
+            if attributes.get("rel") in {"prev", "next"}
+        }
+        for address in ("/docs/cli", "/docs/api", "/docs/replay")
+    }
+    assert rels == {
+        "/docs/cli": {"next": "/docs/api"},
+        "/docs/api": {"prev": "/docs/cli", "next": "/docs/replay"},
+        "/docs/replay": {"prev": "/docs/api"},
+    }
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_can_be_taken_along(client: TestClient, name: str) -> None:
+    """As they are, and as nothing that a browser would run."""
+    answer = client.get(f"/docs/{name}")
+    assert answer.text == (ROOT / FILES[name]).read_text()
+    assert answer.headers["content-type"] in {"text/plain; charset=utf-8", "application/json"}
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "rules", "protocol.md", "..%2FREADME", "architecture", "%00", "x" * 99]
+)
+def test_what_is_not_on_the_site_is_not_found(client: TestClient, name: str) -> None:
+    """In the look of the site."""
+    answer = client.get(f"/docs/{name}")
+    assert answer.status_code == 404
+    assert "site.css" in answer.text
+
+
+def test_a_document_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """At the start, not when somebody asks for it."""
+    with pytest.raises(FileNotFoundError, match=r"first-bot\.md"):
+        read_shelf(tmp_path)
+    assert read_shelf(shared_folder()) == open_shelf()
+
+
+@pytest.mark.parametrize(
+    ("link", "leads_to"),
+    [
+        ("submitting.md", "/docs/submitting"),
+        ("submitting.md#limits", "/docs/submitting#limits"),
+        ("rules.md#deck", "/rules#deck"),
+        ("../bots/greedy/README.md", "/docs/greedy"),
+        ("../proto/arena/wire/v1/referee.proto", "/docs/referee.proto"),
+        ("#limits", "#limits"),
+        ("https://example.com/x#y", "https://example.com/x#y"),
+        ("architecture.md", None),
+        ("../CONTRIBUTING.md", None),
+        ("../../../etc/passwd", None),
+        ("/etc/passwd", None),
+        ("mailto:somebody", None),
+    ],
+)
+def test_links_lead_to_the_sites_own_pages(link: str, leads_to: str | None) -> None:
+    """What the site doesn't show is nowhere."""
+    assert resolve(link, "docs/api.md") == leads_to
+
+
+def test_a_link_to_nowhere_is_text() -> None:
+    """Its words stay, with their markup; links beside it too."""
+    document = render("# T\n\n[a *b*](x.md) and [c](y.md)", lambda link: "/y" if link == "y.md" else None)
+    assert document.sections[0].html == '<p>a <em>b</em> and <a href="/y">c</a></p>\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n"),
+        ("a <b>b</b> & c", "<p>a &lt;b&gt;b&lt;/b&gt; &amp; c</p>\n"),
+        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
+        ('[a](b "c\\"d")', '<p><a href="b" title="c&quot;d">a</a></p>\n'),
+        ("`<i>`", "<p><code>&lt;i&gt;</code></p>\n"),
+    ],
+)
+def test_nothing_of_a_text_becomes_markup(text: str, html: str) -> None:
+    """But what Markdown has for it."""
+    assert body(text) == html
+
+
+def test_headings_get_the_anchors_of_the_usual_forges() -> None:
+    """Also where one has markup, signs, or the text of another."""
+    document = rendered("# T\n\n## One `a_b`, two!\n\n### Same\n\n## <Same>\n\n## Same\n")
+    assert [(heading.level, heading.anchor, heading.text) for heading in document.headings] == [
+        (2, "one-a_b-two", "One a_b, two!"),
+        (3, "same", "Same"),
+        (2, "same-1", "<Same>"),
+        (2, "same-2", "Same"),
+    ]
+    assert [section.anchor for section in document.sections] == ["", "one-a_b-two", "same-1", "same-2"]
+    assert 'aria-label="Link to &lt;Same&gt;"' in document.sections[2].html
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("One. Two.", "One."),
+        ("Sushi Go! as it\nis `played`. Two.", "Sushi Go! as it is played."),
+        ("What starts:\n\n    code", "What starts."),
+        ("## Only a heading", "Only a heading"),
+        ("", ""),
+    ],
+)
+def test_a_document_is_about_its_first_sentence(text: str, about: str) -> None:
+    """Without markup."""
+    assert rendered(f"# Title `x`\n\n{text}").about == about
+
+
+def test_a_document_without_a_title_is_refused() -> None:
+    """The text says how it begins."""
+    with pytest.raises(ValueError, match="begins with its title, not with 'text'"):
+        rendered("text")
+
+
+def test_tables_scroll_by_themselves_and_say_what_they_are() -> None:
+    """A name, heads of columns where there are any, and classes where a style would be."""
+    html = body("## Of what\n\n| | n |\n| --- | --: |\n| a | 1 |\n")
+    assert '<div class="scroll" role="group" aria-labelledby="of-what" tabindex="0">\n<table>' in html
+    assert '<td></td>\n<th class="number" scope="col">n</th>' in html
+    assert '<td class="number">1</td>' in html
+    assert html.endswith("</table>\n</div>\n")
+    assert '<table class="wordy">' in body(f"| a |\n| --- |\n| {'word ' * 9} |\n")
+
+
+def test_code_scrolls_by_itself() -> None:
+    """Fenced or indented."""
+    assert body("```json\n{}\n```") == (
+        '<pre role="group" aria-label="Code" tabindex="0"><code class="language-json">{}\n</code></pre>\n'
+    )
+    assert body("    <a>") == (
+        '<pre role="group" aria-label="Code" tabindex="0"><code>&lt;a&gt;\n</code></pre>\n'
+    )
