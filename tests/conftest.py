@@ -122,3 +122,12 @@ def chromium_path() -> str:
         if found := shutil.which(name):
             return found
     _missing("Chromium is not installed", "apt-get install chromium")
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Give the program of axe-core, which finds what keeps people out of a page."""
+    program = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+    if not program.is_file():
+        _missing("axe-core is not installed", "npm install, or make check")
+    return program.read_text()

@@ -64,6 +64,7 @@ MATRIX: Final = {
     ("GET", "/games/{game}"): EVERYBODY,
     ("GET", "/games/{game}/replay.json"): EVERYBODY,
     ("GET", "/games/{game}/frames.json"): EVERYBODY,
+    ("GET", "/games/{game}/og.png"): EVERYBODY,
     ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/status"): EVERYBODY,

@@ -16,10 +16,13 @@ from web.rendering import page
 from web.viewer.address import EYES_PATTERN, Eyes, Frame, Stage
 from web.viewer.film import Film, film
 from web.viewer.frames import frames
+from web.viewer.picture import picture
 from web.viewer.screen import BACK, FORWARD, Screen, Shown, embed_code, screen
 from web.viewer.words import STAGES, card_name, where
 
 _METHODS: Final = ["GET", "HEAD"]
+_A_DAY: Final = "public, max-age=86400"
+"""For pictures of games that are everybody's: a game does not change, and other sites ask again and again."""
 
 Round = Annotated[str, Path(pattern=r"^[1-3]$")]
 Turn = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
@@ -84,6 +87,7 @@ def viewer_routes(find: Find, callers: Callers, *, base: str, embed: str | None)
         route_class_override=DataRoute,
         dependencies=known,
     )
+    router.add_api_route(f"{base}/{{game}}/og.png", viewer.picture, methods=_METHODS, dependencies=known)
     if embed:
         router.add_api_route(f"{embed}/{{game}}/{{round}}/{{turn}}", viewer.embedded, methods=_METHODS)
     return router
@@ -99,7 +103,9 @@ class _Viewer:
         shown = self._find(asked.game)
         made = _screen(shown, asked, shown.base)
         code = embed_code(made, _origin(request))
-        return page(request, "viewer.html", screen=made, words=_WORDS, embed_code=code)
+        return page(
+            request, "viewer.html", screen=made, words=_WORDS, embed_code=code, origin=_origin(request)
+        )
 
     def embedded(self, request: Request, asked: Asked) -> Response:
         shown = self._find(asked.game)
@@ -113,6 +119,12 @@ class _Viewer:
         played = film(self._find(game).replay)
         eyes = _seated(played, Eyes.read(view))
         return Response(msgspec.json.encode(frames(played, eyes)), media_type="application/json")
+
+    def picture(self, game: GameId) -> Response:
+        shown = self._find(game)
+        made = picture(film(shown.replay), shown.title)
+        kept = {"Cache-Control": _A_DAY} if shown.embed else {}
+        return Response(made, media_type="image/png", headers=kept)
 
 
 _WORDS: Final = {"BACK": BACK, "FORWARD": FORWARD, "STAGES": STAGES, "card_name": card_name, "where": where}

@@ -89,6 +89,14 @@ class Screen:
         return address(self.base, frame, self.eyes)
 
     @property
+    def description(self) -> str:
+        """Who plays what, for those who see a link to this frame."""
+        replay = self.film.replay
+        switches = [name for name in ("pass_both_ways", "soy_sauce", "dummy") if getattr(replay.rules, name)]
+        variants = "".join(f", {name.replace('_', ' ')}" for name in switches)
+        return f"Sushi Go! between bots: {', '.join(self.film.names[: self.film.rules.players])}{variants}."
+
+    @property
     def here(self) -> str:
         """The address of this frame on the site itself, also where this is the page that others embed."""
         return address(self.shown.base, self.scene.frame, self.eyes)

@@ -1,0 +1,553 @@
+"""The replay viewer in a real browser: by keys, by mouse, without scripts, embedded, drawn by either side."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from typing import Any
+
+import pytest
+from PIL import Image, ImageChops, ImageStat
+from playwright.sync_api import Browser, Page, expect
+
+from arena.rules import Rules
+from arena.store import open_store
+from tests.browser.card_faces import drawn
+from tests.browser.visits import CONTRAST, SIZES, Visit, visit_of
+from tests.builders import add_bots, fill, play_set
+from tests.web.site import served
+from web.viewer.faces import FACES, FILE, HEIGHT, WIDTH
+
+pytestmark = pytest.mark.chromium
+
+FIVE = "/games/five-0-0"
+THREE = "/games/three-0-0"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the address of a running site with games of two to five players."""
+    folder = tmp_path_factory.mktemp("data")
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        fill(store)
+        others = [(f"a-bot-with-quite-a-long-name-{number}", "somebody") for number in range(5)]
+        play_set(
+            store, [add_bots(store, others)], Rules(players=5, pass_both_ways=True), name="five", faults=0.04
+        )
+        play_set(store, [add_bots(store, [("tuna", "ann"), ("eel", "bo")])], Rules(players=2), name="two")
+    with served(folder) as site:
+        yield site.url
+
+
+def watch(visit: Visit, path: str) -> Page:
+    """Open a frame and wait until it can be stepped from."""
+    visit.open(path)
+    visit.page.locator("#film[data-ready]").wait_for()
+    return visit.page
+
+
+def done(visit: Visit) -> None:
+    """Nothing was complained about."""
+    assert visit.complaints == []
+    visit.page.context.close()
+
+
+def shown(page: Page) -> int:
+    """Return the number of the frame that is shown."""
+    return int(page.locator("#film").get_attribute("data-at") or -1)
+
+
+DRAWN_LIKE_SERVED = """async (views) => {
+  const { draw, frameOf, addressOf } = await import("/static/viewer-draw.js");
+  const film = document.getElementById("film");
+  const texts = (root) => {
+    const copy = root.cloneNode(true);
+    for (const element of copy.querySelectorAll("*")) {
+      const attributes = [...element.attributes].map(({ name, value }) => [name, value]).sort();
+      for (const [name] of attributes) element.removeAttribute(name);
+      for (const [name, value] of attributes) {
+        const words = name === "class" ? value.split(" ").sort().join(" ") : value;
+        if (!["disabled", "data-ready"].includes(name)) element.setAttribute(name, words);
+      }
+    }
+    copy.querySelector("#position").removeAttribute("value");
+    const code = copy.querySelector("textarea");
+    if (code) code.textContent = root.querySelector("textarea").value;
+    return copy.innerHTML.replace(/\\s+/g, " ").replace(/> </g, "><").replace(/ >/g, ">").trim();
+  };
+  const wrong = [];
+  let count = 0;
+  for (const view of views) {
+    const data = await (await fetch(`${film.dataset.frames}?view=${view}`)).json();
+    for (const index of data.frames.keys()) {
+      draw(data, index);
+      const address = addressOf(film.dataset.base, frameOf(data, index), view);
+      const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+      const [served, drawn] = [texts(page.querySelector(".watch")), texts(document.querySelector(".watch"))];
+      const positions = [page, document].map((where) => where.querySelector("#position").value);
+      if (served !== drawn || positions.some((position) => position !== String(index))) {
+        const at = [...served].findIndex((letter, place) => letter !== drawn[place]);
+        wrong.push(`${address}: ${served.slice(at - 60, at + 60)} ≠ ${drawn.slice(at - 60, at + 60)}`);
+      }
+      count += 1;
+    }
+  }
+  return [count, wrong.slice(0, 3)];
+}"""
+"""Draws every frame of these views, and compares each with the page that the server makes of it."""
+
+
+@pytest.mark.parametrize(
+    ("path", "views", "count"),
+    [
+        ("/games/dummy-0-0/1/1", ["all", "seat:0", "infer:1"], 82),
+        ("/games/faulty-0-0/1/1", ["all", "seat:1", "infer:2"], 73),
+        ("/games/two-0-0/1/1", ["all", "seat:1", "infer:0"], 91),
+        ("/embed/five-0-0/1/1", ["all", "seat:4", "infer:3"], 64),
+    ],
+)
+def test_script_and_server_draw_the_same(
+    browser: Browser, url: str, path: str, views: list[str], count: int
+) -> None:
+    """To the last tag, for every frame and every kind of view."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, path)
+    compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, views)
+    assert wrong == []
+    assert compared == count * len(views)
+    done(visit)
+
+
+def test_a_whole_game_by_keys(browser: Browser, url: str) -> None:
+    """Every step forward and back; rounds, start and end; the address follows, and a reload stays."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{THREE}/1/1")
+    last = int(page.locator("#position").get_attribute("max") or 0)
+    for number in range(1, last + 1):
+        page.keyboard.press("ArrowRight")
+        assert shown(page) == number
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == last
+    expect(page).to_have_url(f"{url}{THREE}/3/9?step=end")
+    expect(page).to_have_title(re.compile(r"^Round 3, turn 9, end · Game \d+ · Kaiten$"))
+    for number in range(last - 1, -1, -1):
+        page.keyboard.press("ArrowLeft")
+        assert shown(page) == number
+    expect(page).to_have_url(f"{url}{THREE}/1/1")
+    for key, address in [
+        ("]", "/2/1"),
+        ("]", "/3/1"),
+        ("]", "/3/1"),
+        ("ArrowRight", "/3/1?step=reveal"),
+        ("[", "/3/1"),
+        ("[", "/2/1"),
+        ("End", "/3/9?step=end"),
+        ("Home", "/1/1"),
+    ]:
+        page.keyboard.press(key)
+        expect(page).to_have_url(f"{url}{THREE}{address}")
+    page.keyboard.press("]")
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(f"{url}{THREE}/2/1?step=reveal")
+    before = page.locator("#film").inner_text()
+    page.reload()
+    page.locator("#film[data-ready]").wait_for()
+    assert page.locator("#film").inner_text() == before
+    done(visit)
+
+
+def test_a_whole_game_by_mouse(browser: Browser, url: str) -> None:
+    """Each control leads where its link would; the pointer on the scale goes anywhere."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{FIVE}/1/1")
+    last = int(page.locator("#position").get_attribute("max") or 0)
+    forward = page.get_by_role("link", name="Step forward")
+    for _ in range(last):
+        href = forward.get_attribute("href")
+        forward.click()
+        assert page.evaluate("window.stayed ??= true")
+        expect(page).to_have_url(f"{url}{href}")
+    expect(page.get_by_role("link", name="Step forward")).to_have_attribute("aria-disabled", "true")
+    for name, address in [
+        ("Previous round", "/3/1"),
+        ("Next turn", "/3/2"),
+        ("Previous turn", "/3/1"),
+        ("Step back", "/2/7?step=score"),
+        ("Start", "/1/1"),
+        ("Next round", "/2/1"),
+        ("End", "/3/7?step=end"),
+    ]:
+        page.get_by_role("navigation", name="Steps").get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(f"{url}{FIVE}{address}")
+    page.get_by_role("slider").fill("4")
+    expect(page).to_have_url(f"{url}{FIVE}/1/2?step=reveal")
+    assert page.get_by_role("slider").get_attribute("aria-valuetext") == "Round 1, turn 2, reveal"
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(f"{url}{FIVE}/1/2?step=pass")
+    assert page.evaluate("window.stayed") is True
+    done(visit)
+
+
+def test_it_plays_by_itself(browser: Browser, url: str) -> None:
+    """At the speed that was chosen, to the end; a step by hand ends it; space begins and pauses it."""
+    visit = visit_of(browser, url, "desktop", "light")
+    visit.page.clock.install()
+    page = watch(visit, f"{THREE}/1/1")
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.clock.run_for(300)
+    assert shown(page) == 1
+    page.clock.run_for(5000)
+    assert shown(page) > 10
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    stopped = shown(page)
+    page.clock.run_for(5000)
+    assert shown(page) == stopped
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Space")
+    page.clock.run_for(60_000)
+    assert shown(page) == 81
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    page.keyboard.press("Space")
+    page.clock.run_for(300)
+    assert shown(page) == 1
+    page.keyboard.press("Space")
+    page.clock.run_for(5000)
+    assert shown(page) == 1
+    done(visit)
+
+
+def test_moments_and_views_by_keys_and_mouse(browser: Browser, url: str) -> None:
+    """X goes to the next moment, Q through all views; a view stays when the frame changes."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, "/games/faulty-0-0/1/1")
+    moments = [
+        int(at) for at in page.locator("[data-event]").evaluate_all("all => all.map(e => e.dataset.event)")
+    ]
+    for moment in sorted(set(moments)):
+        page.keyboard.press("x")
+        assert shown(page) == moment
+        here = page.locator("[data-event][aria-current=step]")
+        assert here.count() == moments.count(moment)
+    page.keyboard.press("x")
+    assert shown(page) == moments[-1]
+    page.get_by_role("region", name="Moments").get_by_role("link", name="end of round 2").click()
+    expect(page).to_have_url(f"{url}/games/faulty-0-0/2/8?step=score")
+    page.keyboard.press("Home")
+    for view in ["seat:0", "seat:1", "seat:2", "seat:3", "infer:0", "infer:1", "infer:2", "infer:3", "all"]:
+        page.keyboard.press("q")
+        expect(page.locator("#film")).to_have_attribute("data-view", view)
+    page.get_by_role("group", name="As a seat saw it").get_by_role("link", name="greedy").click()
+    expect(page.locator('[data-seat="0"] .hand use').first).to_have_attribute(
+        "href", "/static/cards.svg#back"
+    )
+    page.keyboard.press("]")
+    expect(page).to_have_url(f"{url}/games/faulty-0-0/2/1?view=seat:1")
+    page.get_by_role("group", name="What a seat could infer").get_by_role("link", name="random").click()
+    expect(page.get_by_role("region", name="Unseen cards")).to_be_visible()
+    expect(page).to_have_url(f"{url}/games/faulty-0-0/2/1?view=infer:0")
+    page.get_by_role("link", name="All hands").click()
+    expect(page.get_by_role("region", name="Unseen cards")).to_be_hidden()
+    done(visit)
+
+
+def test_link_code_and_seed_are_copied(browser: Browser, url: str) -> None:
+    """By key and by button, as they are for the frame that is shown."""
+    visit = visit_of(browser, url, "desktop", "light")
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = watch(visit, f"{FIVE}/1/1?view=infer:2")
+    page.keyboard.press("]")
+    page.keyboard.press("ArrowRight")
+
+    def copied() -> str:
+        text: str = page.evaluate("navigator.clipboard.readText()")
+        return text
+
+    page.keyboard.press("c")
+    expect(page.get_by_text("Link copied")).to_be_visible()
+    assert copied() == f"{url}{FIVE}/2/1?step=reveal&view=infer:2"
+    page.keyboard.press("e")
+    expect(page.get_by_text("Embed code copied")).to_be_visible()
+    assert f'src="{url}/embed/five-0-0/2/1?step=reveal&amp;view=infer:2"' in copied()
+    assert page.get_by_label("Embed").input_value() == copied()
+    page.get_by_role("button", name="Copy seed").click()
+    expect(page.get_by_text("Seed copied")).to_be_visible()
+    assert re.fullmatch(r"[0-9a-f]{32}", copied())
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Link copied")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the replay").click()
+    assert download.value.suggested_filename == "five-0-0.json"
+    done(visit)
+
+
+def test_copying_works_without_https(browser: Browser, url: str) -> None:
+    """On a network without encryption browsers have no clipboard to write to; there is an older way."""
+    visit = visit_of(browser, url.replace("127.0.0.1", "arena.example"), "desktop", "light")
+    page = watch(visit, f"{THREE}/1/1")
+    assert page.evaluate("navigator.clipboard") is None
+    page.keyboard.press("c")
+    expect(page.get_by_text("Link copied")).to_be_visible()
+    done(visit)
+
+
+def test_keys_leave_inputs_alone_and_can_be_switched_off(browser: Browser, url: str) -> None:
+    """In a field, in the dialog and with Control they are what they always are; off is remembered."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{THREE}/2/1")
+    start = shown(page)
+    page.get_by_label("Embed").focus()
+    for key in ("ArrowRight", "x", "q", "]", "End"):
+        page.keyboard.press(key)
+    page.get_by_label("Speed").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Control+ArrowRight")
+    assert shown(page) == start
+    expect(page.locator("#film")).to_have_attribute("data-view", "all")
+
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("]")
+    assert shown(page) == start
+    dialog.get_by_label("Use these keys").uncheck()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("?")
+    expect(dialog).to_be_hidden()
+    assert shown(page) == start
+    page.reload()
+    page.locator("#film[data-ready]").wait_for()
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == start
+    page.get_by_role("button", name="Keys").click()
+    dialog.get_by_label("Use these keys").check()
+    dialog.get_by_role("button", name="Close").click()
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == start + 1
+    done(visit)
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(browser: Browser, url: str) -> None:
+    """By Tab alone, with a frame around what has the focus; Space on a button is the button's."""
+    visit = visit_of(browser, url, "phone", "light")
+    page = watch(visit, f"{THREE}/1/2")
+    reached: list[str] = []
+    for _ in range(45):
+        page.keyboard.press("Tab")
+        name, outline, seen = page.evaluate(
+            """() => {
+              const focused = document.activeElement;
+              const box = focused.getBoundingClientRect();
+              const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+              return [
+                focused.id || focused.textContent.trim(),
+                getComputedStyle(focused).outlineStyle,
+                focused.contains(top) || top === null || !focused.closest("main"),
+              ];
+            }"""
+        )
+        reached.append(name)
+        assert outline == "solid", name
+        assert seen, f"{name} has the focus and lies behind something"
+    wanted = ["All hands", "Start", "Step back", "play", "Step forward", "End", "speed", "help", "position"]
+    assert set(wanted) <= set(reached)
+    page.locator("#help").focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    done(visit)
+
+
+def test_screen_readers_are_told_what_changed(browser: Browser, url: str) -> None:
+    """Politely, once the steps have stopped: where we are and what happened, and nothing before a step."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{THREE}/1/1")
+    status = page.locator("#announcement")
+    assert status.get_attribute("role") == "status"
+    assert status.inner_text() == ""
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(status).to_have_text(re.compile(r"^Round 1, turn 2, reveal\. \S+: "))
+    said = page.locator("#says").inner_text()
+    assert status.inner_text() == f"Round 1, turn 2, reveal. {said}"
+    done(visit)
+
+
+def test_all_of_it_can_be_read_without_scripts(browser: Browser, url: str) -> None:
+    """Frames and views by links alone; controls that need a script are not there."""
+    visit = visit_of(browser, url, "phone", "light", script=False)
+    page = visit.page
+    visit.open(f"{FIVE}/1/3")
+    for name, path in [
+        ("Step forward", "/1/3?step=reveal"),
+        ("Step forward", "/1/3?step=pass"),
+        ("Next turn", "/1/4"),
+        ("Next round", "/2/1"),
+        ("End", "/3/7?step=end"),
+    ]:
+        page.get_by_role("navigation", name="Steps").get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(f"{url}{FIVE}{path}")
+    expect(page.locator("#says")).to_contain_text("Points:")
+    page.get_by_role("link", name="Previous turn").click()
+    page.get_by_role("group", name="What a seat could infer").get_by_role("link").nth(2).click()
+    expect(page).to_have_url(f"{url}{FIVE}/3/7?view=infer:2")
+    expect(page.get_by_role("region", name="Unseen cards")).to_be_visible()
+    for control in ("#play", "#speed", "#help", "#position"):
+        expect(page.locator(control)).to_be_hidden()
+    visit.keep("viewer-no-script")
+    page.context.close()
+
+
+def test_cards_move_along_the_belt_unless_motion_is_unwelcome(browser: Browser, url: str) -> None:
+    """Hands and belt move in a pass, cards in a reveal; with reduced motion the same frames just appear."""
+    for motion in ("no-preference", "reduce"):
+        visit = visit_of(browser, url, "desktop", "light")
+        visit.page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
+        page = watch(visit, f"{FIVE}/1/2")
+        moving = []
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+            moving.append(
+                page.evaluate(
+                    """() => document.getElementById("film").getAnimations({ subtree: true })
+                      .map(({ effect }) => effect.target.className.baseVal ?? effect.target.className)"""
+                )
+            )
+        if motion == "reduce":
+            assert moving == [[], [], []]
+        else:
+            reveal, passed, chosen = moving
+            assert reveal.count("c new") >= 5
+            assert passed.count("hand") == 5
+            assert "plates" in passed
+            assert chosen.count("c picked") >= 5
+        done(visit)
+
+
+@contextmanager
+def another_site(frame: str) -> Iterator[str]:
+    """Serve a page of another origin that shows an address in a frame."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = (
+                f'<!doctype html><title>blog</title><iframe src="{frame}" width="1000" height="760"></iframe>'
+            )
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as it is declared
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_other_sites_can_show_a_game_and_nothing_else(browser: Browser, url: str) -> None:
+    """The embedded page works in a frame of another origin; the whole page is refused there."""
+    with another_site(f"{url}/embed/five-0-0/2/3?view=seat:1") as blog:
+        visit = visit_of(browser, blog, "desktop", "light")
+        visit.open("/")
+        frame = visit.page.frame_locator("iframe")
+        frame.locator("#film[data-ready]").wait_for()
+        frame.get_by_role("link", name="Step forward").click()
+        expect(frame.locator("#where")).to_contain_text("Reveal")
+        expect(frame.get_by_role("link", name="on Kaiten")).to_have_attribute(
+            "href", "/games/five-0-0/2/3?step=reveal&view=seat:1"
+        )
+        visit.keep("viewer-embedded")
+        done(visit)
+    with another_site(f"{url}{FIVE}/2/3") as blog:
+        visit = visit_of(browser, blog, "desktop", "light")
+        visit.open("/")
+        expect(visit.page.frame_locator("iframe").locator("#film")).to_have_count(0)
+        assert any("frame-ancestors" in complaint for complaint in visit.complaints)
+        visit.page.context.close()
+
+
+SHIFT = """() => new Promise((resolve) => {
+  let total = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((entry) => { total += entry.value; }))
+    .observe({ type: "layout-shift", buffered: true });
+  requestAnimationFrame(() => setTimeout(() => resolve(total), 200));
+})"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_shifts_while_the_page_loads(browser: Browser, url: str, size: str) -> None:
+    """What the script adds has its place from the start."""
+    visit = visit_of(browser, url, size, "light")
+    for path in (f"{FIVE}/2/5?step=reveal", f"{THREE}/1/1?view=infer:0"):
+        page = watch(visit, path)
+        assert page.evaluate(SHIFT) < 0.001
+    done(visit)
+
+
+FRAMES = {
+    "viewer-five": f"{FIVE}/2/5?step=reveal",
+    "viewer-two": "/games/two-0-0/1/1",
+    "viewer-dummy": "/games/dummy-0-0/2/4",
+    "viewer-infer": "/games/faulty-0-0/1/2?view=infer:1",
+    "viewer-seat": f"{THREE}/2/6?view=seat:2",
+    "viewer-score": "/games/faulty-0-0/2/8?step=score",
+    "viewer-end": f"{THREE}/3/9?step=end",
+    "viewer-embed": "/embed/five-0-0/1/1",
+}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_frames_fit_every_window(browser: Browser, url: str, size: str, theme: str) -> None:
+    """No sideways scrolling, text that stands out, cards that can be told apart; pictures are kept."""
+    visit = visit_of(browser, url, size, theme)
+    for name, path in FRAMES.items():
+        page = watch(visit, path)
+        visit.keep(f"{name}-{size}-{theme}")
+        assert page.evaluate(CONTRAST) == [], name
+        widths = page.locator(".film .c").evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
+        assert min(widths, default=32) >= 32, name
+    done(visit)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_nothing_keeps_people_out(browser: Browser, url: str, axe: str, size: str, theme: str) -> None:
+    """What axe-core looks for in pages, by WCAG 2.2 AA and its own best practices."""
+    visit = visit_of(browser, url, size, theme)
+    for path in FRAMES.values():
+        page = watch(visit, path)
+        page.evaluate(axe)
+        found = page.evaluate("axe.run()")
+        assert [
+            (rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]
+        ] == [], path
+    page.keyboard.press("?")
+    found = page.evaluate("axe.run()")
+    assert [rule["id"] for rule in found["violations"]] == []
+    visit.page.context.close()
+
+
+def test_the_faces_of_pictures_are_those_of_the_site(browser: Browser) -> None:
+    """``web/viewer/cards.png`` shows what ``cards.svg`` looks like now, but for the number of colours."""
+    with Image.open(BytesIO(drawn(browser))) as fresh, Image.open(FILE) as kept:
+        difference = ImageChops.difference(fresh.convert("RGBA"), kept.convert("RGBA"))
+    for number, name in enumerate(FACES):
+        one = difference.crop((number * WIDTH, 0, (number + 1) * WIDTH, HEIGHT))
+        assert max(ImageStat.Stat(one).mean) < 3, f"{name}: run python -m tests.browser.card_faces"
