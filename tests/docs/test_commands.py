@@ -31,13 +31,27 @@ EVERY_COMMAND = {
     "arena check",
     "arena doctor",
     "arena admin rebuild-ratings",
+    "arena admin rebuild-statistics",
     "arena admin add-bot",
     "arena admin submissions",
     "arena admin create-user",
     "arena admin reset-password",
+    "arena admin set-role",
+    "arena admin set-quota",
+    "arena admin show-user",
     "arena admin list-users",
     "arena admin invite",
     "arena admin audit",
+    "arena admin bots",
+    "arena admin bench",
+    "arena admin unbench",
+    "arena admin retire",
+    "arena admin play-version",
+    "arena admin disqualify",
+    "arena admin reinstate",
+    "arena admin ladder",
+    "arena admin quarantine",
+    "arena admin release",
     "arena admin prune-images",
 }
 
@@ -71,7 +85,8 @@ def test_every_command_exists_with_its_options(document: Path) -> None:
     """Each ``arena …`` in a code block or between backticks can be typed as it stands."""
     for words in commands(document):
         _, command = resolve(words)
-        known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        options = (each for each in command.params for each in (*each.opts, *each.secondary_opts))
+        known = {*options, "--help"}
         used = {word.partition("=")[0] for word in words if word.startswith("--")}
         assert used <= known, f"arena {' '.join(words)}"
 
