@@ -178,6 +178,7 @@ class HostReport:
         checked: When, in UTC.
         findings: One a control, in the order of ``CONTROLS``; none where nothing isolates.
         warnings: What the engine said when it made the containers.
+        slots: So many bots run there at a time; None in a report that was made before this was noted.
     """
 
     host: str
@@ -188,6 +189,7 @@ class HostReport:
     checked: datetime
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
+    slots: int | None = None
 
 
 def missing(report: HostReport) -> tuple[str, ...]:

@@ -52,6 +52,7 @@ def host_report(*missing: str, host: str = "ohanami", isolates: bool = True) -> 
             for name in (CONTROL_NAMES if isolates else ())
         ),
         warnings=(),
+        slots=5,
     )
 
 

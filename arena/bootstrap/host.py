@@ -144,6 +144,7 @@ def examine(
             checked=utc_now(),
             findings=(),
             warnings=(),
+            slots=slots_of_host().size,
         )
     with closing(engine_client()) as client:
         ensure_base_image(client, PYTHON, say)
@@ -153,4 +154,4 @@ def examine(
             client.api, runtime, image=image, run_dir=run_dir, limits=limits_of_this_host(), group=group
         )
         evidence = canary.check()
-    return report_of(evidence, runtime.describe, utc_now())
+    return replace(report_of(evidence, runtime.describe, utc_now()), slots=slots_of_host().size)

@@ -74,9 +74,11 @@ from arena.store.reads import (
     Totals,
 )
 from arena.store.rebuild import Rebuilt
+from arena.store.running import OpenMatch
 from arena.store.store import Reads, Store, Writes, open_store
 from arena.store.submitted import Allowance, KnownSubmission, NewSubmission, QualificationGame, Quota
 from arena.store.versions import NewVersion
+from arena.store.workload import HourOfGames, Workload
 
 __all__ = [
     "AccountQuota",
@@ -107,6 +109,7 @@ __all__ = [
     "GameSeat",
     "GameSummary",
     "HostStatus",
+    "HourOfGames",
     "InvitationRefused",
     "KnownAccount",
     "KnownBot",
@@ -131,6 +134,7 @@ __all__ = [
     "NoSuchBot",
     "NoSuchMatch",
     "NoSuchVersion",
+    "OpenMatch",
     "OpenSession",
     "People",
     "QualificationGame",
@@ -152,6 +156,7 @@ __all__ = [
     "TooManyTokens",
     "Totals",
     "VersionGone",
+    "Workload",
     "Writes",
     "WrongState",
     "open_store",

@@ -35,10 +35,10 @@ class QuarantinedMatch:
     since: datetime
 
 
-def listed(connection: Connection) -> tuple[QuarantinedMatch, ...]:
-    """Return all that were put aside, the last one first."""
+def listed(connection: Connection, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
+    """Return those that were put aside, the last one first: all, or so many at most."""
     wanted = select(Match.id, Match.kind, Match.attempt, Match.reason, Match.ended).where(text(QUARANTINED))
-    rows = connection.execute(wanted.order_by(Match.ended.desc(), Match.id)).all()
+    rows = connection.execute(wanted.order_by(Match.ended.desc(), Match.id).limit(limit)).all()
     return tuple(_known(connection, row) for row in rows)
 
 

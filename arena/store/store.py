@@ -29,6 +29,7 @@ from arena.store import (
     results,
     sets,
     versions,
+    workload,
 )
 from arena.store.bots import Bots, Challenges
 from arena.store.card_counts import CountedCards, RebuiltCards
@@ -51,6 +52,7 @@ from arena.store.reads import (
     Standing,
     Totals,
 )
+from arena.store.workload import Workload
 
 
 class Reads:
@@ -114,10 +116,15 @@ class Reads:
         with self._database.read() as connection:
             return queue.quarantined(connection)
 
-    def quarantine(self) -> tuple[QuarantinedMatch, ...]:
-        """Return the matches that have been put aside for faults of the arena, the last one first."""
+    def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
+        """Return what was put aside for faults of the arena, the last one first; without a limit all."""
         with self._database.read() as connection:
-            return quarantine.listed(connection)
+            return quarantine.listed(connection, limit)
+
+    def workload(self, at: datetime, hours: int = 24) -> Workload:
+        """Return what there is to do, what is being played, and what was in so many hours of the clock."""
+        with self._database.read() as connection:
+            return workload.read(connection, at, hours)
 
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
         """Return the version that plays of every active bot, for match-making, or only of the house's."""

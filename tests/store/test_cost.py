@@ -1,14 +1,14 @@
 """What recording a match costs: the same after ten games and after ten million. On SQLite, which tells."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Connection, Engine, event, text
 
-from arena.store import open_store
+from arena.store import open_store, workload
 from arena.store.bot_states import bench_failing
 from arena.store.database import Database
 from tests.store.builders import START, add_bot, claimed, finished
@@ -55,8 +55,8 @@ def test_recording_a_match_looks_through_no_table_that_grows(sqlite_url: str) ->
     database.close()
 
 
-def effort(database: Database, version: int) -> int:
-    """Return how many hundreds of steps SQLite takes to tell whether a bot has to sit out."""
+def effort(database: Database, ask: Callable[[Connection], object]) -> int:
+    """Return how many hundreds of steps SQLite takes for something."""
     steps = 0
 
     def count() -> int:
@@ -68,7 +68,7 @@ def effort(database: Database, version: int) -> int:
         raw = connection.connection.driver_connection
         assert raw is not None
         raw.set_progress_handler(count, 100)
-        assert bench_failing(connection, [(version, "it was gone")], START) == []
+        ask(connection)
         raw.set_progress_handler(None, 0)
     return steps
 
@@ -94,8 +94,28 @@ def test_a_long_life_makes_no_failure_dearer(sqlite_url: str, *, came_back: bool
         store.bots.retire("mine", START.replace(year=2027))
         store.bots.come_back("mine", START.replace(year=2027))
     store.close()
+
+    def fail(connection: Connection) -> None:
+        assert bench_failing(connection, [(mine, "it was gone")], START) == []
+
     database = Database(sqlite_url)
-    before = effort(database, mine)
+    before = effort(database, fail)
     assert grow(database) == 5000
-    assert effort(database, mine) <= before + 10
+    assert effort(database, fail) <= before + 10
     database.close()
+
+
+def test_the_workload_costs_the_same_after_any_number_of_games(sqlite_url: str) -> None:
+    """The games of an hour are not counted one by one, however many there were."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name) for name in ("mine", "other")]
+    assert store.writes.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
+    database = Database(sqlite_url)
+    before = effort(database, lambda connection: workload.read(connection, START, 24))
+    assert grow(database) == 5000
+    with database.write() as connection:
+        connection.execute(text("UPDATE ladder SET games = 5000"))
+    assert effort(database, lambda connection: workload.read(connection, START, 24)) <= before + 10
+    assert store.reads.workload(START).hours[-1].games == 5000
+    database.close()
+    store.close()

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from sqlalchemy import create_engine, text
+
 from arena.match import RuntimeName
 from arena.store import Store
 from tests.builders import host_report
@@ -20,6 +22,20 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
     store.writes.record_host(new, ())
     assert [found.report for found in store.reads.hosts()] == [other, new]
     assert [found.unaccepted for found in store.reads.hosts()] == [("cpu",), ()]
+
+
+def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> None:
+    """Nobody knows then how many bots run there."""
+    store.writes.record_host(host_report(), ())
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        report = bytes(connection.execute(text("SELECT report FROM host_report")).scalar_one())
+        older = report.replace(b',"slots":5', b"")
+        assert older != report
+        connection.execute(text("UPDATE host_report SET report = :older"), {"older": older})
+    engine.dispose()
+    (found,) = store.reads.hosts()
+    assert found.report == replace(host_report(), slots=None)
 
 
 def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
