@@ -14,6 +14,8 @@ from web import errors
 from web.api import (
     account_api,
     bots_api,
+    card_sheet,
+    cards_api,
     challenge_api,
     description_api,
     games_api,
@@ -30,6 +32,7 @@ from web.headers import SecurityHeaders
 from web.pages import (
     account_pages,
     bot_pages,
+    card_pages,
     challenge_pages,
     document_pages,
     entry_pages,
@@ -73,6 +76,8 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(document_pages(open_shelf(), callers))
     app.include_router(game_pages(parts.store, callers))
     app.include_router(viewer_pages(reads, callers))
+    app.include_router(card_sheet(reads))
+    app.include_router(card_pages(reads, callers))
     app.include_router(bot_pages(parts.store, parts.owners, callers))
     app.include_router(challenge_pages(parts.store, callers))
     app.include_router(entry_pages(accounts, callers, attempts))
@@ -84,6 +89,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(description_api())
     app.include_router(public_api(reads))
     app.include_router(games_api(reads))
+    app.include_router(cards_api(reads))
     app.include_router(logs_api(reads, callers))
     app.include_router(bots_api(parts.store.bots, parts.owners, callers))
     app.include_router(challenge_api(parts.store.challenges, parts.owners, callers))

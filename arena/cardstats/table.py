@@ -71,6 +71,7 @@ class CardTable:
 
     Attributes:
         players: In games of so many; None for all.
+        first_game: Number of the first rated game that was looked at; older ones are not counted yet.
         games: That were counted.
         seats: Of these games, without those that were taken over.
         decisions: Of these seats, without those that the stand-in made.
@@ -79,6 +80,7 @@ class CardTable:
     """
 
     players: int | None
+    first_game: int
     games: int
     seats: int
     decisions: int
@@ -86,8 +88,14 @@ class CardTable:
     cards: tuple[CardLine, ...]
 
 
-def table_of(tally: Tally, players: int | None) -> CardTable:
-    """Return what a tally says of games of so many players, or of all."""
+def table_of(tally: Tally, players: int | None, *, first_game: int = 1) -> CardTable:
+    """Return what a tally says of games of so many players, or of all.
+
+    Args:
+        tally: The sums.
+        players: How many; None for all.
+        first_game: Number of the first game that may be in them.
+    """
     counts: dict[tuple[Card, int], Count] = {}
     for (number, card, turn), more in tally.counts.items():
         if players in {None, number}:
@@ -100,6 +108,7 @@ def table_of(tally: Tally, players: int | None) -> CardTable:
     turns = range(1, Rules(players=players or TABLES[0]).turns)
     return CardTable(
         players=players,
+        first_game=first_game,
         games=games.games,
         seats=games.seats,
         decisions=games.decisions,

@@ -22,6 +22,9 @@ PAGES = {
     "game": "/games/faulty-0-0",
     "game-dummy": "/games/dummy-0-0",
     "game-five": "/games/five-0-0",
+    "cards": "/cards",
+    "card": "/cards/maki_2?players=3",
+    "card-definitions": "/cards/definitions",
     "status": "/status",
     "error": "/?players=9",
 }

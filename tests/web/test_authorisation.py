@@ -67,6 +67,10 @@ MATRIX: Final = {
     ("GET", "/games/{game}/og.png"): EVERYBODY,
     ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/cards"): EVERYBODY,
+    ("GET", "/cards/definitions"): EVERYBODY,
+    ("GET", "/cards/{card}"): EVERYBODY,
+    ("GET", "/cards.csv"): EVERYBODY,
     ("GET", "/status"): EVERYBODY,
     ("GET", "/rules"): EVERYBODY,
     ("GET", "/docs"): EVERYBODY,
@@ -75,6 +79,7 @@ MATRIX: Final = {
     ("GET", "/api/v1/openapi.json"): EVERYBODY,
     ("GET", "/api/v1/leaderboard"): EVERYBODY,
     ("GET", "/api/v1/status"): EVERYBODY,
+    ("GET", "/api/v1/cards"): EVERYBODY,
     ("GET", "/api/v1/games"): EVERYBODY,
     ("GET", "/api/v1/games/{game}"): EVERYBODY,
     ("GET", "/api/v1/games/{game}/logs"): READ_BY_OWNER,
@@ -188,7 +193,7 @@ def address(path: str, numbers: dict[str, int]) -> str:
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
     id_ = CHALLENGE if of.startswith("/challenges") else SUBMISSION
     given = {"number": numbers.get(part), "bot": "mine", "id": id_, "round": 1, "turn": 1, "page": "protocol"}
-    return path.format(game=played, **given)
+    return path.format(game=played, card="wasabi", **given)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,10 @@ PAGES = (
     "/games/dummy-0-1",
     "/games/faulty-0-0",
     "/bots/greedy",
+    "/cards",
+    "/cards?players=3&sort=-rate",
+    "/cards/tempura",
+    "/cards/definitions",
     "/status",
 )
 

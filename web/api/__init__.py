@@ -22,6 +22,7 @@ How such a module is made, say of bots:
 
 from web.api.account import account_api
 from web.api.bots import bots_api
+from web.api.cards import card_sheet, cards_api
 from web.api.challenges import challenge_api
 from web.api.description import description_api
 from web.api.games import games_api, replay_api
@@ -32,6 +33,8 @@ from web.api.submissions import submission_api
 __all__ = [
     "account_api",
     "bots_api",
+    "card_sheet",
+    "cards_api",
     "challenge_api",
     "description_api",
     "games_api",

@@ -2,6 +2,7 @@
 
 from web.pages.account import account_pages
 from web.pages.bots import bot_pages
+from web.pages.cards import card_pages
 from web.pages.challenges import challenge_pages
 from web.pages.documents import document_pages
 from web.pages.entry import entry_pages
@@ -14,6 +15,7 @@ from web.pages.viewer import viewer_pages
 __all__ = [
     "account_pages",
     "bot_pages",
+    "card_pages",
     "challenge_pages",
     "document_pages",
     "entry_pages",

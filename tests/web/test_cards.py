@@ -1,0 +1,247 @@
+"""Statistics of cards on the site: the table, a card turn by turn, the definitions, JSON and CSV."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import create_engine, text
+
+from arena.cardstats import CardLine, CardTable, Figures, WinRate
+from arena.rules import Rules
+from arena.store import Store, open_store
+from tests.builders import add_bots, fill, play_set
+from tests.web.app import site_of
+from tests.web.html import Page
+from web.cards import COLUMNS, Axis, Order, card_name, points, read_cards, share, top_of
+from web.cardsheet import HEAD
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Give a store with enough games of two that something can be said, and a few others."""
+    with closing(open_store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'arena.sqlite3'}")) as store:
+        fill(store)
+        versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
+        for number in range(70):
+            play_set(store, [versions], Rules(players=2), name=f"s{number}")
+        yield store
+
+
+@pytest.fixture(scope="module")
+def client(store: Store) -> TestClient:
+    """Give a client of the site on it."""
+    return TestClient(site_of(store))
+
+
+def rows(client: TestClient, path: str) -> list[list[str]]:
+    """Return the lines of the only table of a page, without the head."""
+    (table,) = Page(client.get(path).text).tables
+    return table[1:]
+
+
+@pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
+def test_the_table_shows_what_the_store_knows(client: TestClient, store: Store, players: int | None) -> None:
+    """Every card with its sample and its rates; of five players, who never played, that there is nothing."""
+    table = read_cards(store.reads, players)
+    path = f"/cards?players={players}" if players else "/cards"
+    if players == 5:
+        assert "No games counted at 5 players yet" in client.get(path).text
+        return
+    assert f"<b>{table.games}</b> game" in client.get(path).text
+    shown = rows(client, path)
+    assert [row[0] for row in shown] == [card_name(line.card) for line in table.cards]
+    for row, line in zip(shown, table.cards, strict=True):
+        it = line.total
+        assert row[1:3] == [f"{it.seen:,}", share(it.take_rate)]
+        for cell, rate in zip(row[6:8], (it.won_taken, it.won_passed), strict=True):
+            assert cell == (share(rate.value if rate else None))
+        if it.difference is None:
+            assert row[8] == share(None)
+        elif it.few:
+            assert row[8] == "few"
+        else:
+            ends = f"{points(it.difference.low)} to {points(it.difference.high)}"
+            assert row[8] == f"{points(it.difference.value)} {ends}"
+
+
+def test_bars_are_said_in_words(client: TestClient, store: Store) -> None:
+    """Each card has a picture whose text names every turn's rate."""
+    pictures = [
+        attributes["aria-label"] or ""
+        for tag, attributes in Page(client.get("/cards?players=2").text).tags
+        if tag == "svg" and attributes.get("role") == "img"
+    ]
+    table = read_cards(store.reads, 2)
+    assert len(pictures) == len(table.cards)
+    for text_, line in zip(pictures, table.cards, strict=True):
+        for it in line.turns:
+            assert f"{it.turn}: {share(it.take_rate)}" in text_
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_the_cards_come_in_every_order(client: TestClient, store: Store, column: str) -> None:
+    """Up and down, those of which nothing can be said last; the head says so, and leads the other way."""
+    value = COLUMNS[column]
+    for sort in (column, f"-{column}"):
+        answer = client.get("/cards", params={"players": 2, "sort": sort})
+        lines = {card_name(line.card): line for line in read_cards(store.reads, 2).cards}
+        values = [value(lines[row[0]]) for row in rows(client, f"/cards?players=2&sort={sort}")]
+        known = [each for each in values if each is not None]
+        assert known
+        assert values[: len(known)] == sorted(known, reverse=sort.startswith("-"))
+        assert set(values[len(known) :]) <= {None}
+        (way,) = [
+            attributes["aria-sort"] for _, attributes in Page(answer.text).tags if "aria-sort" in attributes
+        ]
+        assert way == ("descending" if sort.startswith("-") else "ascending")
+        turned = str(Order.read(sort).by(column))
+        link = "/cards?players=2" if turned == "card" else f"/cards?players=2&amp;sort={turned}"
+        assert f'href="{link}"' in answer.text
+
+
+def test_a_new_order_begins_with_the_largest() -> None:
+    """But that of the deck with its first card."""
+    assert str(Order().by("seen")) == "-seen"
+    assert str(Order("seen").by("seen")) == "-seen"
+    assert str(Order("seen", down=True).by("card")) == "card"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/cards?sort=luck", 422),
+        ("/cards?sort=--seen", 422),
+        ("/cards?players=6", 422),
+        ("/cards/tuna", 404),
+        ("/cards/Tempura", 404),
+        ("/cards/maki%00", 404),
+        ("/cards.csv?players=1", 422),
+    ],
+)
+def test_what_makes_no_sense_is_refused(client: TestClient, path: str, status: int) -> None:
+    """In the look of the site."""
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("players", [None, 2, 4])
+def test_a_card_is_shown_turn_by_turn(client: TestClient, store: Store, players: int | None) -> None:
+    """Each turn in which somebody decides, with its figures; and the ways to its neighbours."""
+    table = read_cards(store.reads, players)
+    line = next(line for line in table.cards if line.card == "maki_2")
+    path = f"/cards/maki_2?players={players}" if players else "/cards/maki_2"
+    page = Page(client.get(path).text)
+    (shown,) = page.tables
+    assert len(shown) - 1 == len(line.turns) == Rules(players=players or 2).turns - 1
+    for row, it in zip(shown[1:], line.turns, strict=True):
+        assert row[0] == f"Turn {it.turn}"
+        assert row[1:4] == [f"{it.seen:,}", f"{it.taken:,}", share(it.take_rate)]
+    query = f"?players={players}" if players else ""
+    assert {f"/cards/maki_1{query}", f"/cards/maki_3{query}", f"/cards{query}"} <= set(page.links)
+
+
+def test_a_card_that_nobody_saw_has_a_page(client: TestClient) -> None:
+    """Soy sauce, where there was none."""
+    answer = client.get("/cards/soy_sauce?players=3")
+    assert answer.status_code == 200
+    assert "Never seen at 3 players" in answer.text
+
+
+def test_few_decisions_are_called_few(client: TestClient, store: Store) -> None:
+    """No interval is shown of them, and their shares are grey; where there are many, it is."""
+    of_two, of_four = (client.get(f"/cards?players={players}").text for players in (2, 4))
+    assert all(line.total.few for line in read_cards(store.reads, 4).cards)
+    assert of_four.count('title="Too few') >= 10
+    assert 'class="band"' not in of_four
+    clear = [line for line in read_cards(store.reads, 2).cards if not line.total.few]
+    assert clear
+    assert of_two.count('class="band"') == len(clear)
+
+
+def test_games_that_are_not_counted_yet_are_named(tmp_path: Path) -> None:
+    """With the command that counts them, until it was run."""
+    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+    with closing(open_store(url)) as store:
+        fill(store)
+        client = TestClient(site_of(store))
+        assert "rebuild-statistics" not in client.get("/cards").text
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE ladder SET cards_from = 1201"))
+        engine.dispose()
+        assert "Games before game 1,201 are older" in client.get("/cards").text
+        assert client.get("/api/v1/cards").json()["first_game"] == 1201
+        store.writes.rebuild_cards()
+        assert "rebuild-statistics" not in client.get("/cards").text
+
+
+def test_the_definitions_name_every_field_that_programs_get(client: TestClient) -> None:
+    """And none that there is not."""
+    known = {field.name for kind in (CardTable, CardLine, Figures, WinRate) for field in fields(kind)}
+    text_ = client.get("/cards/definitions").text
+    named = set(re.findall(r"<code>(\w+)</code>", text_))
+    # What they hold, and what needs no words.
+    assert named | {"players", "cards", "card", "total", "turns", "value"} == known
+    assert {name for name in HEAD if re.sub(r"_(low|high|effective)$", "", name) not in known} == set()
+
+
+@pytest.mark.parametrize("players", [None, 3])
+def test_programs_get_the_same_as_json_and_as_a_sheet(
+    client: TestClient, store: Store, players: int | None
+) -> None:
+    """Every number of the one is in the other."""
+    query = f"?players={players}" if players else ""
+    told = client.get(f"/api/v1/cards{query}").json()
+    table = read_cards(store.reads, players)
+    assert {name: told[name] for name in ("players", "games", "seats", "decisions", "win_rate")} == {
+        "players": players,
+        "games": table.games,
+        "seats": table.seats,
+        "decisions": table.decisions,
+        "win_rate": table.win_rate,
+    }
+    answer = client.get(f"/cards.csv{query}")
+    assert answer.headers["content-type"].startswith("text/csv")
+    expected = [(card["card"], it) for card in told["cards"] for it in (card["total"], *card["turns"])]
+    lines = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(lines) == len(expected)
+    for line, (card, it) in zip(lines, expected, strict=True):
+        assert (line["players"], line["card"]) == (str(players or "all"), card)
+        assert line["turn"] == str(it["turn"] or "all")
+        assert line["few"] == ("yes" if it["few"] else "no")
+        for name in HEAD[3:-1]:
+            assert line[name] == cell(it, name), name
+
+
+def cell(it: dict[str, Any], name: str) -> str:
+    """Return what a sheet says of a number of the JSON."""
+    whole, _, part = name.rpartition("_")
+    if part in {"low", "high", "effective"}:
+        value = it[whole] and it[whole][part]
+    else:
+        value = it[name]["value"] if isinstance(it[name], dict) else it[name]
+    return "" if value is None else str(value)
+
+
+def test_the_axis_of_differences_holds_what_is_drawn(store: Store) -> None:
+    """From one end to the other, with nought in the middle; nothing leaves it."""
+    axis = Axis(0.2)
+    assert (axis.at(-0.2), axis.at(0), axis.at(0.1), axis.at(0.2), axis.at(0.9)) == (0, 500, 750, 1000, 1000)
+    assert 0 < top_of(read_cards(store.reads, 2)) <= 1
+
+
+def test_a_card_has_a_name() -> None:
+    """As people write it."""
+    assert [card_name(label) for label in ("maki_1", "soy_sauce", "tempura")] == [
+        "Maki 1",
+        "Soy sauce",
+        "Tempura",
+    ]
