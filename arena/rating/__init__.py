@@ -7,6 +7,7 @@ same from the log alone.
 """
 
 from arena.rating.closings import DAYS, Closing, Closings, stood
+from arena.rating.curve import stride, thinned
 from arena.rating.ranks import SHARE, Field, between
 from arena.rating.standings import (
     LISTS,
@@ -49,5 +50,7 @@ __all__ = [
     "next_version",
     "rebuild",
     "stood",
+    "stride",
+    "thinned",
     "update",
 ]

@@ -8,10 +8,9 @@ without the lock on the ladder (:func:`fold`), and under it only what came meanw
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Table, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, select, update
 
 from arena.cardstats import Count, Games, Tally, count_game, merged, nothing
 from arena.match import GameRecord, decode
@@ -19,8 +18,9 @@ from arena.recorded import played_again
 from arena.rules import Card, Rules
 from arena.store import ladder
 from arena.store.card_models import CardCount, CardGames
-from arena.store.models import Base, Game, GameSeat, Ladder, Match, MatchSet
+from arena.store.models import Game, GameSeat, Ladder, Match, MatchSet
 from arena.store.rows import Row, replace
+from arena.store.rows import add as add_rows
 
 BATCH = 200
 """Games read at once."""
@@ -77,8 +77,8 @@ def add(connection: Connection, versions: Iterable[int], tallies: Iterable[Tally
     if not ladder.disqualified(connection).isdisjoint(versions):
         return
     tally = merged(tallies)
-    _add(connection, CardGames, _games_rows(tally))
-    _add(connection, CardCount, _count_rows(tally))
+    add_rows(connection, CardGames, _games_rows(tally))
+    add_rows(connection, CardCount, _count_rows(tally))
 
 
 def find(connection: Connection, players: int | None) -> CountedCards:
@@ -186,15 +186,3 @@ def _count_rows(tally: Tally) -> list[Row]:
         {"players": players, "card": int(card), "turn": turn, **count._asdict()}
         for (players, card, turn), count in sorted(tally.counts.items())
     ]
-
-
-def _add(connection: Connection, model: type[Base], rows: list[Row]) -> None:
-    """Add rows to those of the same keys, or insert them."""
-    if not rows:
-        return
-    table = cast("Table", model.__table__)
-    new = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
-    sums = {
-        column.name: column + new.excluded[column.name] for column in table.columns if not column.primary_key
-    }
-    connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)

@@ -16,7 +16,9 @@ from arena.store import revisions
 from arena.store.bot_models import Bot, BotState, BotVersion
 from arena.store.highlights import Highlights
 from arena.store.log import Logged
+from arena.store.meetings import Meetings, bots_of
 from arena.store.models import EventKind, Ladder, Rating, RatingChange, RatingEvent
+from arena.store.points import Points
 from arena.store.rows import Row
 
 _TIMES = msgspec.json.Decoder(Times)
@@ -47,16 +49,19 @@ def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
 
     Games of bots that are disqualified are written and change nothing. The caller holds the lock.
     """
-    entries = load(connection, _versions(log))
+    versions = _versions(log)
+    entries = load(connection, versions)
     barred = disqualified(connection)
     known = set(entries)
     changes: list[Row] = []
-    highlights = Highlights()
+    highlights, points, meetings = Highlights(), Points(), Meetings(bots_of(connection, versions))
     for logged in log:
         if not counts(logged.event, barred):
             continue
         highlights.note(logged, entries)
         changed = apply(entries, logged.event)
+        points.note(changed)
+        meetings.note(logged.event)
         changes += [change_row(logged.number, key, entries.get(key), entry) for key, entry in changed.items()]
         entries |= changed
     connection.execute(insert(RatingEvent), [_event_row(logged) for logged in log])
@@ -64,7 +69,8 @@ def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
         connection.execute(insert(RatingChange), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
     _save(connection, {key: entries[key] for key in sorted(touched)}, known)
-    highlights.add(connection)
+    for kept in (highlights, points, meetings):
+        kept.add(connection)
     its = select(BotVersion.bot_id).where(BotVersion.id.in_({version for version, _ in touched}))
     revisions.changed(connection, Bot.id.in_(its), events=log[-1].number, games=games)
 

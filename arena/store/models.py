@@ -5,9 +5,9 @@
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
         └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
-``host_report`` stands alone. Bots, people, submissions and statistics of cards have tables of their own
-(:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`, :mod:`arena.store.submission_models`,
-:mod:`arena.store.card_models`).
+``host_report`` stands alone. Bots, people, submissions, statistics of cards and histories of bots have tables
+of their own (:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`,
+:mod:`arena.store.submission_models`, :mod:`arena.store.card_models`, :mod:`arena.store.history_models`).
 ``rating_event`` is the ladder's append-only log; ``rating_change`` says what each event did, and ``rating``
 is where the fold of the log stands. Whoever numbers a game or an event holds the lock on the row of
 ``ladder``.
@@ -40,6 +40,7 @@ _LEAN = {"sqlite_with_rowid": False}
 
 
 OPEN = "state IN ('waiting', 'running')"
+FAULTY = "faults > 0 OR taken_over"
 QUARANTINED = "state = 'quarantined'"
 
 
@@ -218,7 +219,18 @@ class GameSeat(Base):
     """What one seat made of a game. ``median_micros`` is of its decisions, none where it gave no answer."""
 
     __tablename__ = "game_seat"
-    __table_args__ = (UniqueConstraint("version_id", "game_number"), _LEAN)
+    __table_args__ = (
+        UniqueConstraint("version_id", "game_number"),
+        # So that a fault years ago is found as fast as the last one.
+        Index(
+            "ix_game_seat_faulty",
+            "version_id",
+            "game_number",
+            sqlite_where=text(FAULTY),
+            postgresql_where=text(FAULTY),
+        ),
+        _LEAN,
+    )
 
     game_number: Mapped[NumberKey] = mapped_column(ForeignKey("game.number"))
     seat: Mapped[SmallKey]

@@ -19,7 +19,9 @@ from arena.rating import Entry, GamePlayed, Key, Rate, VersionStarted, apply
 from arena.store import ladder, revisions
 from arena.store.highlights import Highlights
 from arena.store.log import Logged, counted_points
+from arena.store.meetings import Meetings, bots_of
 from arena.store.models import Game, GameSeat, Ladder, Rating, RatingChange, RatingEvent
+from arena.store.points import Points
 from arena.store.rows import Row, replace
 
 _BATCH = 1000
@@ -32,7 +34,8 @@ class Rebuilt:
 
     Attributes:
         events: Length of the log.
-        differing: Rows of ratings, changes and highlights that were not what the log says; now they are.
+        differing: Rows of ratings and of what else follows from the log that were not what it says; now they
+            are.
         ratings: How many of these are ratings as they stand: of a version, in a list.
     """
 
@@ -50,7 +53,8 @@ def rehearse(connection: Connection, disqualified: frozenset[int], rate: Rate) -
         rate: Rates a game, and remembers.
     """
     events = connection.execute(select(Ladder.events)).scalar_one()
-    deque(_fold(connection, _Fold(), events, disqualified, rate), maxlen=0)
+    fold = _Fold(Meetings(bots_of(connection)))
+    deque(_fold(connection, fold, events, disqualified, rate), maxlen=0)
 
 
 def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
@@ -61,7 +65,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
         rate: Rates a game.
     """
     numbers = ladder.lock(connection)
-    fold = _Fold()
+    fold = _Fold(Meetings(bots_of(connection)))
     others = 0
     for within, rows in _fold(connection, fold, numbers.events, ladder.disqualified(connection), rate):
         stored = connection.execute(select(RatingChange.__table__).where(within))
@@ -69,7 +73,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
     stored = connection.execute(select(Rating.__table__))
     rows = [ladder.rating_row(key, entry) for key, entry in fold.entries.items()]
     ratings = replace(connection, Rating, [row._asdict() for row in stored], rows)
-    others += fold.highlights.put(connection)
+    others += sum(kept.put(connection) for kept in (fold.highlights, fold.points, fold.meetings))
     if ratings + others:
         revisions.changed(connection, true())
     return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)
@@ -79,8 +83,10 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 class _Fold:
     """What becomes of the log."""
 
+    meetings: Meetings
     entries: dict[Key, Entry] = field(default_factory=dict)
     highlights: Highlights = field(default_factory=Highlights)
+    points: Points = field(default_factory=Points)
 
 
 def _fold(
@@ -96,6 +102,8 @@ def _fold(
                 continue
             fold.highlights.note(logged, entries)
             changed = apply(entries, logged.event, rate)
+            fold.points.note(changed)
+            fold.meetings.note(logged.event)
             rows += [
                 ladder.change_row(logged.number, key, entries.get(key), entry)
                 for key, entry in changed.items()

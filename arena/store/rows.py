@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from sqlalchemy import Connection, Table, and_, bindparam, delete, insert
+from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.store.models import Base
 
@@ -26,3 +27,15 @@ def replace(connection: Connection, model: type[Base], stored: list[Row], right:
     if come := [new[key] for key in differing if key in new]:
         connection.execute(insert(table), come)
     return len(differing)
+
+
+def add(connection: Connection, model: type[Base], rows: list[Row]) -> None:
+    """Add rows to those of the same keys, or insert them."""
+    if not rows:
+        return
+    table = cast("Table", model.__table__)
+    new = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+    sums = {
+        column.name: column + new.excluded[column.name] for column in table.columns if not column.primary_key
+    }
+    connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)
