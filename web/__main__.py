@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -45,6 +46,7 @@ def main() -> int:
                         accounts=open_accounts(store.people, settings.registration),
                         receiver=open_receiver(settings, store),
                         owners=open_owners(settings, store),
+                        now=lambda: datetime.now(UTC),
                     )
                 ),
                 log_level="warning",

@@ -1,6 +1,8 @@
 """The application: routes, static files, headers and errors put together."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from fastapi import FastAPI
@@ -23,6 +25,7 @@ from web.api import (
     logs_api,
     public_api,
     replay_api,
+    status_api,
     submission_api,
 )
 from web.attempts import Attempts
@@ -39,6 +42,7 @@ from web.pages import (
     game_pages,
     own_bots_pages,
     public_pages,
+    status_pages,
     submission_pages,
     viewer_pages,
 )
@@ -57,12 +61,14 @@ class Parts:
         accounts: Those of that store.
         receiver: Takes files for it.
         owners: Acts for owners of its bots.
+        now: The clock, UTC.
     """
 
     store: Store
     accounts: Accounts
     receiver: Receiver
     owners: Owners
+    now: Callable[[], datetime]
 
 
 def create_app(parts: Parts) -> FastAPI:
@@ -73,6 +79,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     app.include_router(public_pages(reads, callers))
+    app.include_router(status_pages(reads, callers, parts.now))
     app.include_router(document_pages(open_shelf(), callers))
     app.include_router(game_pages(parts.store, callers))
     app.include_router(viewer_pages(reads, callers))
@@ -88,6 +95,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(replay_api(reads))
     app.include_router(description_api())
     app.include_router(public_api(reads))
+    app.include_router(status_api(reads, callers, parts.now))
     app.include_router(games_api(reads))
     app.include_router(cards_api(reads))
     app.include_router(logs_api(reads, callers))

@@ -35,5 +35,11 @@ def site_over(world: World) -> FastAPI:
         new_id=lambda: secrets.token_hex(8),
         new_seed=lambda: secrets.token_hex(16),
     )
-    parts = Parts(store=world.store, accounts=world.accounts, receiver=receiver, owners=owners)
+    parts = Parts(
+        store=world.store,
+        accounts=world.accounts,
+        receiver=receiver,
+        owners=owners,
+        now=lambda: world.now,
+    )
     return create_app(parts)

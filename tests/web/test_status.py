@@ -1,15 +1,29 @@
-"""The page of the arena's state: what its machines can hold, and whether strangers' bots may play."""
+"""The status: what is played and what waits, what was lately, what machines can hold."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 from fastapi.testclient import TestClient
 
+from arena import __version__
+from arena.accounts import Scope
 from arena.controls import CONTROL_NAMES, CONTROLS
-from arena.store import Store
+from arena.match import RuntimeName
+from arena.store import KnownAccount, LadderChange, NewAuditEntry, Role, Store
+from tests.accounts.world import World
 from tests.builders import add_bots, host_report
+from tests.store.builders import START, add_bot, claimed, finished, new_set
+from tests.store.test_quarantine import put_aside
+from tests.store.test_submissions import PLENTY, game, qualify
+from tests.store.test_submissions import new as submitted
 from tests.web.app import site_of
 from tests.web.html import Page
+from tests.web.people import browser, logged_in, program, token
+from web.status import Hour, bars_of
 
 STOPS = {control.name: control.stops for control in CONTROLS}
+REASON = "no engine"
 
 
 @pytest.fixture
@@ -18,16 +32,51 @@ def client(empty_store: Store) -> TestClient:
     return TestClient(site_of(empty_store))
 
 
+@pytest.fixture
+def busy(world: World) -> World:
+    """Give a world in which everything happens: matches run, wait, and were put aside."""
+    store = world.store
+    ann, ben = (add_bot(store, name) for name in ("anns", "bens"))
+    store.writes.add_set(new_set("aside", (ann, ben), matches=1))
+    put_aside(store)
+    store.desk.add(submitted(bot="<i>hush"), PLENTY)
+    qualify(store)
+    store.desk.add_game(game("qualify", "u1", (ben, None)), played=0)
+    store.writes.add_set(new_set("rated", (ann, ben), deals=3))
+    for _ in range(2):
+        assert store.writes.claim(START, RuntimeName.DOCKER)
+    store.writes.record_host(host_report(), ())
+    world.add("oper", Role.OPERATOR)
+    return world
+
+
+def operator(world: World) -> KnownAccount:
+    """Return the operator's account."""
+    found = world.store.people.account("oper")
+    assert found is not None
+    return found.account
+
+
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:
     """A visitor reads what will stand here, and that strangers' bots are refused until then."""
     text = client.get("/status").text
     assert "No machine has been checked yet" in text
     assert "Until then bots of strangers are refused" in text
-    assert client.get("/api/v1/status").json() == {
+    assert "No rated game in the last 24 hours" in text
+    assert "Nothing is being played just now" in text
+    found = client.get("/api/v1/status").json()
+    assert [hour["games"] for hour in found.pop("hours")] == [0] * 24
+    assert found == {
+        "version": __version__,
         "games": 0,
+        "last_game": None,
+        "paused": False,
         "matches_running": 0,
         "matches_waiting": 0,
         "matches_quarantined": 0,
+        "running": [],
+        "waiting": {"qualification": 0, "rated": 0, "challenge": 0},
+        "quarantined": None,
         "hosts": [],
     }
 
@@ -97,6 +146,157 @@ def test_it_counts_what_the_arena_does(client: TestClient, empty_store: Store) -
     found = client.get("/api/v1/status").json()
     assert (found["games"], found["matches_waiting"]) == (totals.games, totals.matches_waiting)
     assert client.head("/status").status_code == 200
+
+
+def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
+    """Of rated matches; who qualifies is nobody's business, but that somebody does is told."""
+    visitor = browser(busy)
+    found = visitor.get("/api/v1/status").json()
+    assert found["running"] == [
+        {
+            "match": None,
+            "kind": "qualification",
+            "players": 2,
+            "deals": 1,
+            "started": when(START),
+            "seats": [],
+        },
+        {
+            "match": "rated-0",
+            "kind": "rated",
+            "players": 2,
+            "deals": 3,
+            "started": when(START),
+            "seats": [{"bot": "anns", "version": 1}, {"bot": "bens", "version": 1}],
+        },
+    ]
+    assert found["waiting"] == {"qualification": 0, "rated": 1, "challenge": 0}
+    assert (found["matches_running"], found["matches_waiting"], found["matches_quarantined"]) == (2, 1, 1)
+    (running,) = [
+        table for table in Page(visitor.get("/status").text).tables if table[0][-1] == "Since (UTC)"
+    ]
+    assert [row[:3] for row in running[1:]] == [
+        ["2 seats", "qualification", "1"],
+        ["anns@1 bens@1", "rated", "3"],
+    ]
+
+
+@pytest.mark.parametrize("who", ["visitor", "user", "reader"])
+def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str) -> None:
+    """Neither who qualifies, nor which match was put aside, nor why."""
+    user = busy.add("user")
+    somebody = {
+        "visitor": lambda: browser(busy),
+        "user": lambda: logged_in(busy, "user"),
+        "reader": lambda: program(busy, token(busy, user, {Scope.READ})),
+    }[who]()
+    for path in ("/status", "/api/v1/status"):
+        text = somebody.get(path).text
+        assert not any(word in text for word in ("hush", "qualify-0", "aside-0", REASON))
+    assert somebody.get("/api/v1/status").json()["quarantined"] is None
+
+
+def test_operators_are_told_everything(busy: World) -> None:
+    """Why matches were put aside, and whose submission is being played; as text, whatever it is called."""
+    secret = token(busy, operator(busy), {Scope.OPERATE})
+    found = program(busy, secret).get("/api/v1/status").json()
+    assert found["quarantined"] == [
+        {
+            "match": "aside-0",
+            "kind": "rated",
+            "seats": [{"bot": "anns", "version": 1}, {"bot": "bens", "version": 1}],
+            "attempts": 3,
+            "reason": REASON,
+            "since": when(START + timedelta(minutes=1)),
+        }
+    ]
+    assert found["running"][0]["match"] == "qualify-0"
+    assert found["running"][0]["seats"] == [
+        {"bot": "bens", "version": 1},
+        {"bot": "<i>hush", "version": None},
+    ]
+    text = logged_in(busy, "oper").get("/status").text
+    assert "aside-0" in text
+    assert REASON in text
+    assert "&lt;i&gt;hush</bdi>" in text
+    assert "<i>hush" not in text
+
+
+def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
+    """Also where its account is one."""
+    secret = token(busy, operator(busy), {Scope.READ})
+    assert program(busy, secret).get("/api/v1/status").json()["quarantined"] is None
+
+
+def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
+    """Of the machine that was checked last; a report of before they were noted has none."""
+    text = browser(busy).get("/status").text
+    assert "5: so many bots play at a time, <b>4</b> just now" in text
+    assert text.count('<i class="taken">') == 4
+    assert text.count("<i></i>") == 1
+    older = replace(host_report(host="older"), slots=None, checked=START - timedelta(days=1))
+    busy.store.writes.record_host(older, ())
+    assert [host["slots"] for host in browser(busy).get("/api/v1/status").json()["hosts"]] == [5, None]
+    assert browser(busy).get("/status").text.count("so many bots") == 1
+
+
+def test_games_are_shown_by_the_hour(world: World) -> None:
+    """As bars with a text, and as a table that has each hour; the newest hour first."""
+    versions = [add_bot(world.store, name) for name in "ab"]
+    match = finished(claimed(world.store, versions, deals=3), [(1, 2)] * 3)
+    world.now = match.ended + timedelta(hours=2)
+    assert world.store.writes.record(match)
+    visitor = browser(world)
+    found = visitor.get("/api/v1/status").json()
+    assert [hour["games"] for hour in found["hours"]] == [0] * 21 + [3, 0, 0]
+    assert found["hours"][-1]["begins"] == when(world.now.replace(minute=0))
+    assert found["last_game"] == when(match.ended)
+    text = visitor.get("/status").text
+    (hours,) = [table for table in Page(text).tables if table[0][-1] == "Games"]
+    assert [row[1] for row in hours[1:]] == ["0", "0", "3"] + ["0"] * 21
+    assert (
+        'aria-label="3 rated games in 24 hours, 3 at most in one of them. The table below has each."' in text
+    )
+    assert f"{match.ended:%Y-%m-%d}" in text
+
+
+@pytest.mark.parametrize(
+    ("games", "top", "heights"),
+    [
+        ([0, 1, 0], 1, [0, 100, 0]),
+        ([3, 0, 5], 5, [60, 0, 100]),
+        ([7], 10, [70]),
+        ([1, 2000], 2000, [1, 100]),
+        ([2001, 0], 5000, [40, 0]),
+    ],
+)
+def test_bars_fit_a_round_number(games: list[int], top: int, heights: list[float]) -> None:
+    """What is not nothing can be seen, and every bar stands on the ground."""
+    bars = bars_of([Hour(begins=START, games=each) for each in games])
+    assert bars.top == top
+    assert [bar.height for bar in bars.bars] == pytest.approx(heights, abs=0.1)
+    assert all(bar.y + bar.height == bars.height for bar in bars.bars)
+    assert bars.bars[-1].x + bars.bar <= bars.width
+    assert (bars.games, bars.most) == (sum(games), max(games))
+
+
+def test_no_game_is_no_bar() -> None:
+    """The drawing has a height all the same."""
+    assert bars_of([Hour(begins=START, games=0)] * 24).top == 1
+
+
+def test_a_paused_ladder_is_told(client: TestClient, empty_store: Store) -> None:
+    """To everybody, since their bots are not drawn."""
+    assert "The ladder is paused" not in client.get("/status").text
+    entry = NewAuditEntry(at=START, who="terminal:test", what="ladder")
+    empty_store.writes.change_ladder(LadderChange(paused=True), entry)
+    assert "The ladder is paused" in client.get("/status").text
+    assert client.get("/api/v1/status").json()["paused"] is True
+
+
+def when(moment: datetime) -> str:
+    """Return a moment as data has it."""
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def test_it_is_linked_from_every_page(client: TestClient) -> None:

@@ -28,6 +28,7 @@ from web.api.description import description_api
 from web.api.games import games_api, replay_api
 from web.api.logs import logs_api
 from web.api.public import health_api, public_api
+from web.api.status import status_api
 from web.api.submissions import submission_api
 
 __all__ = [
@@ -42,5 +43,6 @@ __all__ = [
     "logs_api",
     "public_api",
     "replay_api",
+    "status_api",
     "submission_api",
 ]

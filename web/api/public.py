@@ -1,4 +1,4 @@
-"""How the arena stands, for everybody: the leaderboard, what it is doing, whether the site works."""
+"""How the bots stand, for everybody, and whether the site works."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -11,7 +11,6 @@ from web.api.paging import LISTED, Next
 from web.api.routes import DataRouter
 from web.board import Row
 from web.reading import Players, read_board
-from web.status import Status, read_status
 
 _LARGEST: Final = 2**63 - 1
 
@@ -32,7 +31,7 @@ class Leaderboard:
 
 
 def public_api(reads: Reads) -> APIRouter:
-    """Return the routes by which everybody sees how the arena stands."""
+    """Return the routes by which everybody sees how the bots stand."""
     router = DataRouter("arena")
 
     @router.get("/leaderboard", responses=LISTED)
@@ -53,11 +52,6 @@ def public_api(reads: Reads) -> APIRouter:
             rows=board.rows[offset:end],
             next=next_page(offset=end) if end < len(board.rows) else None,
         )
-
-    @router.get("/status")
-    def status() -> Status:
-        """Say what the arena is doing, and what its machines can hold."""
-        return read_status(reads)
 
     return router
 

@@ -9,6 +9,7 @@ from web.pages.entry import entry_pages
 from web.pages.game import game_pages
 from web.pages.mine import own_bots_pages
 from web.pages.public import public_pages
+from web.pages.status import status_pages
 from web.pages.submissions import submission_pages
 from web.pages.viewer import viewer_pages
 
@@ -22,6 +23,7 @@ __all__ = [
     "game_pages",
     "own_bots_pages",
     "public_pages",
+    "status_pages",
     "submission_pages",
     "viewer_pages",
 ]

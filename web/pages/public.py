@@ -10,7 +10,6 @@ from web.board import PROVISIONAL_DEVIATION, scale_of
 from web.caller import Callers
 from web.reading import Before, Players, read_board
 from web.rendering import page
-from web.status import read_status
 
 GAMES_A_PAGE: Final = 50
 _METHODS: Final = ["GET", "HEAD"]
@@ -38,9 +37,5 @@ def public_pages(reads: Reads, callers: Callers) -> APIRouter:
         shown = found[:GAMES_A_PAGE]
         older = shown[-1].number if len(found) > len(shown) else None
         return page(request, "games.html", games=shown, older=older, before=before)
-
-    @router.api_route("/status", methods=_METHODS)
-    def status(request: Request) -> Response:
-        return page(request, "status.html", facts=read_status(reads))
 
     return router
