@@ -42,7 +42,7 @@ def says(film: Film, frame: Frame, eyes: Eyes) -> str:
     points = standing(film, frame)
     if frame.stage is Stage.SCORE:
         scores = film.replay.rounds[frame.round - 1].scores
-        return f"Round {frame.round} gave {_list(film.names, scores)}."
+        return f"Points of this round: {_list(film.names, scores)}."
     return f"{_winners(film)}. Points: {_list(film.names, points.scores)}."
 
 
