@@ -26,6 +26,6 @@ def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Res
     title = HTTPStatus(status).phrase
     if status == HTTPStatus.NOT_FOUND and detail == title:
         detail = "There is nothing at this address."
-    if request.url.path.startswith("/api/") or request.url.path.endswith(".json"):
+    if request.url.path.startswith("/api/") or request.url.path.endswith((".json", ".csv")):
         return Response(msgspec.json.encode(document(status, detail, hint)), status, media_type=MEDIA_TYPE)
     return page(request, "error.html", status=status, code=status, title=title, detail=detail)

@@ -29,17 +29,21 @@ from web.api import (
     submission_api,
 )
 from web.attempts import Attempts
+from web.boards import Boards
 from web.caller import Callers
 from web.documents import open_shelf
 from web.headers import SecurityHeaders
 from web.pages import (
     account_pages,
+    badge_pages,
     bot_pages,
     card_pages,
     challenge_pages,
     document_pages,
     entry_pages,
+    front_pages,
     game_pages,
+    leaderboard_pages,
     own_bots_pages,
     public_pages,
     status_pages,
@@ -78,6 +82,10 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SameSite)
     app.add_middleware(SecurityHeaders)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
+    boards = Boards(reads, parts.now)
+    app.include_router(front_pages(reads, boards, callers, parts.now))
+    app.include_router(leaderboard_pages(boards, callers))
+    app.include_router(badge_pages(boards, parts.store.bots))
     app.include_router(public_pages(reads, callers))
     app.include_router(status_pages(reads, callers, parts.now))
     app.include_router(document_pages(open_shelf(), callers))
@@ -89,12 +97,12 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(challenge_pages(parts.store, callers))
     app.include_router(entry_pages(accounts, callers, attempts))
     app.include_router(account_pages(accounts, callers, attempts))
-    app.include_router(own_bots_pages(parts.store, callers))
+    app.include_router(own_bots_pages(parts.store, boards, callers))
     app.include_router(submission_pages(parts.store, parts.receiver, callers))
     app.include_router(health_api(reads))
     app.include_router(replay_api(reads))
     app.include_router(description_api())
-    app.include_router(public_api(reads))
+    app.include_router(public_api(boards))
     app.include_router(status_api(reads, callers, parts.now))
     app.include_router(games_api(reads))
     app.include_router(cards_api(reads))

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from arena.rating import OVERALL
 from arena.store import KnownBot, KnownSubmission, Store
-from web.board import Row, board_of
+from web.board import Row
+from web.boards import Boards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +35,13 @@ class OwnBots:
     on_their_way: tuple[KnownSubmission, ...]
 
 
-def read_own_bots(store: Store, account: int) -> OwnBots:
+def read_own_bots(store: Store, boards: Boards, account: int) -> OwnBots:
     """Read the bots of an account and what it has on its way."""
     known = store.bots.of_account(account)
-    rows = {row.bot: row for row in board_of(store.reads.leaderboard(OVERALL), None).rows} if known else {}
     return OwnBots(
-        bots=tuple(OwnBot(bot=bot, row=rows.get(bot.name), last=_last(store, account, bot)) for bot in known),
+        bots=tuple(
+            OwnBot(bot=bot, row=boards.find(bot.name)[0], last=_last(store, account, bot)) for bot in known
+        ),
         on_their_way=tuple(each for each in store.desk.on_their_way() if each.account == account),
     )
 

@@ -1,12 +1,13 @@
 """What pages and data both read, and how both are asked for it."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from fastapi import HTTPException, Path, Query
+from pydantic import AfterValidator
 
 from arena.store import Reads
 from arena.store.reads import GamePage
-from web.board import Board, board_of
+from web.text import NAME_LENGTH, plain
 
 _LARGEST: Final = 2**63 - 1
 LARGEST_VERSION: Final = 999_999_999
@@ -15,6 +16,14 @@ LARGEST_VERSION: Final = 999_999_999
 _BOT: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{1,39}$"
 
 Players = Annotated[int | None, Query(ge=2, le=5, description="Games of so many; all without.")]
+House = Annotated[Literal["with", "without"], Query(description="Whether the arena's own bots are listed.")]
+Search = Annotated[
+    str,
+    Query(max_length=NAME_LENGTH, description="Part of the name of a bot or of its author, in any case."),
+    AfterValidator(plain),
+]
+Offset = Annotated[int, Query(ge=0, le=_LARGEST, description="How many to leave out.")]
+RowLimit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
 Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Those that come before this number.")]
 BeforeVersion = Annotated[
     int | None, Query(ge=1, le=LARGEST_VERSION, description="Those with a smaller number.")
@@ -28,11 +37,6 @@ OfVersion = Annotated[
     int | None, Query(ge=1, le=LARGEST_VERSION, description="Of this version of the bot alone.")
 ]
 GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a game.")]
-
-
-def read_board(reads: Reads, players: int | None) -> Board:
-    """Read a leaderboard: of games of that many players, or of all."""
-    return board_of(reads.leaderboard(players or 0), players)
 
 
 def read_game(reads: Reads, game: str) -> GamePage:

@@ -21,10 +21,12 @@ _ENVIRONMENT.filters.update(
     browser_name=text.browser_name,
     clean_name=text.clean_name,
     clock=text.clock,
+    count=text.count,
     day=text.day,
     fixed=text.fixed,
     iso_moment=text.iso_moment,
     millis=text.millis,
+    odds=text.odds,
     percent=text.percent,
     second=text.second,
     short_digest=text.short_digest,
@@ -37,5 +39,9 @@ _ENVIRONMENT.filters.update(
 
 def page(request: Request, template: str, *, status: int = 200, **context: object) -> HTMLResponse:
     """Render a template as an answer. It knows who asks as ``caller``, as far as that was found out."""
-    made = _ENVIRONMENT.get_template(template).render(context, caller=caller_of(request))
-    return HTMLResponse(made, status_code=status)
+    return HTMLResponse(render(template, caller=caller_of(request), **context), status_code=status)
+
+
+def render(template: str, **context: object) -> str:
+    """Render a template that knows nobody."""
+    return _ENVIRONMENT.get_template(template).render(context)

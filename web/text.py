@@ -27,11 +27,16 @@ def clean_name(name: str) -> str:
     other invisible characters go (Unicode categories C, Zl and Zp), the rest
     is cut to ``NAME_LENGTH``. Escaping is the templates' work.
     """
-    seen = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
-    seen = " ".join(seen.split())
+    seen = plain(name)
     if not seen:
         return "(no name)"
     return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def plain(text: str) -> str:
+    """Return a text without invisible characters (category C), on one line, with single spaces."""
+    seen = "".join(letter for letter in text if unicodedata.category(letter)[0] != "C")
+    return " ".join(seen.split())
 
 
 def visible(text: str) -> str:
@@ -98,6 +103,16 @@ def signed(value: float, digits: int = 2) -> str:
     """Write a change: as :func:`fixed`, with a plus sign where it is positive."""
     text = fixed(value, digits)
     return f"+{text}" if value > 0 and float(text) > 0 else text
+
+
+def count(value: int) -> str:
+    """Write a number of things."""
+    return f"{value:,}"
+
+
+def odds(probability: float) -> str:
+    """Write how seldom something comes about."""
+    return f"1 in {1 / probability:,.0f}" if probability > 1e-6 else "1 in a million"  # noqa: PLR2004 - as it says
 
 
 def percent(share: float | None) -> str:

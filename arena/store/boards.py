@@ -35,7 +35,10 @@ def leaderboard(connection: Connection, players: int = OVERALL) -> tuple[Standin
     )
     entries = [(row, ladder.entry(row._asdict())) for row in rows]
     keys = [(entry.games == 0, -conservative(entry.rating)) for _, entry in entries]
-    order = sorted(range(len(entries)), key=lambda index: (keys[index], entries[index][0].name))
+    order = sorted(
+        range(len(entries)),
+        key=lambda index: (keys[index], entries[index][1].rating.deviation, entries[index][0].name),
+    )
     ranks = sorted(keys)
     return tuple(_standing(bisect_left(ranks, keys[index]) + 1, *entries[index]) for index in order)
 

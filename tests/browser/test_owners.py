@@ -57,7 +57,7 @@ def test_roll_back_retire_and_play_again(browser: Browser, place: Place, size: s
     visit = visit_of(browser, place.url, size, theme)
     page, end = visit.page, f"{size}-{theme}"
     log_in(visit, "ann")
-    visit.open("/")
+    visit.open("/leaderboard")
     page.get_by_role("link", name="mine", exact=True).click()
     look(visit, f"bot-owner-{end}")
     page.get_by_role("button", name="Let version 2 play").click()
@@ -73,7 +73,7 @@ def test_roll_back_retire_and_play_again(browser: Browser, place: Place, size: s
     visit.open("/bots/mine")
     expect(page.get_by_text("the stand-in had to play")).to_be_visible()
     look(visit, f"bot-benched-{end}")
-    visit.open("/")
+    visit.open("/leaderboard")
     look(visit, f"board-benched-{end}")
     assert visit.complaints == []
     page.context.close()

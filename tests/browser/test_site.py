@@ -16,8 +16,10 @@ from tests.web.site import served
 pytestmark = pytest.mark.chromium
 
 PAGES = {
-    "leaderboard": "/",
-    "four-players": "/?players=4",
+    "front": "/",
+    "leaderboard": "/leaderboard",
+    "four-players": "/leaderboard?players=4",
+    "without-the-house": "/leaderboard?house=without&search=o",
     "games": "/games",
     "game": "/games/faulty-0-0",
     "game-dummy": "/games/dummy-0-0",
@@ -26,7 +28,7 @@ PAGES = {
     "card": "/cards/maki_2?players=3",
     "card-definitions": "/cards/definitions",
     "status": "/status",
-    "error": "/?players=9",
+    "error": "/leaderboard?players=9",
 }
 
 
@@ -67,7 +69,7 @@ def test_the_board_keeps_itself_current(browser: Browser, data_dir: Path, url: s
     """A game that is rated while somebody looks appears without a reload, and the page stays where it is."""
     visit = visit_of(browser, url, "desktop", "light")
     visit.page.clock.install()
-    visit.open("/")
+    visit.open("/leaderboard")
     rows = visit.page.locator("tbody tr")
     before = rows.count()
     visit.page.evaluate("document.body.dataset.same = 'yes'")
@@ -86,7 +88,7 @@ def test_everything_can_be_read_without_scripts(browser: Browser, url: str) -> N
     """From the board over the games to a turn of a replay, by links alone."""
     visit = visit_of(browser, url, "phone", "light", script=False)
     page = visit.page
-    visit.open("/")
+    visit.open("/leaderboard")
     page.get_by_role("link", name="4 players").click()
     expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
     page.get_by_role("navigation", name="Site").get_by_role("link", name="Games").click()
@@ -102,7 +104,7 @@ def test_everything_can_be_read_without_scripts(browser: Browser, url: str) -> N
 def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str, size: str) -> None:
     """Rows and cells keep their roles where a phone shows them as sheets."""
     visit = visit_of(browser, url, size, "light")
-    visit.open("/")
+    visit.open("/leaderboard")
     table = visit.page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="random@1")).to_have_count(1)
     assert table.get_by_role("cell").count() >= 9 * 5
@@ -116,7 +118,7 @@ def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str, size:
 def test_the_keyboard_reaches_the_content_first(browser: Browser, url: str) -> None:
     """The first stop is the way past the navigation, and it can be seen."""
     visit = visit_of(browser, url, "desktop", "light")
-    visit.open("/")
+    visit.open("/leaderboard")
     visit.page.keyboard.press("Tab")
     skip = visit.page.get_by_role("link", name="Skip to content")
     expect(skip).to_be_focused()

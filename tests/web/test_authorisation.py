@@ -60,6 +60,9 @@ OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator
 """A bot is public, so who doesn't own it is told that."""
 MATRIX: Final = {
     ("GET", "/"): EVERYBODY,
+    ("GET", "/leaderboard"): EVERYBODY,
+    ("GET", "/leaderboard.csv"): EVERYBODY,
+    ("GET", "/bots/{bot}/badge.svg"): EVERYBODY,
     ("GET", "/games"): EVERYBODY,
     ("GET", "/games/{game}"): EVERYBODY,
     ("GET", "/games/{game}/replay.json"): EVERYBODY,

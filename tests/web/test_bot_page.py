@@ -173,7 +173,10 @@ def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
     for text in (browser(world).get(MINE).text, logged_in(world, "ann").get(MINE).text):
         assert "<b>Benched</b>" in text
         assert "it &lt;b&gt;failed&lt;/b&gt;\\u202e" in text
-    rows = {row[1].partition("@")[0]: row[1] for row in Page(browser(world).get("/").text).tables[0][1:]}
+    rows = {
+        row[1].partition("@")[0]: row[1]
+        for row in Page(browser(world).get("/leaderboard").text).tables[0][1:]
+    }
     assert [name for name, cell in rows.items() if "benched" in cell] == ["mine"]
     answer = logged_in(world, "ann").post(f"{MINE}/state", data={"state": "active"})
     assert answer.status_code == 303

@@ -18,7 +18,9 @@ from web.text import clean_name, fixed, signed
 
 PAGES = (
     "/",
-    "/?players=3",
+    "/leaderboard",
+    "/leaderboard?players=3",
+    "/leaderboard?search=o&house=without",
     "/games",
     "/games/three-0-0",
     "/games/dummy-0-1",
@@ -35,14 +37,14 @@ PAGES = (
 def test_an_empty_arena_says_so(empty_store: Store) -> None:
     """A visitor who comes before the first bot reads what will be here."""
     client = TestClient(site_of(empty_store))
-    assert "No rated bots yet" in client.get("/").text
-    assert "No rated bots at 3 players yet" in client.get("/?players=3").text
+    assert "No rated bots yet" in client.get("/leaderboard").text
+    assert "No rated bots at 3 players yet" in client.get("/leaderboard?players=3").text
     assert "No games yet" in client.get("/games").text
     assert client.get("/api/v1/leaderboard").json() == {"players": None, "rows": [], "next": None}
 
 
 @pytest.mark.parametrize(
-    "path", [*PAGES, "/games/three-0-0/replay.json", "/static/site.css", "/nothing", "/?players=9"]
+    "path", [*PAGES, "/games/three-0-0/replay.json", "/static/site.css", "/nothing", "/leaderboard?players=9"]
 )
 def test_every_answer_has_the_security_headers(client: TestClient, path: str) -> None:
     """Pages, data, static files and errors."""
@@ -82,7 +84,7 @@ def test_names_are_text(client: TestClient, path: str) -> None:
     assert "<script>alert" not in text
     assert "<b>bold" not in text
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
-    if path == "/":
+    if path in {"/", "/leaderboard"}:
         assert "&lt;b&gt;bold&lt;/b&gt;" in text
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
 
@@ -179,9 +181,9 @@ def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "names"),
     [
-        ("/?players=9", 422, "players"),
-        ("/?players=1", 422, "players"),
-        ("/?players=all", 422, "players"),
+        ("/leaderboard?players=9", 422, "players"),
+        ("/leaderboard?players=1", 422, "players"),
+        ("/leaderboard?players=all", 422, "players"),
         ("/games?before=abc", 422, "before"),
         ("/games?before=0", 422, "before"),
         (f"/games?before={10**30}", 422, "before"),
@@ -231,11 +233,11 @@ def test_a_failure_of_the_site_tells_nothing_of_its_inside(
 ) -> None:
     """A page in the site's look, with the headers, without the error's text."""
 
-    def fail(_players: int) -> None:
+    def fail(_players: int, _since: int) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(store.reads, "leaderboard", fail)
-    answer = TestClient(site_of(store), raise_server_exceptions=False).get("/")
+    monkeypatch.setattr(store.reads, "board_changes", fail)
+    answer = TestClient(site_of(store), raise_server_exceptions=False).get("/leaderboard")
     assert answer.status_code == 500
     assert "The arena failed to make this page" in answer.text
     assert "secret detail" not in answer.text

@@ -43,7 +43,7 @@ def test_it_serves_until_it_is_told_to_end(data_dir: Path, number: signal.Signal
     """A signal ends it with exit code 0 and without a traceback, open connections or not."""
     with served(data_dir) as site, httpx2.Client(base_url=site.url, timeout=START_SECONDS) as client:
         assert client.get("/healthz").text == "ok\n"
-        assert "gnp.exe" in client.get("/").text
+        assert "gnp.exe" in client.get("/leaderboard").text
         assert "server" not in client.get("/").headers
         site.process.send_signal(number)
         assert site.process.wait(START_SECONDS) == 0

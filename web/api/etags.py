@@ -19,10 +19,16 @@ def tagged(request: Request, response: Response) -> Response:
     if request.method not in _SAFE or not _is_whole_json(response):
         return response
     etag = f'"{hashlib.sha256(response.body).hexdigest()}"'
+    response = not_modified(request, etag) or response
+    response.headers["ETag"] = etag
+    return response
+
+
+def not_modified(request: Request, etag: str) -> Response | None:
+    """Return an answer 304 where the sender has what this tag names, else None."""
     if not _is_known(request.headers.get("if-none-match", ""), etag):
-        response.headers["ETag"] = etag
-        return response
-    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": etag})
+        return None
+    return Response(status_code=HTTPStatus.NOT_MODIFIED)
 
 
 def _is_whole_json(response: Response) -> bool:

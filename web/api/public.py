@@ -1,18 +1,16 @@
 """How the bots stand, for everybody, and whether the site works."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 
 from arena.store import Reads
 from web.api.paging import LISTED, Next
 from web.api.routes import DataRouter
-from web.board import Row
-from web.reading import Players, read_board
-
-_LARGEST: Final = 2**63 - 1
+from web.board import Row, Wanted
+from web.boards import Boards
+from web.reading import House, Offset, Players, RowLimit, Search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,27 +28,31 @@ class Leaderboard:
     next: str | None
 
 
-def public_api(reads: Reads) -> APIRouter:
+def public_api(boards: Boards) -> APIRouter:
     """Return the routes by which everybody sees how the bots stand."""
     router = DataRouter("arena")
 
     @router.get("/leaderboard", responses=LISTED)
-    def leaderboard(
+    def leaderboard(  # noqa: PLR0913, PLR0917 - what is asked for
         next_page: Next,
         players: Players = None,
-        offset: Annotated[int, Query(ge=0, le=_LARGEST, description="How many to leave out.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=500, description="How many at most.")] = 100,
+        house: House = "with",
+        search: Search = "",
+        offset: Offset = 0,
+        limit: RowLimit = 100,
     ) -> Leaderboard:
         """Rank the bots, by the games of so many players or by all.
 
-        Each bot is there once, with the version that plays.
+        Each bot is there once, with the version that plays. Ranks are those of the whole list, also where
+        some bots are left out.
         """
-        board = read_board(reads, players)
+        part = Wanted(players=players, house=house == "with", search=search, offset=offset, limit=limit)
+        board = boards.board(part)
         end = offset + limit
         return Leaderboard(
             players=players,
-            rows=board.rows[offset:end],
-            next=next_page(offset=end) if end < len(board.rows) else None,
+            rows=board.rows,
+            next=next_page(offset=end) if end < board.found else None,
         )
 
     return router

@@ -1,12 +1,15 @@
 """Pages for people: a module for each kind, each with a function that returns its routes."""
 
 from web.pages.account import account_pages
+from web.pages.badge import badge_pages
 from web.pages.bots import bot_pages
 from web.pages.cards import card_pages
 from web.pages.challenges import challenge_pages
 from web.pages.documents import document_pages
 from web.pages.entry import entry_pages
+from web.pages.front import front_pages
 from web.pages.game import game_pages
+from web.pages.leaderboard import leaderboard_pages
 from web.pages.mine import own_bots_pages
 from web.pages.public import public_pages
 from web.pages.status import status_pages
@@ -15,12 +18,15 @@ from web.pages.viewer import viewer_pages
 
 __all__ = [
     "account_pages",
+    "badge_pages",
     "bot_pages",
     "card_pages",
     "challenge_pages",
     "document_pages",
     "entry_pages",
+    "front_pages",
     "game_pages",
+    "leaderboard_pages",
     "own_bots_pages",
     "public_pages",
     "status_pages",

@@ -6,9 +6,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
 from arena.store import Reads
-from web.board import PROVISIONAL_DEVIATION, scale_of
 from web.caller import Callers
-from web.reading import Before, Players, read_board
+from web.reading import Before
 from web.rendering import page
 
 GAMES_A_PAGE: Final = 50
@@ -18,18 +17,6 @@ _METHODS: Final = ["GET", "HEAD"]
 def public_pages(reads: Reads, callers: Callers) -> APIRouter:
     """Return the routes of all pages that everybody may see."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
-
-    @router.api_route("/", methods=_METHODS)
-    def leaderboard(request: Request, players: Players = None) -> Response:
-        board = read_board(reads, players)
-        return page(
-            request,
-            "leaderboard.html",
-            board=board,
-            scale=scale_of(board),
-            totals=reads.totals(),
-            provisional_deviation=PROVISIONAL_DEVIATION,
-        )
 
     @router.api_route("/games", methods=_METHODS)
     def games(request: Request, before: Before = None) -> Response:

@@ -1,0 +1,193 @@
+"""The leaderboard and the front page in a real browser: they keep themselves current, and nothing moves."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from arena.match import RuntimeName
+from arena.rules import Rules
+from arena.store import Store, open_store
+from tests.browser.visits import CONTRAST, SIZES, visit_of
+from tests.builders import add_bots, play_set
+from tests.store.builders import claimed, finished, new_set
+from tests.web.site import served
+
+pytestmark = pytest.mark.chromium
+
+NAMES = [
+    ("greedy", "house"),
+    ("mcts", "house"),
+    *((f"a-bot-of-somebody-{n:02}", "somebody") for n in range(60)),
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Give an arena with two pages of bots, some of which have played, and with a match under way."""
+    folder = tmp_path_factory.mktemp("data")
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        versions = add_bots(store, NAMES)
+        for number in range(6):
+            play_set(
+                store, [versions[number * 5 :][:5]], Rules(players=5), name=f"five-{number}", faults=0.01
+            )
+        claim = claimed(store, [versions[40], versions[41]], id_="odds", deals=31)
+        assert store.writes.record(finished(claim, [(1, 2)] * 30 + [(2, 1)]))
+        store.writes.add_set(new_set("now", versions[:4], matches=1))
+        store.writes.claim(datetime.now(UTC), RuntimeName.DOCKER)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def data_dir(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of that arena."""
+    assert store.reads.totals().matches_running == 1
+    return next(tmp_path_factory.getbasetemp().glob("data*/arena.sqlite3")).parent
+
+
+@pytest.fixture(scope="module")
+def url(data_dir: Path) -> Iterator[str]:
+    """Give the address of a running site."""
+    with served(data_dir) as site:
+        yield site.url
+
+
+WATCH = """
+  window.moved = 0;
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.moved += each.value; })
+    .observe({ type: "layout-shift", buffered: true });
+"""
+"""Sums up how much the layout shifts, as browsers measure it."""
+
+SHOW = """(source) => new Promise((done) => {
+  const image = new Image();
+  image.onload = () => done(image.naturalWidth);
+  image.onerror = () => done(0);
+  image.src = source;
+  document.body.append(image);
+})"""
+
+
+def poll(page: Page, address: str) -> int:
+    """Let four seconds pass, and return what the site answered to the question that they bring."""
+    with page.expect_response(address) as answer:
+        page.clock.run_for(4000)
+    return answer.value.status
+
+
+@pytest.mark.parametrize("path", ["/", "/leaderboard"])
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_it_keeps_itself_current_and_nothing_moves(
+    browser: Browser, store: Store, url: str, size: str, path: str
+) -> None:
+    """A match that ends appears without a reload. As long as nothing is new the site says so, and no more."""
+    visit = visit_of(browser, url, size, "light")
+    page = visit.page
+    page.add_init_script(WATCH)
+    page.clock.install()
+    visit.open(path)
+    page.evaluate("document.body.dataset.same = 'yes'")
+    assert [poll(page, url + path) for _ in range(3)] == [200, 304, 304]
+    versions = {each.bot: each.version for each in store.reads.candidates()}
+    best = store.reads.leaderboard()[0]
+    row = page.get_by_role("row").filter(has_text=f"{best.bot}@1").first
+    before = row.inner_text()
+    other = "mcts" if best.bot == "greedy" else "greedy"
+    claim = claimed(store, [versions[best.bot], versions[other]], id_=f"{size}{path.replace('/', '-')}")
+    assert store.writes.record(finished(claim, [(1, 2)] * 2))
+    assert poll(page, url + path) == 200
+    expect(row).not_to_have_text(before)
+    expect(row).to_contain_text(str(best.games + 2))
+    assert poll(page, url + path) == 304
+    assert page.evaluate("document.body.dataset.same") == "yes"
+    assert page.evaluate("window.moved") == 0
+    assert visit.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_fit_and_can_be_read(browser: Browser, url: str, size: str, theme: str) -> None:
+    """Nothing to scroll sideways, no complaint, and contrast for everything; pictures are kept."""
+    visit = visit_of(browser, url, size, theme)
+    visit.page.add_init_script(WATCH)
+    for name, path in {
+        "board": "/leaderboard",
+        "board-search": "/leaderboard?search=somebody-1&house=without",
+        "board-last": "/leaderboard?page=2",
+        "board-none": "/leaderboard?search=nobody-at-all",
+        "front-busy": "/",
+    }.items():
+        visit.open(path)
+        assert visit.page.evaluate(CONTRAST) == [], name
+        assert visit.page.evaluate("window.moved") == 0, name
+        visit.keep(f"{name}-{size}-{theme}")
+    assert visit.complaints == []
+    visit.page.context.close()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_bots_are_found_with_the_keyboard(browser: Browser, url: str, *, script: bool) -> None:
+    """From the head of the page to the field, type, Enter, on to the next page and back; scripts or not."""
+    visit = visit_of(browser, url, "desktop", "light", script=script)
+    page = visit.page
+    visit.open("/leaderboard?players=5")
+    page.get_by_role("searchbox", name="Bot or author").focus()
+    page.keyboard.type("SOMEBODY-0")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{url}/leaderboard?players=5&search=SOMEBODY-0&house=without")
+    expect(page.locator("tbody tr")).to_have_count(10)
+    expect(page.get_by_text("10 of 62 bots")).to_be_visible()
+    page.get_by_role("link", name="All bots").press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(50)
+    page.get_by_role("link", name="Next").press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(12)
+    page.get_by_role("link", name="Previous").press("Enter")
+    expect(page).to_have_url(f"{url}/leaderboard?players=5")
+    page.context.close()
+
+
+def test_what_is_played_is_read_aloud(browser: Browser, url: str) -> None:
+    """The front page has its parts by name; who sits at a table is a list."""
+    visit = visit_of(browser, url, "desktop", "light")
+    visit.open("/")
+    tables = visit.page.get_by_role("region", name="Now playing")
+    expect(tables.get_by_role("listitem").filter(has_text="greedy@1").first).to_be_visible()
+    tree = visit.page.locator("main").aria_snapshot()
+    assert 'region "Worth watching"' in tree
+    assert "free" not in tree
+    visit.page.context.close()
+
+
+class _Elsewhere(BaseHTTPRequestHandler):
+    """Another site, with an empty page."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_badge_is_shown_by_other_sites(browser: Browser, url: str) -> None:
+    """As a picture in a page of another origin. What is not for others is not shown there."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as elsewhere:
+        Thread(target=elsewhere.serve_forever).start()
+        visit = visit_of(browser, f"http://127.0.0.1:{elsewhere.server_port}", "desktop", "light")
+        visit.open("/")
+        assert visit.page.evaluate(SHOW, f"{url}/static/mark.svg") == 0
+        assert visit.page.evaluate(SHOW, f"{url}/bots/greedy/badge.svg") > 100
+        visit.keep("badge")
+        visit.page.context.close()
+        elsewhere.shutdown()

@@ -1,0 +1,123 @@
+"""The front page."""
+
+from datetime import timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.match import Clock, Limits, RuntimeName
+from arena.rules import Rules
+from arena.store import NewSet, Store
+from tests.accounts.world import START, World
+from tests.builders import add_bots, play_set
+from tests.store.builders import claimed, finished
+from tests.web.html import Page
+from tests.web.people import browser
+
+
+def text_of(visitor: TestClient) -> str:
+    """Return the front page, whose spaces are single."""
+    answer = visitor.get("/")
+    assert answer.status_code == 200
+    return " ".join(answer.text.split())
+
+
+def queue(store: Store, versions: list[int], matches: int) -> None:
+    """Let matches wait."""
+    store.writes.add_set(
+        NewSet(
+            id=f"queued-{len(versions)}",
+            rules=Rules(players=len(versions)),
+            seeds=("5" * 32, "6" * 32),
+            seatings=(tuple(versions),) * matches,
+            clock=Clock(),
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER,
+            created=START,
+        )
+    )
+
+
+def test_an_empty_arena_is_quiet(world: World) -> None:
+    """It says that nobody plays, and that there is nothing to see yet."""
+    text = text_of(browser(world))
+    assert "Nobody plays just now" in text
+    assert "No rated bots yet" in text
+    assert "All as expected of late" in text
+    assert "<b>0</b> games in the last hour" in text
+
+
+def test_who_plays_now_is_told(world: World) -> None:
+    """Each match with its seats in order; what waits is counted."""
+    versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
+    queue(world.store, versions, 3)
+    for _ in range(2):
+        world.store.writes.claim(START, RuntimeName.DOCKER)
+    page = browser(world).get("/").text
+    text = " ".join(page.split())
+    assert text.count("<b>3 players</b>, 2 deals") == 2
+    assert "<b>2</b> matches running" in text
+    assert "<b>1</b> waiting" in text
+    assert text.index(">ann-s<") < text.index("&lt;b&gt;x") < text.index(">cyd-s<")
+    assert text.count('<li class="free"') == 2
+    assert START.strftime(">%H:%M:%S</time>").replace(">", "", 1) in text
+
+
+def test_more_matches_than_are_shown_are_counted(world: World) -> None:
+    """Eight tables, and how many more there are."""
+    versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(2)])
+    queue(world.store, versions, 11)
+    for _ in range(11):
+        world.store.writes.claim(START, RuntimeName.DOCKER)
+    text = text_of(browser(world))
+    assert text.count("<b>2 players</b>, 2 deals") == 8
+    assert "and 3 more" in text
+
+
+def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
+    """By the clock of the site."""
+    versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
+    play_set(world.store, [versions], Rules(players=2), name="two")
+    world.now = START + timedelta(minutes=30)
+    assert "<b>2</b> games in the last hour <" not in text_of(browser(world))
+    assert "<b>2</b> games in the last hour</span>" in text_of(browser(world))
+    world.now = START + timedelta(hours=20)
+    text = text_of(browser(world))
+    assert "<b>0</b> games in the last hour</span>" in text
+    assert "<b>2</b> games in 24 hours</span>" in text
+
+
+def test_games_worth_watching_are_linked(world: World) -> None:
+    """Who won against the odds, with the odds; who made the most points; each with its game."""
+    versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben")])
+    claim = claimed(world.store, versions, deals=21)
+    assert world.store.writes.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))
+    page = browser(world).get("/").text
+    upset = next(each for each in world.store.reads.activity(world.now).remarkable if each.other is not None)
+    text = " ".join(page.split())
+    assert upset.game.game == "s-0-20"
+    assert f'<b>1 in {1 / upset.value:.0f}</b> <a href="/games/s-0-20">Game 21</a>' in text
+    assert text.index("weak-1</bdi>") > text.index("strong-1</bdi>")  # on the board
+    worth = text[text.index("Against the odds") :]
+    assert worth.index("weak-1</bdi>") < worth.index("ahead of") < worth.index("strong-1</bdi>")
+    assert "<b>39 points</b>" in worth
+
+
+def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
+    """The first ten, with the same numbers."""
+    versions = add_bots(world.store, [(f"bot-{number:02}", "house") for number in range(12)])
+    for number in range(3):
+        play_set(world.store, [versions[number * 4 :][:4]], Rules(players=4), name=f"four-{number}")
+    visitor = browser(world)
+    top = Page(visitor.get("/").text).tables[0][1:]
+    board = Page(visitor.get("/leaderboard").text).tables[0][1:]
+    assert len(top) == 10
+    assert top == [row[:6] for row in board[:10]]
+
+
+@pytest.mark.parametrize("path", ["/", "/leaderboard"])
+def test_it_is_marked_where_one_is(world: World, path: str) -> None:
+    """In the head of the page, the front page by the arena's own name."""
+    tags = Page(browser(world).get(path).text).tags
+    current = [a["href"] for tag, a in tags if tag == "a" and a.get("aria-current") == "page"]
+    assert path in current

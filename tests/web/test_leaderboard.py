@@ -1,0 +1,289 @@
+"""The leaderboard as a page and as a table: filters, pages, and what is sent again."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.rules import Rules
+from arena.store import NewVersion, Store
+from tests.accounts.world import World
+from tests.builders import START, add_bots, play_set
+from tests.store.builders import claimed, finished
+from tests.web.html import Page
+from tests.web.people import browser, logged_in
+from web.leaderboard_csv import as_csv
+from web.pages.leaderboard import A_PAGE
+
+BOTS = 2 * A_PAGE + 7
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Give an arena with many bots; every third is the house's, and a few have played."""
+    world = World.at(tmp_path_factory.mktemp("crowd"))
+    names = [
+        (f"bot-{number:03}", "house" if number % 3 == 0 else f"author-{number % 10}")
+        for number in range(BOTS)
+    ]
+    versions = add_bots(world.store, names)
+    for number in range(4):
+        seated = versions[number * 5 : number * 5 + 5]
+        play_set(world.store, [seated], Rules(players=5), name=f"five-{number}")
+    yield world
+    world.store.close()
+
+
+@pytest.fixture(scope="module")
+def visitor(crowd: World) -> TestClient:
+    """Give a browser."""
+    return browser(crowd)
+
+
+def names(visitor: TestClient, path: str) -> list[str]:
+    """Return the names of the bots on a page of the leaderboard."""
+    answer = visitor.get(path)
+    assert answer.status_code == 200
+    tables = Page(answer.text).tables
+    return [row[1].partition("@")[0] for row in tables[0][1:]] if tables else []
+
+
+def everybody(visitor: TestClient, query: str = "") -> list[str]:
+    """Return the names of all bots that the API lists, following it to the end."""
+    found: list[str] = []
+    path: str | None = f"/api/v1/leaderboard?limit=40&{query}"
+    while path:
+        answer = visitor.get(path).json()
+        found += [row["bot"] for row in answer["rows"]]
+        path = answer["next"]
+    return found
+
+
+@pytest.mark.parametrize("query", ["", "players=5", "house=without", "search=author-4", "search=Bot-01"])
+def test_following_the_pages_shows_everybody_once(visitor: TestClient, query: str) -> None:
+    """Page, table and API list the same bots in the same order, however they are cut into pages."""
+    expected = everybody(visitor, query)
+    assert len(expected) == len(set(expected)) > 0
+    seen: list[str] = []
+    path: str | None = f"/leaderboard?{query}"
+    while path:
+        seen += names(visitor, path)
+        page = Page(visitor.get(path).text)
+        path = next((a["href"] for tag, a in page.tags if tag == "a" and a.get("rel") == "next"), None)
+    assert seen == expected
+    table: list[str] = []
+    link: str | None = f"/leaderboard.csv?limit=40&{query}"
+    while link:
+        answer = visitor.get(link)
+        table += [line["bot"] for line in csv.DictReader(io.StringIO(answer.text))]
+        link = answer.headers["link"][1:].partition(">")[0] if "link" in answer.headers else None
+    assert table == expected
+
+
+def test_filters_choose(visitor: TestClient) -> None:
+    """By part of a name in any case, by the house, or both."""
+    assert len(everybody(visitor)) == BOTS
+    assert len(everybody(visitor, "house=without")) == BOTS - BOTS // 3 - 1
+    assert everybody(visitor, "search=%20bot-010%20") == ["bot-010"]
+    assert set(everybody(visitor, "search=AUTHOR-4")) == {
+        f"bot-{number:03}" for number in range(BOTS) if number % 10 == 4 and number % 3
+    }
+    assert everybody(visitor, "search=house&house=without") == []
+    assert everybody(visitor, "search=%25") == everybody(visitor, "search=_") == []
+
+
+def test_ranks_are_those_of_the_whole_list(visitor: TestClient) -> None:
+    """Also where others are left out."""
+    ranks = {row["bot"]: row["rank"] for row in visitor.get("/api/v1/leaderboard?limit=500").json()["rows"]}
+    narrow = visitor.get("/api/v1/leaderboard?limit=500&house=without&search=1").json()["rows"]
+    assert narrow
+    assert all(ranks[row["bot"]] == row["rank"] for row in narrow)
+
+
+def test_links_of_a_page_keep_what_is_asked_for(visitor: TestClient) -> None:
+    """Tabs keep the filters and go to the first page; pages keep all; the table and JSON keep the filters."""
+    path = "/leaderboard?players=5&house=without&search=bot&page=2"
+    asked = {"players": ["5"], "house": ["without"], "search": ["bot"]}
+    page = Page(visitor.get(path).text)
+    links = [urlsplit(link) for link in page.links]
+    queries = [parse_qs(link.query) for link in links if link.path == "/leaderboard" and link.query]
+    assert asked in queries
+    assert {**asked, "players": ["2"]} in queries
+    assert {key: value for key, value in asked.items() if key != "players"} in queries
+    assert [parse_qs(link.query) for link in links if link.path == "/leaderboard.csv"] == [asked]
+    assert [parse_qs(link.query) for link in links if link.path == "/api/v1/leaderboard"] == [asked]
+    fields = {
+        attributes.get("name"): attributes.get("value", "")
+        for tag, attributes in page.tags
+        if tag == "input" and "name" in attributes
+    }
+    assert fields == {"players": "5", "search": "bot", "house": "without"}
+
+
+def test_where_there_is_nothing_it_says_so(visitor: TestClient) -> None:
+    """A name that nobody has, and a page after the last one."""
+    assert "No such bots" in visitor.get("/leaderboard?search=nobody").text
+    text = visitor.get("/leaderboard?page=99").text
+    assert "The list ends before this" in text
+    assert "/leaderboard?page=3" in Page(text).links
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["players=9", "house=maybe", f"search={'x' * 65}", "page=0", "page=x", f"page={2**40}"],
+)
+def test_what_makes_no_sense_is_refused(visitor: TestClient, query: str) -> None:
+    """With a page that says what is wrong."""
+    answer = visitor.get(f"/leaderboard?{query}")
+    assert answer.status_code == 422
+    assert query.partition("=")[0] in answer.text
+
+
+def test_a_table_that_makes_no_sense_is_refused_as_data(visitor: TestClient) -> None:
+    """Programs ask for it."""
+    answer = visitor.get("/leaderboard.csv?limit=501")
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_what_is_searched_is_shown_as_text(visitor: TestClient) -> None:
+    """Markup and invisible characters do nothing."""
+    text = visitor.get("/leaderboard?search=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE").text
+    assert "<script>alert" not in text
+    assert "&#34;&gt;&lt;script&gt;" in text
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
+
+
+def test_a_page_fits_into_a_hundred_thousand_bytes(visitor: TestClient) -> None:
+    """With as many lines as a page has."""
+    answer = visitor.get("/leaderboard")
+    assert len(names(visitor, "/leaderboard")) == A_PAGE
+    assert len(answer.content) < 80_000
+
+
+def again(visitor: TestClient, path: str, etag: str) -> int:
+    """Ask for what was sent before, and return the status."""
+    answer = visitor.get(path, headers={"If-None-Match": etag})
+    if answer.status_code == 304:
+        assert answer.content == b""
+        assert answer.headers["etag"] == etag
+    return answer.status_code
+
+
+@pytest.mark.parametrize("path", ["/", "/leaderboard", "/leaderboard?players=5", "/leaderboard.csv"])
+def test_what_has_not_changed_is_not_sent_again(world: World, path: str) -> None:
+    """But at once after a game, and when a day is over, whose changes are others."""
+    versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(5)])
+    visitor = browser(world)
+    etag = visitor.get(path).headers["etag"]
+    assert again(visitor, path, etag) == 304
+    assert again(visitor, path, '"another"') == 200
+    play_set(world.store, [versions], Rules(players=5), name="five")
+    assert again(visitor, path, etag) == 200
+    etag = visitor.get(path).headers["etag"]
+    assert again(visitor, path, etag) == 304
+    world.now += timedelta(days=1)
+    assert again(visitor, path, etag) == 200
+
+
+def test_a_page_is_not_another_ones(world: World) -> None:
+    """What was made for one caller or one filter is not taken for what others see."""
+    world.add("ann")
+    add_bots(world.store, [("bot", "house")])
+    ann, nobody = logged_in(world, "ann"), browser(world)
+    etags = {
+        visitor.get(path).headers["etag"]
+        for visitor in (ann, nobody)
+        for path in (
+            "/",
+            "/leaderboard",
+            "/leaderboard?players=3",
+            "/leaderboard?search=bot",
+            "/leaderboard.csv",
+        )
+    }
+    assert len(etags) == 10
+    assert ann.get("/leaderboard").headers["cache-control"] == "no-store"
+    assert nobody.get("/leaderboard").headers["cache-control"] == "no-cache"
+    assert nobody.get("/leaderboard").headers["vary"] == "Cookie"
+
+
+def test_a_game_is_on_every_list_at_once(world: World) -> None:
+    """Page, table, API and badge, whoever has looked before."""
+    visitor = browser(world)
+    versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
+
+    def games() -> list[object]:
+        table = csv.DictReader(io.StringIO(visitor.get("/leaderboard.csv?players=2").text))
+        return [
+            [row["games"] for row in visitor.get("/api/v1/leaderboard").json()["rows"]],
+            [int(line["games"]) for line in table],
+            [int(row[5]) for row in Page(visitor.get("/leaderboard").text).tables[0][1:]],
+            "no game yet" not in visitor.get("/bots/ann-s/badge.svg").text,
+        ]
+
+    assert games() == [[0, 0], [0, 0], [0, 0], False]
+    play_set(world.store, [versions], Rules(players=2), name="two")
+    assert games() == [[2, 2], [2, 2], [2, 2], True]
+
+
+FORMULAS = (
+    *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"),
+    *(f"{sign}1" for sign in "\uff1d\uff0b\uff0d\uff20"),
+    *(f"a{end}{sign}cmd" for end in (",", ";", "|", '"', '","', "; ") for sign in "=+-@"),
+)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_name_is_no_formula(world: World, name: str) -> None:
+    """No cell begins with what a spreadsheet computes, wherever it sees the ends of cells."""
+    world.store.writes.add_version(
+        NewVersion(bot=name, author=name, house=False, source="sha256:1", created=START)
+    )
+    text = browser(world).get("/leaderboard.csv").text
+    head, line = csv.reader(io.StringIO(text))
+    cells = dict(zip(head, line, strict=True))
+    for column in ("bot", "author"):
+        assert cells[column].replace("'", "") == name.strip()
+        assert not re.search(r"(^|[,;|\t\"])\s*[-=+@\uff1d\uff0b\uff0d\uff20]", cells[column])
+
+
+@pytest.mark.parametrize("name", ["a-b", "a=b+c@d", "O'Neill", "kö_1", "-"])
+def test_other_names_stay_as_they_are(world: World, name: str) -> None:
+    """A sign in the middle does nothing. Numbers below zero are numbers."""
+    world.store.writes.add_version(
+        NewVersion(bot=f"x{name}", author=f"x{name}", house=False, source="sha256:1", created=START)
+    )
+    add = NewVersion(bot="other", author="other", house=True, source="sha256:1", created=START)
+    versions = [row.version for row in world.store.reads.candidates()] + [world.store.writes.add_version(add)]
+    assert world.store.writes.record(finished(claimed(world.store, versions), [(1, 2)] * 2))
+    table = list(csv.DictReader(io.StringIO(browser(world).get("/leaderboard.csv").text)))
+    assert {line["bot"] for line in table} == {f"x{name}", "other"}
+    assert all(float(line["score"]) < 15 for line in table)
+    assert as_csv(()).count("\n") == 1
+
+
+def test_old_links_lead_to_the_leaderboard(client: TestClient) -> None:
+    """It used to be the front page."""
+    answer = client.get("/?players=3", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (308, "/leaderboard?players=3")
+    assert client.get("/?players=3").url.path == "/leaderboard"
+    assert client.get("/?players=9").status_code == 422
+
+
+def test_who_is_off_the_board_is_not_on_it(world: World) -> None:
+    """Retired bots leave at once, and come back where they were."""
+    store: Store = world.store
+    versions = add_bots(store, [("ann-s", "ann"), ("ben-s", "ben"), ("house-s", "house")])
+    play_set(store, [versions], Rules(players=3), name="three")
+    visitor = browser(world)
+    before = everybody(visitor)
+    store.bots.retire("ann-s", START)
+    assert everybody(visitor) == [name for name in before if name != "ann-s"]
+    store.bots.come_back("ann-s", START)
+    assert everybody(visitor) == before
