@@ -21,6 +21,7 @@ from arena.cardstats.counts import (
     nothing,
 )
 from arena.cardstats.earned import POINT, earned
+from arena.cardstats.habits import CardHabit, habits
 from arena.cardstats.intervals import Estimate, WinRate, difference, win_rate
 from arena.cardstats.table import FEW, CardLine, CardTable, Figures, table_of
 
@@ -29,6 +30,7 @@ __all__ = [
     "FEW",
     "POINT",
     "WIN",
+    "CardHabit",
     "CardLine",
     "CardTable",
     "Count",
@@ -41,6 +43,7 @@ __all__ = [
     "count_game",
     "difference",
     "earned",
+    "habits",
     "merged",
     "nothing",
     "table_of",

@@ -9,6 +9,7 @@ transaction each. Ids and times come from the caller.
 """
 
 from arena.store.bot_models import BotState
+from arena.store.bot_results import LOOKED_THROUGH, FoundGames, WantedGames
 from arena.store.bots import Bots, Challenges
 from arena.store.card_counts import CountedCards, RebuiltCards
 from arena.store.challenge_rows import ChallengeGame, KnownChallenge, NewChallenge
@@ -33,6 +34,7 @@ from arena.store.errors import (
     WrongState,
 )
 from arena.store.game_logs import GameLog, SeatLog
+from arena.store.histories import CurvePoint, Histories, Opponent, RecordedGame, VersionCurve
 from arena.store.known_bots import KnownBot, KnownVersion
 from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.matches import (
@@ -58,6 +60,7 @@ from arena.store.persons import (
     StoredPassword,
 )
 from arena.store.quarantine import QuarantinedMatch
+from arena.store.queue import QueuePlace
 from arena.store.quotas import AccountQuota
 from arena.store.reads import (
     Activity,
@@ -81,6 +84,7 @@ from arena.store.versions import NewVersion
 from arena.store.workload import HourOfGames, Workload
 
 __all__ = [
+    "LOOKED_THROUGH",
     "AccountQuota",
     "Activity",
     "Allowance",
@@ -97,6 +101,7 @@ __all__ = [
     "Claim",
     "ClaimedSeat",
     "CountedCards",
+    "CurvePoint",
     "DatabaseDamaged",
     "DatabaseForeign",
     "DatabaseNewer",
@@ -104,10 +109,12 @@ __all__ = [
     "Desk",
     "FinishedGame",
     "FinishedMatch",
+    "FoundGames",
     "GameLog",
     "GamePage",
     "GameSeat",
     "GameSummary",
+    "Histories",
     "HostStatus",
     "HourOfGames",
     "InvitationRefused",
@@ -136,15 +143,18 @@ __all__ = [
     "NoSuchVersion",
     "OpenMatch",
     "OpenSession",
+    "Opponent",
     "People",
     "QualificationGame",
     "QuarantinedMatch",
+    "QueuePlace",
     "Quota",
     "QuotaReached",
     "RatingChange",
     "Reads",
     "Rebuilt",
     "RebuiltCards",
+    "RecordedGame",
     "RemarkableGame",
     "Role",
     "RunningMatch",
@@ -155,7 +165,9 @@ __all__ = [
     "StoredPassword",
     "TooManyTokens",
     "Totals",
+    "VersionCurve",
     "VersionGone",
+    "WantedGames",
     "Workload",
     "Writes",
     "WrongState",

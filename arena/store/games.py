@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, ScalarSelect, func, select, text
 
 from arena.match import SeatReport, decode
 from arena.rating import OVERALL
+from arena.store import seats
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.models import (
     OPEN,
@@ -49,7 +50,8 @@ def games(
     if before is not None:
         wanted = wanted.where(Game.number < before)
     if bot is not None:
-        wanted = wanted.where(Game.number.in_(_played_by(connection, bot, version, before, limit)))
+        its = seats.newest(connection, bot, limit, version=version, before=before)
+        wanted = wanted.where(Game.number.in_([seat.game_number for seat in its]))
     return _summaries(connection, connection.execute(wanted).all())
 
 
@@ -63,7 +65,7 @@ def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, Gam
 def _summaries(
     connection: Connection, rows: Sequence[Row[int, str, int, datetime]]
 ) -> tuple[GameSummary, ...]:
-    seats: dict[int, list[tuple[str, int, int, int]]] = {}
+    sat: dict[int, list[tuple[str, int, int, int]]] = {}
     for seat in connection.execute(
         select(GameSeat.game_number, Bot.name, BotVersion.number, GameSeat.points, GameSeat.place)
         .join(BotVersion, BotVersion.id == GameSeat.version_id)
@@ -71,33 +73,17 @@ def _summaries(
         .where(GameSeat.game_number.in_([row.number for row in rows]))
         .order_by(GameSeat.game_number, GameSeat.seat)
     ):
-        seats.setdefault(seat.game_number, []).append((seat.name, seat.number, seat.points, seat.place))
+        sat.setdefault(seat.game_number, []).append((seat.name, seat.number, seat.points, seat.place))
     return tuple(
         GameSummary(
             game=row.id,
             number=row.number,
             players=row.players,
             ended=row.ended,
-            seats=tuple(seats[row.number]),
+            seats=tuple(sat[row.number]),
         )
         for row in rows
     )
-
-
-def _played_by(
-    connection: Connection, bot: str, version: int | None, before: int | None, limit: int
-) -> list[int]:
-    """Return the numbers of the last games of a bot, so many of each version at most: through their index."""
-    versions = select(BotVersion.id).join(Bot, Bot.id == BotVersion.bot_id).where(Bot.name == bot)
-    if version is not None:
-        versions = versions.where(BotVersion.number == version)
-    found: list[int] = []
-    for id_ in connection.execute(versions).scalars().all():
-        last = select(GameSeat.game_number).where(GameSeat.version_id == id_)
-        if before is not None:
-            last = last.where(GameSeat.game_number < before)
-        found += connection.execute(last.order_by(GameSeat.game_number.desc()).limit(limit)).scalars()
-    return sorted(found, reverse=True)[:limit]
 
 
 def first_game(connection: Connection, bot: str, version: int) -> str | None:
@@ -134,7 +120,7 @@ def game(connection: Connection, id_: str) -> GamePage | None:
     ).one_or_none()
     if row is None:
         return None
-    seats = _game_seats(connection, row)
+    its_seats = _game_seats(connection, row)
     return GamePage(
         game=id_,
         match=row.match_id,
@@ -142,8 +128,8 @@ def game(connection: Connection, id_: str) -> GamePage | None:
         players=row.players,
         variants=tuple(name for name in _VARIANTS if getattr(row, name)),
         ended=row.ended,
-        counts=all(seat.overall is not None for seat in seats),
-        seats=seats,
+        counts=all(seat.overall is not None for seat in its_seats),
+        seats=its_seats,
         replay=row.replay,
     )
 

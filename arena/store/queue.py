@@ -9,7 +9,7 @@
 last one changes nothing, so a worker that comes back late does no harm.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,11 +19,43 @@ from sqlalchemy.orm import aliased
 from arena.match import MatchSpec, RuntimeName, decode
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.matches import Claim, ClaimedSeat
-from arena.store.models import OPEN, QUARANTINED, Match, MatchSeat, MatchState
+from arena.store.models import OPEN, QUARANTINED, Match, MatchKind, MatchSeat, MatchState
 from arena.store.submission_models import Submission
 
 _VOIDS = 3
 """Faults of the arena in one match before somebody has to look at it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePlace:
+    """Where a bot is in the queue.
+
+    Attributes:
+        running: Rated matches that are being played with it.
+        waiting: Rated matches that wait with it.
+        ahead: Matches of any kind that come before the first of these; None where none waits.
+    """
+
+    running: int
+    waiting: int
+    ahead: int | None
+
+
+def place(connection: Connection, bot: str) -> QueuePlace:
+    """Return where a bot is in the queue. That costs as much as the queue is long, which is never much."""
+    sits = (
+        select(MatchSeat.seat)
+        .join(BotVersion, BotVersion.id == MatchSeat.version_id)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(MatchSeat.match_id == Match.id, Bot.name == bot)
+    )
+    mine = exists(sits.correlate(Match)) & (Match.kind == MatchKind.RATED)
+    running, due = (
+        connection.execute(_open(state).with_only_columns(mine)).scalars().all()
+        for state in (MatchState.RUNNING, MatchState.WAITING)
+    )
+    first = next((index for index, its in enumerate(due) if its), None)
+    return QueuePlace(running=sum(map(bool, running)), waiting=sum(map(bool, due)), ahead=first)
 
 
 def waiting(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int:

@@ -36,6 +36,7 @@ from arena.store.card_counts import CountedCards, RebuiltCards
 from arena.store.database import Database
 from arena.store.desk import Desk
 from arena.store.game_logs import GameLog
+from arena.store.histories import Histories
 from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.matches import Claim, FinishedMatch, NewSet
 from arena.store.migrate import migrate
@@ -274,6 +275,7 @@ class Store:
         desk: Submissions on their way, and what became of them.
         bots: Which there are, and what plays.
         challenges: Matches that somebody asked for.
+        histories: What happened to bots.
     """
 
     reads: Reads
@@ -282,6 +284,7 @@ class Store:
     desk: Desk
     bots: Bots
     challenges: Challenges
+    histories: Histories
     _database: Database
 
     def close(self) -> None:
@@ -311,5 +314,6 @@ def open_store(url: str) -> Store:
         desk=Desk(database),
         bots=Bots(database),
         challenges=Challenges(database),
+        histories=Histories(database),
         _database=database,
     )
