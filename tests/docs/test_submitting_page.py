@@ -2,6 +2,11 @@
 
 from arena.intake.limits import DEFAULT_LIMITS
 from arena.intake.wrap import MAX_SOURCE_BYTES
+from arena.match import Clock, Limits
+from arena.referee.faults import FAULTS_TO_TAKE_OVER
+from arena.referee.frames import MAX_MESSAGE_BYTES
+from arena.referee.grpc_player import MAX_NOTE_BYTES
+from arena.sandbox.capture import CAPTURE_LIMIT
 from arena.submitting.qualification import GAMES, table
 from arena.submitting.receiver import MOST_AT_ONCE, NOTE_LENGTH
 from arena.submitting.stages import CauseKind, Stage
@@ -24,7 +29,27 @@ def test_the_table_of_games_is_that_of_the_code() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     """As far as they are numbers of the code and no settings."""
-    assert ROWS["an image's archive"] == [f"{DEFAULT_LIMITS.archive_bytes >> 20} MiB"]
+    (archive,) = ROWS["an image's archive"]
+    assert archive.startswith(f"{DEFAULT_LIMITS.archive_bytes >> 20} MiB;")
+    assert archive.endswith(f"{DEFAULT_LIMITS.layers} layers")
+    assert ROWS["the image in it"] == [f"{DEFAULT_LIMITS.image_bytes >> 20} MiB, uncompressed"]
     assert ROWS["a source file"] == [f"{MAX_SOURCE_BYTES >> 20} MiB"]
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
     assert ROWS["files that are received at a time"] == [str(MOST_AT_ONCE)]
+
+
+def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
+    """Sandbox, clock and channel, each as its own page has it."""
+    limits, clock = Limits(), Clock()
+    assert ROWS["memory, files in `/tmp` among it"] == [f"{limits.memory_mib} MiB, no swap"]
+    assert ROWS["processor"] == [f"{limits.cpus} of a core"]
+    assert ROWS["processes and threads"] == [str(limits.pids)]
+    assert ROWS["what it can write to"] == [f"`/tmp`: {limits.tmp_mib} MiB, 1024 files, no programs"]
+    assert f"{limits.tmp_mib} MiB and 1024 files" in (DOCS / "sandbox.md").read_text()
+    assert ROWS["from its start to its Hello"] == [f"{clock.start_millis // 1000} s"]
+    (decision,) = ROWS["a decision"]
+    assert decision.startswith(f"{clock.move_millis // 1000} s, and a bank of {clock.bank_millis // 1000} s")
+    assert ROWS["decisions that fail in a game"][0].startswith(f"{FAULTS_TO_TAKE_OVER - 1};")
+    assert ROWS["a message"] == [f"{MAX_MESSAGE_BYTES >> 10} KiB"]
+    assert ROWS["a note with a move"] == [f"{MAX_NOTE_BYTES} bytes"]
+    assert ROWS["stderr that is kept of a match"][0].startswith(f"{CAPTURE_LIMIT >> 10} KiB")

@@ -23,11 +23,12 @@ CHAPTERS: Final = (
             RULES,
             "docs/arena-rules.md",
             "docs/submitting.md",
+            "docs/cli.md",
             "docs/sandbox.md",
             "docs/accounts.md",
         ),
     ),
-    ("Tools and data", ("docs/cli.md", "docs/api.md", "docs/replay.md")),
+    ("Games and data", ("docs/viewer.md", "docs/replay.md", "docs/api.md")),
     (
         "Sample bots",
         (
@@ -42,6 +43,7 @@ CHAPTERS: Final = (
     (
         "Run an arena",
         (
+            "docs/operating.md",
             "docs/compose.md",
             "docs/settings.md",
             "docs/intake.md",
