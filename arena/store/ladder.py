@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import msgspec
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from arena.rating import Closings, Entry, Event, GamePlayed, Key, Times, VersionStarted, apply
+from arena.rating import Closings, Entry, Event, GamePlayed, Key, Rate, Times, VersionStarted, apply
 from arena.rating import Rating as Skill
+from arena.rating import update as update_ratings
 from arena.store import revisions
 from arena.store.bot_models import Bot, BotState, BotVersion
 from arena.store.highlights import Highlights
@@ -44,10 +45,16 @@ def lock(connection: Connection) -> Numbers:
     return Numbers(row.events, row.games)
 
 
-def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
-    """Write events, what they change and where they lead; ``games`` is the last game's number.
+def append(connection: Connection, log: Sequence[Logged], games: int, rate: Rate = update_ratings) -> None:
+    """Write events, what they change and where they lead.
 
     Games of bots that are disqualified are written and change nothing. The caller holds the lock.
+
+    Args:
+        connection: To the store, for writing.
+        log: The events.
+        games: The last game's number.
+        rate: Rates a game.
     """
     versions = _versions(log)
     entries = load(connection, versions)
@@ -59,7 +66,7 @@ def append(connection: Connection, log: Sequence[Logged], games: int) -> None:
         if not counts(logged.event, barred):
             continue
         highlights.note(logged, entries)
-        changed = apply(entries, logged.event)
+        changed = apply(entries, logged.event, rate)
         points.note(changed)
         meetings.note(logged.event)
         changes += [change_row(logged.number, key, entries.get(key), entry) for key, entry in changed.items()]

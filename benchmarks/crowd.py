@@ -1,0 +1,314 @@
+"""``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``: an arena in which much was played.
+
+Fills an SQLite store in a few minutes, for measuring what pages cost after years. The log of the ladder and
+all that follows from it (ratings, changes, curves, meetings, highlights) are written by the store's own code,
+in large portions and with a rating step that costs next to nothing. So all of it agrees, but the ratings are
+not those that a rebuild would find. The newest games are played, checked and recorded like any other.
+
+Not made: records and replays of all but the newest games, which are as long as the index pages need and say
+nothing; what bots printed; accounts and submissions; statistics of cards of all but the newest games.
+"""
+
+import argparse
+import math
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, insert
+
+from arena.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
+from arena.matchmaking import seatings
+from arena.rating import GamePlayed, Rating, VersionStarted
+from arena.rules import Rules
+from arena.store import NewSet, Store, ladder, open_store
+from arena.store.bot_models import Bot, BotVersion
+from arena.store.database import Database
+from arena.store.log import Logged
+from arena.store.models import Game, GameSeat, Match, MatchKind, MatchSeat, MatchSet, MatchState
+from benchmarks.played import played
+
+DEALS: Final = 6
+_PORTION: Final = 10_000
+"""Games written at once."""
+_REAL: Final = 60
+"""Games at the end that were really played."""
+_NEAR: Final = 60
+"""Bots meet those that are at most so many ranks away."""
+_HOUSE: Final = 20
+_FAULTY: Final = 0.01
+_FILLER: Final = "x" * 900
+_REPORT: Final = encode(SeatReport(image="sha256:0", runtime="docker/runc", limits=()))
+_WORDS: Final = ("wasabi", "maki", "tempura", "sashimi", "nigiri", "dumpling", "pudding", "chopstick", "soy")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What is made.
+
+    Attributes:
+        bots: How many.
+        games: How many.
+        days: Over which the games are spread, up to now.
+    """
+
+    bots: int
+    games: int
+    days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class _Seated:
+    """Who plays a set: indexes of bots; a bot's version has the id after its index."""
+
+    number: int
+    bots: tuple[int, ...]
+
+
+def fill(file: Path, crowd: Crowd) -> None:
+    """Make a store in a file that isn't there yet."""
+    url = f"sqlite:///{file}"
+    with closing(open_store(url)) as store:
+        dice = random.Random(1)  # noqa: S311 - the same store each time
+        database = Database(url)
+        now = datetime.now(UTC)
+        begin = now - timedelta(days=crowd.days)
+        with database.write() as connection:
+            _add_bots(connection, crowd.bots, begin)
+        written = 0
+        for portion in _portions(crowd, dice):
+            with database.write() as connection:
+                share = written / max(1, crowd.games)
+                written += _play(connection, portion, dice, begin + (now - begin) * share)
+        database.close()
+        play_for_real(store, dice, crowd.bots, min(_REAL, crowd.games), now)
+
+
+def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
+    """Let some bots play so many games, match by match, as the arena does."""
+    for number in range(math.ceil(games / 2)):
+        versions = [bot + 1 for bot in _near(dice, bots, dice.randint(2, min(5, bots)))]
+        new = NewSet(
+            id=f"{ended:%H%M%S%f}-{number}-{dice.getrandbits(32):x}",
+            rules=Rules(players=len(versions)),
+            seeds=tuple(dice.randbytes(16).hex() for _ in range(2)),
+            seatings=(tuple(versions),),
+            clock=Clock(),
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER,
+            created=ended,
+        )
+        store.writes.add_set(new)
+        claim = store.writes.claim(ended, RuntimeName.DOCKER)
+        if claim is None or not store.writes.record(played(claim, dice, ended)):
+            raise RuntimeError("the store did not take a match")
+
+
+def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
+    numbers = ladder.lock(connection)
+    names = [f"{_WORDS[bot % len(_WORDS)]}-{bot:05}" for bot in range(bots)]
+    connection.execute(
+        insert(Bot),
+        [
+            {
+                "id": bot + 1,
+                "name": name,
+                "author": "house" if bot < _HOUSE else f"author-{bot // 3:04}",
+                "house": bot < _HOUSE,
+                "newest": 1,
+                "playing": 1,
+            }
+            for bot, name in enumerate(names)
+        ],
+    )
+    connection.execute(
+        insert(BotVersion),
+        [
+            {"id": bot + 1, "bot_id": bot + 1, "number": 1, "source": f"sha256:{bot:064x}", "created": at}
+            for bot in range(bots)
+        ],
+    )
+    log = [
+        Logged(numbers.events + bot + 1, VersionStarted(version=bot + 1, previous=None))
+        for bot in range(bots)
+    ]
+    for first in range(0, len(log), _PORTION):
+        ladder.append(connection, log[first : first + _PORTION], numbers.games)
+
+
+def _portions(crowd: Crowd, dice: random.Random) -> Iterator[list[_Seated]]:
+    """Draw sets until there are enough games, some thousand games at a time."""
+    portion: list[_Seated] = []
+    games = number = 0
+    left = crowd.games - min(_REAL, crowd.games)
+    while left > 0:
+        bots = _near(dice, crowd.bots, dice.randint(2, min(5, crowd.bots)))
+        portion.append(_Seated(number := number + 1, tuple(bots)))
+        games += DEALS * len(bots)
+        left -= DEALS * len(bots)
+        if games >= _PORTION or left <= 0:
+            yield portion
+            portion, games = [], 0
+
+
+def _near(dice: random.Random, bots: int, count: int) -> list[int]:
+    """Draw bots of nearly the same strength."""
+    first = dice.randrange(max(1, bots - _NEAR))
+    return dice.sample(range(first, min(bots, first + _NEAR)), count)
+
+
+def _play(connection: Connection, portion: Sequence[_Seated], dice: random.Random, at: datetime) -> int:
+    """Write sets with their matches, games and ratings; return how many games that were."""
+    numbers = ladder.lock(connection)
+    rows: dict[type, list[Row]] = {kind: [] for kind in (MatchSet, Match, MatchSeat, Game, GameSeat)}
+    log: list[Logged] = []
+    for seated in portion:
+        rows[MatchSet].append(_set_row(seated, at))
+        for position, bots in enumerate(seatings(seated.bots)):
+            match = f"crowd-{seated.number}-{position}"
+            rows[Match].append(_match_row(match, seated, position, at))
+            rows[MatchSeat] += [
+                {"match_id": match, "seat": seat, "version_id": bot + 1, "report": _REPORT, "stderr": b""}
+                for seat, bot in enumerate(bots)
+            ]
+            for deal in range(DEALS):
+                at += timedelta(milliseconds=1)
+                number = numbers.games + len(log) + 1
+                seats = _seats(number, bots, dice)
+                rows[GameSeat] += seats
+                rows[Game].append(_game_row(number, match, deal, len(bots), at))
+                log.append(_logged(numbers.events + len(log) + 1, number, seats, at))
+    for kind, made in rows.items():
+        connection.execute(insert(kind), made)
+    ladder.append(connection, log, numbers.games + len(log), rate=_rate)
+    return len(log)
+
+
+def _rate(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
+    """Rate a game by what was to be expected, roughly: an Elo step as wide as a rating is uncertain."""
+    return tuple(
+        Rating(
+            own.mean
+            + own.deviation
+            / 10
+            * sum(
+                (place < other) - (place > other) - math.tanh((own.mean - theirs.mean) / 10)
+                for theirs, other in zip(ratings, places, strict=True)
+            ),
+            max(0.9, own.deviation * 0.98),
+        )
+        for own, place in zip(ratings, places, strict=True)
+    )
+
+
+def _seats(number: int, bots: Sequence[int], dice: random.Random) -> list[Row]:
+    skills = [dice.gauss(bot / 20, 2.0) for bot in bots]
+    order = sorted(skills, reverse=True)
+    return [
+        {
+            "game_number": number,
+            "seat": seat,
+            "version_id": bot + 1,
+            "points": 60 - 7 * order.index(skill) + dice.randrange(6),
+            "puddings": dice.randrange(4),
+            "place": order.index(skill) + 1,
+            "faults": int(dice.random() < _FAULTY),
+            "taken_over": False,
+            "median_micros": int(dice.lognormvariate(8 + bot % 5, 0.1)),
+        }
+        for seat, (bot, skill) in enumerate(zip(bots, skills, strict=True))
+    ]
+
+
+def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> Logged:
+    played_ = GamePlayed(
+        versions=tuple(seat["version_id"] for seat in seats),
+        places=tuple(seat["place"] for seat in seats),
+        faulty=tuple(seat["faults"] > 0 for seat in seats),
+        times=tuple(seat["median_micros"] for seat in seats),
+        ended=at,
+    )
+    return Logged(event, played_, number, tuple(seat["points"] for seat in seats))
+
+
+def _set_row(seated: _Seated, at: datetime) -> Row:
+    return {
+        "number": seated.number,
+        "id": f"crowd-{seated.number}",
+        "players": len(seated.bots),
+        "pass_both_ways": False,
+        "soy_sauce": False,
+        "dummy": False,
+        "deals": DEALS,
+        "seeds": [f"{deal:032x}" for deal in range(DEALS)],
+        "created": at,
+    }
+
+
+def _match_row(match: str, seated: _Seated, position: int, at: datetime) -> Row:
+    spec = MatchSpec(
+        match=match,
+        attempt=1,
+        rules=Rules(players=len(seated.bots)),
+        seeds=(),
+        seats=(),
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+    )
+    return {
+        "id": match,
+        "set_number": seated.number,
+        "position": position,
+        "spec": encode(spec),
+        "runtime": RuntimeName.DOCKER,
+        "kind": MatchKind.RATED,
+        "precedence": 2,
+        "state": MatchState.DONE,
+        "attempt": 1,
+        "voids": 0,
+        "started": at,
+        "ended": at,
+    }
+
+
+def _game_row(number: int, match: str, deal: int, players: int, at: datetime) -> Row:
+    return {
+        "number": number,
+        "id": f"{match}-{deal}",
+        "match_id": match,
+        "position": deal,
+        "players": players,
+        "ended": at,
+        "replay": _FILLER,
+        "record": b"{}",
+    }
+
+
+def main() -> None:
+    """Make a store, and say how long that took."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.crowd", description="Fill a store.")
+    parser.add_argument("folder", type=Path, help="where the store is made")
+    parser.add_argument("--bots", type=int, default=10_000)
+    parser.add_argument("--games", type=int, default=1_000_000)
+    arguments = parser.parse_args()
+    file: Path = arguments.folder / "arena.sqlite3"
+    if file.exists():
+        sys.exit(f"{file} is there already")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    fill(file, Crowd(arguments.bots, arguments.games))
+    took, size = time.monotonic() - begin, file.stat().st_size / 2**20
+    print(f"{file}: {arguments.bots} bots, {arguments.games} games, {size:.0f} MiB, {took:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

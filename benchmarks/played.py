@@ -1,0 +1,42 @@
+"""Matches that were really played, at random and in this process: for a store that is to be filled."""
+
+import random
+from datetime import datetime
+
+from arena.coordinator.finish import finish
+from arena.match import Decision, GameRecord, MatchRecord, MatchSpec, SeatReport, encode
+from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
+from arena.store import Claim, FinishedMatch
+
+
+def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:
+    """Return what became of a match: as after a launcher's record was checked."""
+    return finish(claim, encode(_record(claim.spec, dice)), ended)
+
+
+def _record(spec: MatchSpec, dice: random.Random) -> MatchRecord:
+    return MatchRecord(
+        match=spec.match,
+        attempt=spec.attempt,
+        games=tuple(_game(spec.rules, seed, dice) for seed in spec.seeds),
+        seats=tuple(SeatReport(image=image, runtime="docker/runc", limits=()) for image in spec.seats),
+    )
+
+
+def _game(rules: Rules, seed: str, dice: random.Random) -> GameRecord:
+    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+    steps = []
+    while not state.over:
+        moves: list[Move | None] = [None] * rules.players
+        decisions: list[Decision | None] = [None] * rules.players
+        for seat in asked(state):
+            move = dice.choice(view(state, seat).legal_moves())
+            moves[seat] = move
+            decisions[seat] = Decision(
+                cards=tuple(card.label for card in move.cards),
+                dummy=move.dummy.label if move.dummy else None,
+                millis=round(dice.expovariate(0.2), 3),
+            )
+        state = apply(state, moves)
+        steps.append(tuple(decisions))
+    return GameRecord(seed=seed, steps=tuple(steps))
