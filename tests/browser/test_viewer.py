@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from arena.rules import Rules
 from arena.store import open_store
@@ -524,6 +524,40 @@ def test_frames_fit_every_window(browser: Browser, url: str, size: str, theme: s
         assert page.evaluate(CONTRAST) == [], name
         widths = page.locator(".film .c").evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
         assert min(widths, default=32) >= 32, name
+    done(visit)
+
+
+OVERLAPS = """() => {
+  const names = [".where", "nav", ".options", ".scrub input", ".says", ".hand", ".placed", ".seat header"];
+  const parts = names.flatMap((name) => [...document.querySelectorAll(`#film ${name}`)]);
+  const within = getComputedStyle(document.querySelector(".counter")).position === "sticky";
+  const boxes = parts.filter((part) => !within || part.closest(".counter"))
+    .map((part) => [part, part.getBoundingClientRect()]);
+  const film = document.getElementById("film").getBoundingClientRect();
+  const wrong = boxes.filter(([, box]) => box.left < film.left - 8 || box.right > film.right + 8)
+    .map(([part]) => `${part.className} sticks out`);
+  for (const [one, a] of boxes) {
+    for (const [other, b] of boxes) {
+      const aside = a.right <= b.left + 1 || b.right <= a.left + 1;
+      const apart = aside || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+      if (one !== other && !apart) wrong.push(`${one.className || one.id} on ${other.className || other.id}`);
+    }
+  }
+  return [document.documentElement.scrollWidth, wrong];
+}"""
+"""Finds parts of the table that lie on each other; below a bar that sticks to the window's edge they may."""
+
+
+@pytest.mark.parametrize("path", [f"{FIVE}/2/3?step=reveal", "/games/two-0-0/1/1", "/games/dummy-0-0/2/4"])
+def test_no_width_makes_parts_overlap(browser: Browser, url: str, path: str) -> None:
+    """From small phones to wall screens, also where a row of seats becomes a ring."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, path)
+    for width in (360, 480, 700, 950, 1000, 1050, 1100, 1200, 1280, 1440, 1920, 2560):
+        page.set_viewport_size(ViewportSize(width=width, height=1100))
+        scroll, overlaps = page.evaluate(OVERLAPS)
+        assert scroll <= width
+        assert overlaps == [], width
     done(visit)
 
 
