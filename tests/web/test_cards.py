@@ -126,10 +126,11 @@ def test_a_new_order_begins_with_the_largest() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(client: TestClient, path: str, status: int) -> None:
-    """In the look of the site."""
+    """In the look of the site, or as a problem where data was asked for."""
     answer = client.get(path)
     assert answer.status_code == status
-    assert answer.headers["content-type"].startswith("text/html")
+    kind = "application/problem+json" if ".csv" in path else "text/html"
+    assert answer.headers["content-type"].startswith(kind)
 
 
 @pytest.mark.parametrize("players", [None, 2, 4])

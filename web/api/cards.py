@@ -34,7 +34,7 @@ def card_sheet(reads: Reads) -> APIRouter:
         name = f"cards-{players}-players.csv" if players else "cards.csv"
         return Response(
             sheet(read_cards(reads, players)),
-            media_type="text/csv",
+            media_type="text/csv; charset=utf-8; header=present",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
 
