@@ -58,6 +58,7 @@ def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor
     for words in ("1 MiB at most", "768 MiB as an archive", "<b>2</b> of 3 submissions", "<b>1</b> of 2"):
         assert words in text
     assert "takes no bots" not in text
+    assert "/docs/submitting#limits" in Page(text).links
     assert '"suffixes": [".js", ".mjs"]' in text
 
 
