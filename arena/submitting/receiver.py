@@ -7,7 +7,6 @@ submission = incoming.finish()
 """
 
 import hashlib
-import threading
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.names import check_name
 from arena.store import Allowance, KnownSubmission, NewSubmission, Quota, Store
 from arena.submitting.errors import Damaged, NoRoom, TooLarge, UploadRefused
+from arena.submitting.places import Places
 from arena.submitting.stages import UploadKind
 from arena.submitting.uploads import Uploads
 
@@ -87,7 +87,7 @@ class Receiver:
         self._now = now
         self._new_id = new_id
         self._own = own
-        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._places = Places(MOST_AT_ONCE)
 
     def admit(self) -> None:
         """Make sure that bots can be taken now.
@@ -132,13 +132,8 @@ class Receiver:
             raise _too_large(upload)
         self._store.desk.check(new, self._quota)
         self._uploads.check_room(upload.size or 0)
-        if not self._places.acquire(blocking=False):
-            raise NoRoom(f"{MOST_AT_ONCE} files are being received already: try again in a moment")
-        try:
-            with self._uploads.writing(new.id) as file:
-                yield Incoming(self._store, self._uploads, self._quota, upload, new, file, self._now)
-        finally:
-            self._places.release()
+        with self._places.one(upload.account), self._uploads.writing(new.id) as file:
+            yield Incoming(self._store, self._uploads, self._quota, upload, new, file, self._now)
 
 
 class Incoming:

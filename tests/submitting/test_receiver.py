@@ -12,7 +12,7 @@ import pytest
 from arena.admission import StrangersRefused
 from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.names import WrongName
-from arena.store import BotTaken, KnownSubmission, Quota, QuotaReached, Store, open_store
+from arena.store import BotTaken, KnownSubmission, NewAccount, Quota, QuotaReached, Role, Store, open_store
 from arena.submitting.errors import Damaged, NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import MOST_AT_ONCE, Receiver, Upload
 from arena.submitting.stages import Stage, UploadKind
@@ -51,13 +51,14 @@ def upload(  # noqa: PLR0913 - what a sender may say
     bot: str = "mine",
     *,
     author: str = "ben",
+    account: int | None = None,
     kind: UploadKind = UploadKind.PYTHON,
     note: str = "",
     size: int | None = None,
     sha256: str | None = None,
 ) -> Upload:
     """Return what is said of a file."""
-    return Upload(bot=bot, author=author, account=None, kind=kind, note=note, size=size, sha256=sha256)
+    return Upload(bot=bot, author=author, account=account, kind=kind, note=note, size=size, sha256=sha256)
 
 
 def send(receiver: Receiver, said: Upload, *pieces: bytes) -> KnownSubmission:
@@ -148,6 +149,25 @@ def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: 
         with pytest.raises(NoRoom, match=f"{MOST_AT_ONCE} files are being received already"):
             send(one, upload(), FILE)
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
+
+
+def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
+    """Whoever drips into every place would stop everybody; others go on, and so does it afterwards."""
+    one = receiver(store, folder)
+    ben, eve = (
+        store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
+        for name in ("ben", "eve")
+    )
+    with one.begin(upload(account=ben)) as first:
+        first.write(FILE)
+        with pytest.raises(NoRoom, match="a file of yours is being received already"):
+            send(one, upload("another", account=ben), FILE)
+        assert send(one, upload("hers", author="eve", account=eve), FILE).stage is Stage.RECEIVED
+        first.finish()
+    assert send(one, upload("another", account=ben), FILE).stage is Stage.RECEIVED
+    with suppress(ConnectionResetError), one.begin(upload(account=ben)):
+        raise ConnectionResetError
+    assert send(one, upload(account=ben), FILE).stage is Stage.RECEIVED
 
 
 def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder: Path) -> None:

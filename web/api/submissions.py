@@ -57,11 +57,14 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 }
 _NOT_TAKEN: Final = problems(
     {
-        408: "The sender fell silent.",
+        408: "The sender fell silent, or was too slow.",
         409: "The bot's name belongs to somebody else, or the bot was disqualified.",
         413: "The file is too large.",
         429: "A quota is used up.",
-        503: "There is no room, or the arena takes no bots of strangers, or its database does not answer.",
+        503: (
+            "There is no room, a file of this account is being received already, the arena takes no bots of "
+            "strangers, or its database does not answer."
+        ),
     }
 )
 
