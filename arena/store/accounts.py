@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from arena.store import audit, revisions, submissions
+from arena.store import audit, ladder, revisions, submissions
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.errors import LastOperator, NameTaken
 from arena.store.models import Challenge, Game, GameSeat, Match, MatchSeat
@@ -104,6 +104,7 @@ def delete(connection: Connection, account: int, pseudonym: str, at: datetime) -
     Raises:
         NameTaken: The pseudonym has been given already.
     """
+    ladder.lock(connection)  # first, as whoever plays or submits: the other way round two could wait for ever
     name = connection.execute(
         select(Account.name).where(Account.id == account, Account.deleted.is_(None))
     ).scalar_one_or_none()
@@ -120,7 +121,7 @@ def delete(connection: Connection, account: int, pseudonym: str, at: datetime) -
     by_name = Bot.account_id.is_(None) & ~Bot.house & (func.lower(Bot.author) == name.lower())
     its = or_(Bot.account_id == account, by_name)
     bots = connection.execute(select(Bot.id, Bot.author).where(its)).all()
-    revisions.changed(connection, its)  # before the rows: whoever plays locks the ladder first as well
+    revisions.changed(connection, its)
     connection.execute(update(Bot).where(its).values(author=pseudonym))
     for author in {bot.author for bot in bots}:
         _rename_in_replays(connection, [bot.id for bot in bots if bot.author == author], author, pseudonym)

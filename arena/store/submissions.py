@@ -119,6 +119,7 @@ def activate(connection: Connection, id_: str, at: datetime) -> int | None:
     Raises:
         BotTaken: The name belongs to another author by now.
     """
+    ladder.lock(connection)  # first, as whoever deletes an account or disqualifies a bot
     row = connection.execute(
         _submissions()
         .where(Submission.id == id_, Submission.stage == Stage.QUALIFYING)

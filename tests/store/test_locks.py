@@ -1,0 +1,79 @@
+"""What changes a ladder locks that first: PostgreSQL ends one of two that wait for each other."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from sqlalchemy import func, select, text
+
+from arena.store import NewAccount, Role, Store, ladder, open_store
+from arena.store.database import Database
+from arena.store.people_models import Account
+from arena.store.submission_models import Submission
+from arena.submitting.stages import Stage
+from tests.store.builders import START
+from tests.store.test_submissions import PLENTY, new
+
+pytestmark = pytest.mark.postgresql
+
+_PATIENCE_SECONDS = 30
+
+
+@pytest.fixture
+def database(postgresql_url: str) -> Iterator[Database]:
+    """Give another way to the same database."""
+    with closing(Database(postgresql_url)) as database:
+        yield database
+
+
+@pytest.fixture
+def store(postgresql_url: str) -> Iterator[Store]:
+    """Give an empty store on PostgreSQL."""
+    with closing(open_store(postgresql_url)) as store:
+        yield store
+
+
+def wait_for_waiting(database: Database, count: int) -> None:
+    """Return when so many transactions wait for a lock."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < end:
+        with database.read() as connection:
+            if connection.execute(waiting).scalar_one() == count:
+                return
+    pytest.fail(f"there were never {count} that waited")
+
+
+def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
+    store: Store, database: Database
+) -> None:
+    """While both wait for it, the rows that they want are free; then both come to their end."""
+    ann = store.people.register(NewAccount(name="ann", password="", role=Role.USER, created=START))
+    store.desk.add(new(author="ann", account=ann.id), PLENTY)
+    store.desk.inspected("u1", "sha256:1", START)
+    store.desk.qualifying("u1", START)
+    with ThreadPoolExecutor(2) as pool:
+        with database.write() as connection:
+            ladder.lock(connection)
+            deleted = pool.submit(store.people.delete, ann.id, "former-1", START)
+            activated = pool.submit(store.desk.activate, "u1", START)
+            wait_for_waiting(database, 2)
+            free = [
+                connection.execute(select(func.count()).select_from(rows.subquery())).scalar_one()
+                for rows in (
+                    select(Account.id).with_for_update(skip_locked=True),
+                    select(Submission.number).with_for_update(skip_locked=True),
+                )
+            ]
+        deleted.result()
+        version = activated.result()
+    assert free == [1, 1]
+    known = store.desk.find("u1")
+    assert known is not None
+    assert (known.author, known.stage) == ("former-1", Stage.REJECTED if version is None else Stage.ACTIVE)
+    assert [bot.author for bot in store.bots.listed(None, 10)] == ([] if version is None else ["former-1"])
