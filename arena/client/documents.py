@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+
+_YEARS: Final = range(1970, 9999)
+"""In which a time can be shown by any clock; beyond, one of another zone may be in no year at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +19,10 @@ class Token:
 
     id: int
     expires: datetime
+
+    def __post_init__(self) -> None:
+        """Check the time."""
+        _check(self.expires)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +41,27 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request for a decision.
+
+    Attributes:
+        game: From 1.
+        players: How many.
+        seat: From 0.
+        round: From 1.
+        turn: From 1.
+        hand: Names of cards.
+    """
+
+    game: int
+    players: int
+    seat: int
+    round: int
+    turn: int
+    hand: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """Why a submission was rejected.
 
@@ -41,12 +70,44 @@ class Cause:
         kind: What went wrong, in a word.
         text: The same in words.
         hint: What to try.
+        request: What the bot was asked last, or None.
     """
 
     stage: str
     kind: str
     text: str
     hint: str
+    request: Asked | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """How a submission did in a game.
+
+    Attributes:
+        place: 1 is best.
+        slowest_millis: Of its decisions; None where there was none.
+        late: Decisions that came too late.
+    """
+
+    place: int
+    slowest_millis: float | None = None
+    late: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """A game that a submission plays, or has played, to qualify.
+
+    Attributes:
+        players: How many.
+        seat: The bot's, from 0.
+        figures: How the bot did; None before the end.
+    """
+
+    players: int
+    seat: int
+    figures: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +125,7 @@ class Submission:
         received: UTC.
         ended: UTC; None while it is on its way.
         cause: Why it was rejected, or None.
+        games: Those to qualify, in their order; none where the site does not tell them.
     """
 
     id: str
@@ -76,6 +138,11 @@ class Submission:
     received: datetime
     ended: datetime | None
     cause: Cause | None
+    games: tuple[Game, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the times."""
+        _check(self.received, self.ended)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +203,10 @@ class Version:
     available: bool
     results: tuple[Result, ...]
 
+    def __post_init__(self) -> None:
+        """Check the time."""
+        _check(self.created)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -154,3 +225,14 @@ class Row:
     fault_share: float | None
     last_played: datetime | None
     benched: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the time."""
+        _check(self.last_played)
+
+
+def _check(*times: datetime | None) -> None:
+    """Raise ValueError for a time that can't be."""
+    for time in times:
+        if time is not None and time.year not in _YEARS:
+            raise ValueError(f"a time in the year {time.year}")

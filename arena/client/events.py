@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-import msgspec
-
+from arena.client.documents import Submission
 from arena.client.errors import SiteTrouble
 from arena.client.patience import Patience
 from arena.client.site import Site
@@ -81,7 +80,7 @@ def events(lines: Iterable[str], name: str) -> Iterator[str]:
 
 
 def _decode(site: Site, data: str) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(data, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise SiteTrouble(f"{site.address} sent an event that can't be read ({error})") from error
+    """Return a submission as the site tells it, all of it, after a look whether it is one."""
+    told: dict[str, Any] = site.parse(data)
+    site.read(told, Submission)
+    return told

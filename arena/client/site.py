@@ -15,6 +15,8 @@ from requests.auth import AuthBase
 from arena import __version__
 from arena.client.address import check_address
 from arena.client.errors import SiteProblem, SiteTrouble, WrongLogin
+from arena.client.reading import Strange, lines, parsed, whole
+from arena.client.unreached import why
 
 _API: Final = "/api/v1"
 _USUAL: Final = (10.0, 60.0)
@@ -26,6 +28,8 @@ _UPLOAD: Final = (30.0, 180.0)
 _UNAUTHORIZED: Final = 401
 _REFUSED: Final = 400
 _REDIRECTS: Final = range(300, 400)
+_MOST_PAGES: Final = 1000
+"""Of a list; an arena's have fewer."""
 
 T = TypeVar("T")
 
@@ -43,7 +47,7 @@ class Site:
     def __init__(self, address: str, token: str | None = None) -> None:
         self.address = address
         self._auth = _Bearer(token)
-        self._session = requests.Session()
+        self._session = _Session()
         self._session.headers["User-Agent"] = f"kaiten-arena/{__version__}"
 
     def close(self) -> None:
@@ -64,7 +68,8 @@ class Site:
 
     def delete(self, path: str) -> None:
         """Delete what is at a path."""
-        self._check(self._ask("DELETE", path))
+        with self._ask("DELETE", path) as answer:
+            self._check(answer)
 
     def put(self, path: str, body: Iterable[bytes], **query: str) -> Any:  # noqa: ANN401 - JSON
         """Send bytes while they are made, and return the answer.
@@ -88,6 +93,7 @@ class Site:
             query: Parameters.
         """
         page = self.get(path, **query)
+        known = set[str]()
         while True:
             yield from self.member(page, member)
             following = page.get("next")
@@ -96,6 +102,9 @@ class Site:
             # Nothing that a site says leads to another host.
             if not isinstance(following, str) or not following.startswith(f"{_API}/"):
                 raise self._strange(f"{following!a} as the next page")
+            if following in known or len(known) == _MOST_PAGES:
+                raise self._strange("a list without end")
+            known.add(following)
             page = self.get(following.removeprefix(_API))
 
     def member(self, answer: object, name: str) -> list[Any]:
@@ -116,36 +125,47 @@ class Site:
     def lines(self, path: str) -> Iterator[Iterator[str]]:
         """Give the lines of an answer as they come."""
         accept = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
-        with self._ask("GET", path, headers=accept, stream=True) as answer:
+        with self._ask("GET", path, headers=accept) as answer:
             self._check(answer)
             yield self._lines(answer)
 
+    def parse(self, data: str) -> Any:  # noqa: ANN401 - JSON
+        """Return what JSON says that the site has sent among other things."""
+        try:
+            return parsed(data)
+        except Strange as error:
+            raise self._strange(str(error)) from error
+
     def _lines(self, answer: requests.Response) -> Iterator[str]:
         try:
-            for line in answer.iter_lines(chunk_size=1):
-                yield line.decode(errors="replace")
+            yield from lines(answer)
+        except Strange as error:
+            raise self._strange(str(error)) from error
         except requests.RequestException as error:
-            raise SiteTrouble(_why(self.address, error)) from error
+            raise SiteTrouble(why(self.address, error)) from error
 
     def _ask(self, method: str, path: str, **request: Any) -> requests.Response:  # noqa: ANN401 - for requests
         url = f"{self.address}{_API}{path}"
         settings = {"timeout": _USUAL} | request
         try:
             # With an object for it, requests looks for no password in ~/.netrc.
-            return self._session.request(method, url, auth=self._auth, allow_redirects=False, **settings)
+            return self._session.request(
+                method, url, auth=self._auth, allow_redirects=False, stream=True, **settings
+            )
         except requests.RequestException as error:
-            raise SiteTrouble(_why(self.address, error)) from error
-        except ValueError as error:  # requests looks at where a redirect leads, although it is not followed
-            raise self._strange("a redirect to nowhere") from error
+            raise SiteTrouble(why(self.address, error)) from error
 
     def _json(self, answer: requests.Response) -> Any:  # noqa: ANN401 - JSON
-        self._check(answer)
-        if _kind(answer) != "application/json":
-            raise self._strange(f"{_kind(answer) or 'something'} where JSON was expected")
-        try:
-            return msgspec.json.decode(answer.content)
-        except msgspec.DecodeError as error:
-            raise self._strange(str(error)) from error
+        with answer:
+            self._check(answer)
+            if _kind(answer) != "application/json":
+                raise self._strange(f"{_kind(answer) or 'something'} where JSON was expected")
+            try:
+                return parsed(whole(answer))
+            except Strange as error:
+                raise self._strange(str(error)) from error
+            except requests.RequestException as error:
+                raise SiteTrouble(why(self.address, error)) from error
 
     def _check(self, answer: requests.Response) -> None:
         if answer.status_code in _REDIRECTS:
@@ -165,8 +185,8 @@ class Site:
         said: Any = None
         if _kind(answer) == "application/problem+json":
             try:
-                said = msgspec.json.decode(answer.content)
-            except (msgspec.DecodeError, requests.RequestException):
+                said = parsed(whole(answer))
+            except (Strange, requests.RequestException):
                 said = None
         if not isinstance(said, dict):
             return SiteTrouble(
@@ -192,6 +212,14 @@ class Site:
         )
 
 
+class _Session(requests.Session):
+    """Looks at no redirect: to find out where one leads, requests would read all of its body."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - as its parent has it
+        """Return nothing."""
+        return
+
+
 class _Bearer(AuthBase):
     """Adds the token to a request."""
 
@@ -206,34 +234,3 @@ class _Bearer(AuthBase):
 
 def _kind(answer: requests.Response) -> str:
     return answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-
-
-def _why(address: str, error: requests.RequestException) -> str:
-    """Return a sentence for what requests has met."""
-    match error:
-        case requests.exceptions.SSLError():
-            return (
-                f"the certificate of {address} can't be trusted ({_reason(error)}): check the address; for a "
-                "certificate of your own set REQUESTS_CA_BUNDLE"
-            )
-        case requests.exceptions.ProxyError():
-            return (
-                f"the proxy before {address} can't be used ({_reason(error)}): see HTTPS_PROXY and NO_PROXY"
-            )
-        case requests.exceptions.ReadTimeout():
-            return f"{address} does not answer: try again later"
-        case requests.exceptions.ConnectTimeout():
-            return f"{address} can't be reached: nothing answers there; check the address and your network"
-        case _:
-            return f"{address} can't be reached ({_reason(error)}): check the address and your network"
-
-
-def _reason(error: BaseException) -> str:
-    """Return what the system said, which is the innermost of the errors."""
-    words = str(error)
-    inner: BaseException | None = error
-    while inner is not None:
-        if isinstance(inner, OSError) and inner.strerror:
-            words = inner.strerror
-        inner = inner.__cause__ or inner.__context__
-    return words

@@ -1,9 +1,10 @@
 """Where the user of this machine is logged in. Tokens are kept in a file that nobody else can read."""
 
+import fcntl
 import os
 import secrets
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -71,7 +72,8 @@ class Sites:
         Raises:
             WrongLogin: The file can't be read or written.
         """
-        self._write((*(each for each in self.all() if each.site != login.site), login))
+        with self._alone():
+            self._write((*(each for each in self.all() if each.site != login.site), login))
 
     def forget(self, site: str) -> None:
         """Forget the login of a site, if there is one.
@@ -79,12 +81,26 @@ class Sites:
         Raises:
             WrongLogin: The file can't be read or written.
         """
-        self._write(tuple(each for each in self.all() if each.site != site))
+        with self._alone():
+            self._write(tuple(each for each in self.all() if each.site != site))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other commands from changing the file: by a lock on its folder, for the file is replaced."""
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = os.open(self._file.parent, os.O_RDONLY)
+        except OSError as error:
+            raise WrongLogin(f"{self._file} can't be written ({error.strerror})") from error
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _write(self, logins: tuple[Login, ...]) -> None:
         part = self._file.with_name(f".{self._file.name}.{secrets.token_hex(4)}.part")
         try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(_Kept(sites=logins))) + b"\n")
                 file.flush()

@@ -9,16 +9,34 @@ import pytest
 from arena.client.errors import SiteProblem, SiteTrouble
 from arena.client.events import events, follow, stage_by_stage
 from arena.client.patience import Patience
+from arena.client.reading import MOST_EVENT_BYTES
 from arena.client.site import Site
 from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
+SUBMISSION: dict[str, object] = {
+    "id": "abc",
+    "bot": "mine",
+    "size": 3,
+    "sha256": "0" * 64,
+    "stage": "received",
+    "waiting": None,
+    "version": None,
+    "received": "2026-11-03T11:00:00Z",
+    "ended": None,
+    "cause": None,
+}
+CAUSE = {"stage": "qualifying", "kind": "memory", "text": "gone", "hint": "Load less."}
 
 
 def told(stage: str, *, ended: bool = False) -> bytes:
     """Return an event as the site writes it."""
-    data = msgspec.json.encode({"stage": stage, "ended": "2026-11-03T12:00:00Z" if ended else None})
-    return b"event: stage\ndata: " + data + b"\n\n"
+    return event(SUBMISSION | {"stage": stage, "ended": "2026-11-03T12:00:00Z" if ended else None})
+
+
+def event(data: object) -> bytes:
+    """Return any event."""
+    return b"event: stage\ndata: " + msgspec.json.encode(data) + b"\n\n"
 
 
 @contextmanager
@@ -69,6 +87,29 @@ def test_an_event_that_is_no_json_is_trouble() -> None:
     with streaming(b"event: stage\ndata: [\n\n", told("rejected", ended=True)) as (_, site):
         followed = follow(site, "abc", Patience(sleep=lambda _: None))
         assert [each["stage"] for each in followed] == ["rejected"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        event({name: value for name, value in SUBMISSION.items() if name != "stage"}),
+        event(None),
+        event(SUBMISSION | {"games": [1]}),
+        event(SUBMISSION | {"games": [{"players": 2, "seat": 0, "figures": {}}]}),
+        event(SUBMISSION | {"cause": CAUSE | {"request": {"game": 1}}}),
+        event(SUBMISSION | {"ended": "0001-01-01T00:00:00Z"}),
+        b"event: stage\ndata: " + b"[" * 100_000 + b"\n\n",
+        b"data: " + b"x" * 2 * MOST_EVENT_BYTES,
+        b"data: x\n" * (MOST_EVENT_BYTES // 4),
+    ],
+    ids=["no stage", "null", "game", "figures", "request", "year 1", "deep", "line", "lines"],
+)
+def test_an_event_that_no_arena_sends_is_named(body: bytes) -> None:
+    """Nothing of it is passed on, and patience has its end."""
+    with streaming(body) as (other, site):
+        with pytest.raises(SiteTrouble, match=r"check that this is an arena's address"):
+            list(follow(site, "abc", Patience(attempts=2, sleep=lambda _: None)))
+        assert len(other.asked) == 2
 
 
 @pytest.mark.parametrize(("status", "asked"), [(401, 1), (404, 1), (429, 3), (500, 3), (503, 3)])

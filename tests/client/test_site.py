@@ -1,5 +1,6 @@
 """One site: what it says, what is wrong with it in sentences, and a token that nobody else gets."""
 
+import gzip
 import json
 import socket
 from collections.abc import Iterator
@@ -8,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.client.documents import Account
+from arena.client.documents import Account, Submission, Token, Version
 from arena.client.errors import SiteProblem, SiteTrouble
+from arena.client.reading import MOST_BYTES
 from arena.client.site import Site
 from tests.client.live import Live, Other, answering
 
@@ -89,6 +91,53 @@ def test_the_next_page_is_one_of_the_same_site() -> None:
             assert len(other.asked) == 1
 
 
+def test_a_list_without_end_is_no_arena_s() -> None:
+    """A page that leads to itself, and pages that lead on and on."""
+    itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
+    with answering((200, JSON, itself)) as other, visited(other.url) as site:
+        with pytest.raises(SiteTrouble, match="a list without end"):
+            list(site.pages("/list", "rows"))
+        assert len(other.asked) == 2
+    pages = [
+        (200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(1002)
+    ]
+    with answering(*pages) as other, visited(other.url) as site:
+        with pytest.raises(SiteTrouble, match="a list without end"):
+            list(site.pages("/list", "rows"))
+        assert len(other.asked) == 1001
+
+
+def test_no_answer_fills_the_memory() -> None:
+    """A small one that unpacks to a large one is not read to its end; nor is that of a redirect."""
+    packed = gzip.compress(b'"' + b" " * MOST_BYTES + b'"')
+    headers = {"Content-Encoding": "gzip"}
+    with answering((200, JSON | headers, packed)) as other:
+        assert "answered more than 32 MiB" in trouble_of(other)
+    with answering((302, headers | {"Location": "/login"}, b"no gzip")) as other:
+        assert "answered a redirect" in trouble_of(other)
+
+
+@pytest.mark.parametrize("year", ["0001", "9999"])
+def test_a_time_that_no_clock_shows_is_strange(year: str) -> None:
+    """Wherever an answer has one."""
+    moment = f"{year}-01-01T00:00:00Z"
+    version = {
+        "number": 1,
+        "playing": True,
+        "created": moment,
+        "note": None,
+        "available": True,
+        "results": [],
+    }
+    cause = {"waiting": None, "version": None, "received": moment, "ended": None, "cause": None}
+    submission = {"id": "a", "bot": "b", "size": 1, "sha256": "c", "stage": "received"} | cause
+    answers = {Token: {"id": 1, "expires": moment}, Version: version, Submission: submission}
+    with visited("http://localhost") as site:
+        for kind, answer in answers.items():
+            with pytest.raises(SiteTrouble, match=f"a time in the year {int(year)}"):
+                site.read(answer, kind)
+
+
 def test_a_password_of_netrc_takes_no_token_s_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is it sent without a token."""
     netrc = tmp_path / "netrc"
@@ -113,6 +162,10 @@ def test_a_password_of_netrc_takes_no_token_s_place(tmp_path: Path, monkeypatch:
         (404, "application/json", b'{"detail": "no"}', "answered 404"),
         (500, "application/problem+json", b"[", "answered 500"),
         (500, "application/problem+json", b"[]", "answered 500"),
+        (200, "application/json", b"[" * 100_000, "nested too deep"),
+        (200, "application/json", b'"\xff\xfe"', "check that this is an arena's address"),
+        (500, "application/problem+json", b"[" * 100_000, "answered 500"),
+        (500, "application/problem+json", b'"\xff"', "answered 500"),
     ],
 )
 def test_what_is_no_arena_is_told_from_one(status: int, kind: str, body: bytes, words: str) -> None:

@@ -1,6 +1,7 @@
 """Logins: kept for their user alone, the last one first, the environment before all of them."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,17 @@ def test_the_last_login_is_the_default(file: Path) -> None:
     sites.forget(THERE.site)
     with pytest.raises(WrongLogin, match="arena login https://"):
         chosen(sites, {})
+
+
+def test_logins_at_the_same_time_are_all_kept(file: Path) -> None:
+    """However many commands change the file at once; each opens it by itself, as a process would."""
+    logins = [Login(site=f"https://{number}.example", token="kaiten_x") for number in range(20)]  # noqa: S106
+    with ThreadPoolExecutor(len(logins)) as pool:
+        list(pool.map(lambda login: Sites(file).remember(login), logins))
+    assert sorted(each.site for each in Sites(file).all()) == sorted(each.site for each in logins)
+    with ThreadPoolExecutor(len(logins)) as pool:
+        list(pool.map(lambda login: Sites(file).forget(login.site), logins))
+    assert Sites(file).all() == ()
 
 
 def test_the_environment_chooses_a_site(file: Path) -> None:
