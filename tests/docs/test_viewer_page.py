@@ -1,0 +1,41 @@
+"""docs/viewer.md says what the viewer does."""
+
+import re
+
+from tests.docs.documents import DOCS, ROOT, rows
+from web.viewer.address import Sight, Stage
+from web.viewer.events import MANY_POINTS
+from web.viewer.frames import FORMAT
+from web.viewer.picture import SIZE
+
+PAGE = DOCS / "viewer.md"
+KEYS = ROOT / "web" / "templates" / "_viewer_keys.html"
+SCRIPT = ROOT / "web" / "static" / "viewer.js"
+
+
+def test_every_step_and_every_view_is_explained() -> None:
+    """By the words of the address; the choice and the view of everything need none."""
+    text = PAGE.read_text()
+    assert all(f"`step={stage}`" in text for stage in Stage if stage is not Stage.PICK)
+    assert {"`view=all`", "`view=seat:2`", "`view=infer:2`"} <= set(re.findall(r"`view=[\w:]+`", text))
+    assert {sight.value for sight in Sight} == {"all", "seat", "infer"}
+
+
+def test_the_keys_are_those_of_the_page_and_of_the_script() -> None:
+    """The table, the list that ? shows, and what the script listens to."""
+    cells = " ".join(row[0] for row in rows(PAGE) if row[0].startswith("`") and len(row) == 2)
+    listed = re.findall(r"`(.+?)`", cells)
+    assert sorted(listed) == sorted(re.findall(r"<kbd>(.+?)</kbd>", KEYS.read_text()))
+    actions = re.search(r"const ACTIONS = \{\n(.*?)\n\};", SCRIPT.read_text(), re.DOTALL)
+    assert actions is not None
+    heard = {name.strip('"') for name in re.findall(r'^  ("."|\w+):', actions[1], re.MULTILINE)}
+    names = {"←": "ArrowLeft", "→": "ArrowRight", "Space": " "}
+    assert {names.get(key, key.lower() if len(key) == 1 else key) for key in listed} == heard | {"?"}
+
+
+def test_numbers_are_those_of_the_code() -> None:
+    """Points of an event, the picture's size, the name of the format."""
+    text = PAGE.read_text()
+    assert f"brought a seat {MANY_POINTS} points or more" in text
+    assert f"{SIZE[0]} by {SIZE[1]}" in text
+    assert f"`{FORMAT}`" in text
