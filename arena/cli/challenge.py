@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, say, visible
+from arena.cli.console import INTERRUPTED, WRONG, echo, say, visible
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json, print_table
 from arena.client.errors import SiteTrouble
@@ -39,7 +39,7 @@ def challenge(  # noqa: PLR0913 - its options
         if as_json:
             print_json(told)
         elif no_follow:
-            typer.echo(known.id)
+            echo(known.id)
         else:
             _print(known, _page(site, known))
         if no_follow:
@@ -106,4 +106,4 @@ def _print(known: Challenge, page: str) -> None:
     ]
     print_table(_COLUMNS, rows, numbers=_COLUMNS[1:])
     for game in known.games:
-        typer.echo(f"{page}/games/{visible(game.game)}")
+        echo(f"{page}/games/{game.game}")

@@ -21,13 +21,18 @@ T = TypeVar("T")
 
 def fail(message: str, code: int = USAGE) -> NoReturn:
     """Say what is wrong on stderr and end with this exit code."""
-    typer.echo(f"arena: {message}", err=True)
+    say(message)
     raise typer.Exit(code)
 
 
 def say(text: str) -> None:
-    """Say something on stderr."""
-    typer.echo(f"arena: {text}", err=True)
+    """Say something on stderr. Whoever wrote it, it moves no cursor; only it may have several lines."""
+    typer.echo("\n".join(map(visible, f"arena: {text}".split("\n"))), err=True)
+
+
+def echo(text: str) -> None:
+    """Print a line on stdout that a site or a bot may have written: it stays one, and moves no cursor."""
+    typer.echo(visible(text))
 
 
 def visible(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.console import visible
+from arena.cli.console import echo
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json
 from arena.client.played import LoggedDecision, LoggedSeat, Logs
@@ -24,18 +24,18 @@ def logs(
             return
         for seat in site.read(told, Logs).seats:
             for line in _lines(seat):
-                typer.echo(line)
+                echo(line)
 
 
 def _lines(seat: LoggedSeat) -> Iterator[str]:
     name = seat.bot if seat.version is None else f"{seat.bot}@{seat.version}"
-    yield f"seat {seat.seat}: {visible(name)}{visible(_end(seat))}"
+    yield f"seat {seat.seat}: {name}{_end(seat)}"
     if seat.decisions:
         yield "  decisions"
-        yield from (f"    {visible(_decision(each))}" for each in seat.decisions)
+        yield from (f"    {_decision(each)}" for each in seat.decisions)
     if seat.stderr.strip():
         yield "  stderr of the whole match"
-        yield from (f"    {visible(line)}" for line in seat.stderr.rstrip().split("\n"))
+        yield from (f"    {line}" for line in seat.stderr.rstrip().split("\n"))
 
 
 def _end(seat: LoggedSeat) -> str:

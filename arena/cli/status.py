@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import fail, say, visible
+from arena.cli.console import echo, fail, say, visible
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json, print_table
 from arena.cli.versions import print_versions
@@ -69,7 +69,7 @@ def _one(site: Site, name: str, *, as_json: bool) -> None:
         return
     if bot is not None:
         known = site.read(bot, Bot)
-        typer.echo(f"{visible(known.name)}@{known.version} {visible(known.state)}")
+        echo(f"{known.name}@{known.version} {known.state}")
         typer.echo()
         print_versions([site.read(each, Version) for each in versions])
         _notice(known)

@@ -8,8 +8,8 @@ import typer
 from rich.filesize import decimal
 
 from arena.cli.bar import sending_bar
-from arena.cli.console import INTERRUPTED, WRONG, say, visible
-from arena.cli.online import visiting
+from arena.cli.console import INTERRUPTED, WRONG, echo, say, visible
+from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json
 from arena.cli.verdict import Telling, print_verdict
 from arena.client.documents import Bot, Submission
@@ -48,7 +48,7 @@ def submit(
         if as_json:
             print_json(told)
         elif submission.ended is None:
-            typer.echo(submission.id)
+            echo(submission.id)
         else:
             print_verdict(told, f"{_named(submission)} plays: {site.address}/bots/{submission.bot}")
         _say_what_follows(site, submission, bot)
@@ -64,7 +64,8 @@ def _sent(site: Site, target: str, name: str | None, note: str) -> Any:  # noqa:
     except KeyboardInterrupt:
         _stopped(None)
     received = site.read(told, Submission)
-    say(f"{received.bot}: {decimal(received.size)} sent, {site.address}/submissions/{received.id}")
+    arrived = visible(f"{site.address}/submissions/{received.id}")
+    say(f"{visible(received.bot)}: {decimal(received.size)} sent, {arrived}")
     return told
 
 
@@ -109,11 +110,11 @@ def _followed(site: Site, sent: Submission) -> Any:  # noqa: ANN401 - JSON
     """Tell a submission's stages as they come, and return how it ended, with its games."""
     began = time.monotonic()
     telling = Telling(lambda: time.monotonic() - began)
-    look = f"`arena status {sent.bot}` shows how far it is"
+    look = f"`arena status {visible(sent.bot)}` shows how far it is"
     try:
-        for told in stage_by_stage(follow(site, sent.id, Patience())):
+        for told in stage_by_stage(follow(site, part(sent.id), Patience())):
             telling.hear(told)
-        return site.get(f"/submissions/{sent.id}")
+        return site.get(f"/submissions/{part(sent.id)}")
     except KeyboardInterrupt:
         say(f"stopped following; the submission goes on by itself: {look}")
         raise typer.Exit(INTERRUPTED) from None
@@ -123,7 +124,7 @@ def _followed(site: Site, sent: Submission) -> Any:  # noqa: ANN401 - JSON
 
 def _say_what_follows(site: Site, submission: Submission, target: str) -> None:
     if submission.ended is None:
-        say(f"`arena status {submission.bot}` shows how far it is")
+        say(f"`arena status {visible(submission.bot)}` shows how far it is")
     elif submission.cause is None:
         say(f"its first rated game comes next; the leaderboard is at {site.address}/")
     else:
@@ -134,11 +135,11 @@ def _say_what_follows(site: Site, submission: Submission, target: str) -> None:
 def _say_what_plays(site: Site, name: str) -> None:
     """Say that an older version is not touched by a rejection."""
     try:
-        bot = site.read(site.get(f"/bots/{name}"), Bot)
+        bot = site.read(site.get(f"/bots/{part(name)}"), Bot)
     except SiteProblem:
         return  # it never had one
     if bot.state == "active":
-        say(f"{bot.name}@{bot.version} plays on")
+        say(f"{visible(bot.name)}@{bot.version} plays on")
 
 
 def _named(submission: Submission) -> str:

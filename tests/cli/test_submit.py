@@ -262,6 +262,36 @@ def test_what_arrives_as_something_else_is_noticed(author: Author) -> None:
     assert "submit it again" in line
 
 
+EVIL = "\x1b]0;title\x07\x9b31m\N{RIGHT-TO-LEFT OVERRIDE}\nline"
+SHOWN = r"\x1b]0;title\x07\x9b31m\u202e\nline"
+
+
+@pytest.mark.parametrize("following", [True, False])
+def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None:  # noqa: FBT001 - parametrized
+    """Whatever it says of a submission, and wherever: it is written out, and makes up no line of ours."""
+    author.log_in("ann")
+    known = submitted_before(author)
+    cause = dict.fromkeys(("stage", "kind", "text", "hint", "stderr"), EVIL)
+    told = msgspec.to_builtins(document(known)) | {"id": EVIL, "bot": EVIL}
+    end = told | {"stage": "rejected", "ended": told["received"], "cause": cause, "games": []}
+    bot = {"name": EVIL, "state": "active", "reason": EVIL, "version": 1, "newest": 1}
+    json_, stream = {"Content-Type": "application/json"}, {"Content-Type": "text/event-stream"}
+    with answering(
+        (201, json_, msgspec.json.encode(told)),
+        (200, stream, b"event: stage\ndata: " + msgspec.json.encode(end) + b"\n\n"),
+        (200, json_, msgspec.json.encode(end)),
+        (200, json_, msgspec.json.encode(bot)),
+    ) as other:
+        author.kept.write_text(author.kept.read_text().replace(author.live.url, other.url))
+        said = author.types("submit", "unaltered.py", *([] if following else ["--no-follow"]))
+    assert said.code == (1 if following else 0), said.err
+    lines = (said.out + said.err).splitlines()
+    assert all(line.isprintable() for line in lines)
+    assert not any(line.startswith("line") for line in lines)
+    assert SHOWN in said.out
+    assert f"{SHOWN}@1 plays on" in said.err if following else f"`arena status {SHOWN}`" in said.err
+
+
 def submitted_before(author: Author) -> KnownSubmission:
     """Send a bot, and return what the site knows of it."""
     assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
