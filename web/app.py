@@ -22,6 +22,7 @@ from web.api import (
     description_api,
     games_api,
     health_api,
+    histories_api,
     logs_api,
     public_api,
     replay_api,
@@ -32,7 +33,6 @@ from web.attempts import Attempts
 from web.boards import Boards
 from web.caller import Callers
 from web.documents import open_shelf
-from web.headers import SecurityHeaders
 from web.pages import (
     account_pages,
     badge_pages,
@@ -51,6 +51,7 @@ from web.pages import (
     viewer_pages,
 )
 from web.same_site import SameSite
+from web.site import Site
 
 _LARGEST_BODY: Final = 64 * 1024
 """Of forms and of data; a route that takes more says so itself."""
@@ -78,9 +79,9 @@ class Parts:
 def create_app(parts: Parts) -> FastAPI:
     """Return the site."""
     reads, accounts = parts.store.reads, parts.accounts
-    app = FastAPI(title="Kaiten", openapi_url=None, max_body_size=_LARGEST_BODY)
+    # An address with a slash too many is not there: a redirect would go to whatever host the request names.
+    app = Site(title="Kaiten", openapi_url=None, max_body_size=_LARGEST_BODY, redirect_slashes=False)
     app.add_middleware(SameSite)
-    app.add_middleware(SecurityHeaders)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     boards = Boards(reads, parts.now)
     app.include_router(front_pages(reads, boards, callers, parts.now))
@@ -108,6 +109,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(cards_api(reads))
     app.include_router(logs_api(reads, callers))
     app.include_router(bots_api(parts.store.bots, parts.owners, callers))
+    app.include_router(histories_api(parts.store))
     app.include_router(challenge_api(parts.store.challenges, parts.owners, callers))
     app.include_router(account_api(accounts, callers))
     app.include_router(submission_api(parts.store.desk, parts.receiver.begin, callers))

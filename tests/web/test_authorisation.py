@@ -89,6 +89,8 @@ MATRIX: Final = {
     ("GET", "/api/v1/bots"): EVERYBODY,
     ("GET", "/api/v1/bots/{bot}"): EVERYBODY,
     ("GET", "/api/v1/bots/{bot}/versions"): EVERYBODY,
+    ("GET", "/api/v1/bots/{bot}/ratings"): EVERYBODY,
+    ("GET", "/api/v1/bots/{bot}/opponents"): EVERYBODY,
     ("PATCH", "/api/v1/bots/{bot}"): known(200, **OWNER_ALONE),
     ("POST", "/api/v1/bots/{bot}/challenges"): known(201, **OWNER_ALONE),
     ("GET", "/login"): EVERYBODY,

@@ -1,5 +1,7 @@
 """The page of a bot: what everybody reads there, and what its owner does there."""
 
+from itertools import takewhile
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -26,15 +28,38 @@ def stable(world: World) -> Stable:
 
 
 def forms(page: Page) -> list[str]:
-    """Return where the forms of a page are sent, but for the one in its head."""
-    return [attributes["action"] or "" for tag, attributes in page.tags if tag == "form"]
+    """Return where the forms of a page are sent that change something, but for the one in its head."""
+    return [
+        attributes["action"] or ""
+        for tag, attributes in page.tags
+        if tag == "form" and attributes.get("method") == "post"
+    ]
+
+
+def opponents_of(page: Page) -> list[str | None]:
+    """Return the opponents that the form of a challenge offers."""
+    begin = page.tags.index(("datalist", {"id": "opponents"})) + 1
+    options = takewhile(lambda each: each[0] == "option", page.tags[begin:])
+    return [attributes["value"] for _, attributes in options]
+
+
+def fields_of_opponents(page: Page) -> list[str | None]:
+    """Return what stands in the fields for opponents of that form."""
+    return [attributes["value"] for _, attributes in page.tags if attributes.get("list") == "opponents"]
+
+
+def tables(page: Page) -> dict[str, list[list[str]]]:
+    """Return the tables of a bot's page that has rated games, by what they tell."""
+    names = ("rating", "curve", "versions", "opponents", "games", "cards", "faults")
+    return dict(zip(names, page.tables, strict=False))
 
 
 def test_everybody_reads_how_a_bot_stands(world: World) -> None:
     """Its author, the rating of the version that plays in every list, its versions, its games."""
     world.store.bots.play_version("mine", 2, START)
     page = Page(browser(world).get(MINE).text)
-    rating, versions, games = page.tables
+    told = tables(page)
+    rating, versions, games = told["rating"], told["versions"], told["games"]
     (shown,) = [version for version in world.store.bots.versions("mine") if version.playing]
     assert [row[0] for row in rating[1:]] == [
         "All games provisional", "2 players", "3 players", "4 players", "5 players",
@@ -64,10 +89,11 @@ def test_the_games_can_be_those_of_one_version(world: World) -> None:
     page = Page(browser(world).get(MINE).text)
     assert f"{MINE}?version=1#games" in page.links
     one = Page(browser(world).get(f"{MINE}?version=1").text)
-    assert len(one.tables[2][1:]) == 2
-    assert all("mine@1" in row[1] for row in one.tables[2][1:])
+    games = tables(one)["games"][1:]
+    assert len(games) == 2
+    assert all("mine@1" in row[1] for row in games)
     assert f"{MINE}#games" in one.links
-    assert "No games yet" in browser(world).get(f"{MINE}?version=9").text
+    assert "No game is like that" in browser(world).get(f"{MINE}?version=9").text
 
 
 def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable) -> None:
@@ -80,15 +106,15 @@ def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable)
     first = Page(visitor.get(MINE).text)
     older = next(link for link in first.links if link.startswith(f"{MINE}?versions="))
     second = Page(visitor.get(older).text)
-    numbers = [int(row[0].split()[0]) for page in (first, second) for row in page.tables[1][1:]]
+    numbers = [int(row[0].split()[0]) for page in (first, second) for row in tables(page)["versions"][1:]]
     assert numbers == list(range(VERSIONS_A_PAGE + 2, 0, -1))
     assert f"{MINE}#versions" in second.links
     both = next(link for link in second.links if "before=" in link)
     assert "versions=" in both
     third = Page(visitor.get(both).text)
-    games = [int(row[0]) for page in (second, third) for row in page.tables[2][1:]]
+    games = [int(row[0]) for page in (second, third) for row in tables(page)["games"][1:]]
     assert games == list(range(GAMES_A_PAGE + 3, 0, -1))
-    assert third.tables[1] == second.tables[1]
+    assert tables(third)["versions"] == tables(second)["versions"]
 
 
 @pytest.mark.parametrize(("name", "sees"), [(None, False), ("ben", False), ("ann", True), ("oper", True)])
@@ -207,14 +233,10 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
     """Opponents by name, own older versions with their number; empty fields don't count."""
     visitor = logged_in(world, "ann")
     page = Page(visitor.get(MINE).text)
-    offered = [
-        attributes["value"] for tag, attributes in page.tags if tag == "option" and "value" in attributes
-    ]
+    offered = opponents_of(page)
     assert offered[:2] == ["mine@2", "mine@1"]
     assert {"greedy", "random", "other"} < set(offered)
-    assert [attributes.get("name") for tag, attributes in page.tags if tag == "input"].count(
-        "opponent"
-    ) == MOST_OPPONENTS
+    assert len(fields_of_opponents(page)) == MOST_OPPONENTS
     answer = visitor.post(
         f"{MINE}/challenges", data={"opponent": [" greedy ", "", "mine@1", ""], "deals": "2"}
     )
@@ -244,7 +266,7 @@ def test_a_challenge_that_is_refused_keeps_what_was_typed(
     assert 'role="alert"' in answer.text
     assert why in answer.text
     page = Page(answer.text)
-    typed = [attributes["value"] for tag, attributes in page.tags if attributes.get("name") == "opponent"]
+    typed = fields_of_opponents(page)
     assert typed[: len(opponents)] == [name.replace("\x00", "\\x00") for name in opponents]
     assert ("option", {"value": "3", "selected": None}) in page.tags
 
@@ -273,6 +295,12 @@ def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> 
         ("/bots/mine?version=0", 422),
         (f"/bots/mine?before={10**30}", 422),
         (f"/bots/mine?versions={10**12}", 422),
+        ("/bots/mine?opponent=%00", 422),
+        ("/bots/mine?place=6", 422),
+        ("/bots/mine?min=many", 422),
+        ("/bots/mine?fault=perhaps", 422),
+        ("/bots/mine?curve=1", 422),
+        ("/bots/mine?opponents=-1", 422),
     ],
 )
 def test_what_makes_no_sense_is_refused(world: World, path: str, status: int) -> None:

@@ -26,6 +26,7 @@ from web.api.cards import card_sheet, cards_api
 from web.api.challenges import challenge_api
 from web.api.description import description_api
 from web.api.games import games_api, replay_api
+from web.api.histories import histories_api
 from web.api.logs import logs_api
 from web.api.public import health_api, public_api
 from web.api.status import status_api
@@ -40,6 +41,7 @@ __all__ = [
     "description_api",
     "games_api",
     "health_api",
+    "histories_api",
     "logs_api",
     "public_api",
     "replay_api",

@@ -28,7 +28,10 @@ CHAPTERS: Final = (
             "docs/accounts.md",
         ),
     ),
-    ("Games and data", ("docs/viewer.md", "docs/replay.md", "docs/api.md")),
+    (
+        "Games and data",
+        ("docs/leaderboard.md", "docs/viewer.md", "docs/bot-pages.md", "docs/replay.md", "docs/api.md"),
+    ),
     (
         "Sample bots",
         (

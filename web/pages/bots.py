@@ -5,26 +5,46 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BeforeValidator
 
 from arena.owners import MOST_DEALS, MOST_OPPONENTS, Owners, WantedChallenge
 from arena.store import KnownBot, Store
 from web.api.refusals import REFUSED, refusal
 from web.board import PROVISIONAL_DEVIATION
-from web.botpage import Where, read_bot_page
+from web.bothistory import FAULTY, RECENT
+from web.botpage import CURVE_VERSIONS, Where, read_bot_page
 from web.caller import Callers
+from web.cards import card_name
 from web.opponents import read_opponents
 from web.pages.account import Session
 from web.privacy import viewer_of
 from web.problems import Problem
-from web.reading import LARGEST_VERSION, Before, BotName, OfVersion
+from web.reading import LARGEST_VERSION, Before, BotName, OfBot, Offset, OfVersion, Players
 from web.rendering import page
 from web.text import visible
 
 _METHODS: Final = ["GET", "HEAD"]
 _LONGEST_OPPONENT: Final = 64
+_MOST_POINTS: Final = 999
+"""Nobody scores so much."""
 
 VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
 VersionsBefore = Annotated[int | None, Query(ge=1, le=LARGEST_VERSION)]
+Place = Annotated[int | None, Query(ge=1, le=5)]
+Score = Annotated[int | None, Query(ge=-_MOST_POINTS, le=_MOST_POINTS)]
+WithFault = Annotated[Literal["yes", "no"] | None, Query()]
+_BLANK: Final = BeforeValidator(lambda value: value.strip() or None if isinstance(value, str) else value)
+"""A form sends what was left empty as well."""
+
+_WORDS: Final = {
+    "timeout": "no answer in time",
+    "illegal": "a move that the rules forbid",
+    "protocol": "a message that breaks the protocol",
+    "crash": "ended, or closed its stream",
+    "absent": "no valid Hello in time",
+    "expelled": "its stream was no conversation",
+}
+"""What the kinds of faults mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +62,34 @@ class _Refused:
     form: str
     problem: Problem
     typed: _Typed = _Typed()
+
+
+def _where(  # noqa: PLR0913, PLR0917 - what of a bot can be looked at
+    version: Annotated[OfVersion, _BLANK] = None,
+    opponent: Annotated[OfBot, _BLANK] = None,
+    players: Annotated[Players, _BLANK] = None,
+    place: Annotated[Place, _BLANK] = None,
+    min: Annotated[Score, _BLANK] = None,  # noqa: A002 - as in addresses
+    max: Annotated[Score, _BLANK] = None,  # noqa: A002 - as in addresses
+    fault: Annotated[WithFault, _BLANK] = None,
+    before: Before = None,
+    versions: VersionsBefore = None,
+    opponents: Offset = 0,
+    curve: Players = None,
+) -> Where:
+    return Where(
+        version=version,
+        opponent=opponent,
+        players=players,
+        place=place,
+        min=min,
+        max=max,
+        fault=fault,
+        before=before,
+        versions=versions,
+        opponents=opponents or None,
+        curve=curve,
+    )
 
 
 def bot_pages(store: Store, owners: Owners, callers: Callers) -> APIRouter:
@@ -67,19 +115,12 @@ class _Bots:
         self._store = store
         self._owners = owners
 
-    def show(  # noqa: PLR0913, PLR0917 - what of the bot is looked at
-        self,
-        request: Request,
-        bot: BotName,
-        version: OfVersion = None,
-        before: Before = None,
-        versions: VersionsBefore = None,
-        done: str = "",
+    def show(
+        self, request: Request, bot: BotName, where: Annotated[Where, Depends(_where)], done: str = ""
     ) -> Response:
         known = self._store.bots.find(bot)
         if known is None:
             raise HTTPException(404, "There is no bot of this name.")
-        where = Where(version=version, before=before, versions=versions)
         return self._page(request, known, where, done=done)
 
     def play_version(
@@ -159,6 +200,11 @@ class _Bots:
             most_opponents=MOST_OPPONENTS,
             most_deals=MOST_DEALS,
             provisional_deviation=PROVISIONAL_DEVIATION,
+            recent=RECENT,
+            faulty=FAULTY,
+            curve_versions=CURVE_VERSIONS,
+            fault_words=_WORDS,
+            card_name=card_name,
             done=done if owns else "",
             wrong="" if refused is None else refused.form,
             error=None if refused is None else refused.problem.detail.removesuffix("."),

@@ -1,0 +1,229 @@
+"""What a bot's page and the API tell of the past: curve, opponents, wanted games, cards, faults, queue."""
+
+from datetime import timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.rating import Rating, expected
+from arena.rules import Rules
+from arena.store import CurvePoint, VersionCurve
+from tests.accounts.world import World
+from tests.builders import START, add_bots, play_set
+from tests.store.builders import new_set
+from tests.web.html import Page
+from tests.web.people import browser
+from tests.web.stable import Stable, disqualify, fill_stable
+from tests.web.test_bot_page import MINE, tables
+from web.bothistory import OPPONENTS_A_PAGE
+from web.curve import MOST_POINTS, MOST_ROWS, SIDE, draw
+from web.text import fixed, percent
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, with three versions, and others; some of them play some more."""
+    stable = fill_stable(world)
+    for number in range(6):
+        table = (stable.versions[2], stable.other, *stable.house)[: 2 + number % 3]
+        play_set(world.store, [table], Rules(players=len(table)), name=f"m{number}", faults=0.05)
+    return stable
+
+
+@pytest.fixture
+def visitor(world: World, stable: Stable) -> TestClient:
+    """Give somebody who isn't logged in."""
+    assert stable.ann
+    return browser(world)
+
+
+def page_of(visitor: TestClient, query: str = "") -> Page:
+    """Return the bot's page."""
+    answer = visitor.get(MINE + query)
+    assert answer.status_code == 200
+    assert len(answer.content) < 100_000
+    return Page(answer.text)
+
+
+def version(number: int, games: int) -> VersionCurve:
+    """Return the curve of a version that got better, and then worse."""
+    points = tuple(
+        CurvePoint(
+            games=count,
+            ended=START + timedelta(minutes=count) if count else None,
+            rating=Rating(25 + count % 7, 8 / (1 + count / 10)),
+        )
+        for count in range(games + 1)
+    )
+    return VersionCurve(version=number, created=START, points=points)
+
+
+def test_a_drawing_is_small_whatever_is_drawn() -> None:
+    """No more points than that, every version from its start to its end, side by side, within the picture."""
+    curve = draw([version(number, 120 * (number % 3)) for number in range(1, 21)])
+    assert curve is not None
+    assert curve.games == sum(120 * (number % 3) for number in range(1, 21))
+    paths = [[tuple(map(float, at.split())) for at in line.mean[1:].split("L")] for line in curve.lines]
+    assert sum(map(len, paths)) <= MOST_POINTS
+    assert len(curve.rows) <= MOST_ROWS + len(paths)
+    ends = [0.0, *(path[-1][0] for path in paths)]
+    assert [path[0][0] for path in paths] == ends[:-1]
+    assert ends[-1] == SIDE
+    assert [mark.at for mark in curve.versions] == ends[:-1]
+    for line, path in zip(curve.lines, paths, strict=True):
+        around = [tuple(map(float, at.split())) for at in line.band[1:-1].split("L")]
+        assert len(around) == 2 * len(path)
+        assert all(0 <= x <= SIDE and 0 <= y <= SIDE for x, y in around)
+    assert [number for number in range(1, 21) if number % 3] == sorted({row.version for row in curve.rows})
+
+
+def test_labels_of_versions_leave_room_for_each_other() -> None:
+    """All are marked, and so many have their number that it can be read."""
+    curve = draw([version(number, 1) for number in range(1, 3)] + [version(3, 98)])
+    assert curve is not None
+    assert [(mark.at, mark.value) for mark in curve.versions] == [(0, 1), (10, None), (20, None)]
+    assert [mark.value for mark in curve.counts] == [20, 40, 60, 80, 100]
+    assert draw([version(1, 0)]) is None
+
+
+@pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
+def test_the_curve_is_there_as_text_too(world: World, visitor: TestClient, players: int | None) -> None:
+    """Its table begins and ends where the ratings do; a list without a game says that."""
+    query = f"?curve={players}" if players else ""
+    told = visitor.get(f"/api/v1/bots/mine/ratings{query.replace('curve', 'players')}").json()
+    assert told["players"] == players
+    played = [each for each in told["ratings"] if each["points"][-1]["games"]]
+    page = page_of(visitor, query)
+    if players == 5:
+        assert played == []
+        assert "No rated games of 5 players yet" in visitor.get(MINE + query).text
+        return
+    rows = tables(page)["curve"][1:]
+    first, last = played[0]["points"][0], played[-1]["points"][-1]
+    for row, point in ((rows[0], first), (rows[-1], last)):
+        assert row[1:3] == [
+            str(point["games"]), f"{fixed(point['mean'])} ± {fixed(2 * point['deviation'])}",
+        ]  # fmt: skip
+    (newest,) = world.store.bots.versions("mine", limit=1)
+    assert last["mean"] == newest.results[players or 0].rating.mean
+    (drawn,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "plot"]
+    assert drawn["role"] == "img"
+    assert "± " in str(drawn["aria-label"])
+    assert [attributes.get("class") for tag, attributes in page.tags].count("mean") >= len(played)
+
+
+def test_opponents_are_told_with_what_is_expected(world: World, visitor: TestClient) -> None:
+    """The page and the API agree with each other, and with the ratings; a game leads to those together."""
+    told = visitor.get("/api/v1/bots/mine/opponents").json()
+    assert told["next"] is None
+    ratings = {each.bot: Rating(each.mean, each.deviation) for each in world.store.reads.leaderboard()}
+    page = page_of(visitor)
+    rows = tables(page)["opponents"][1:]
+    assert [row[0] for row in rows] == [each["bot"] for each in told["opponents"]]
+    assert {row[0] for row in rows} == {"other", "greedy", "random"}
+    for row, each in zip(rows, told["opponents"], strict=True):
+        assert each["expected"] == expected(ratings["mine"], ratings[each["bot"]])
+        assert each["games"] == each["ahead"] + each["behind"] + each["tied"]
+        assert each["share"] == each["ahead"] / (each["ahead"] + each["behind"])
+        counts = [str(each[name]) for name in ("games", "ahead", "behind", "tied")]
+        assert row[1:6] == [*counts, percent(each["share"])]
+        assert row[7] == percent(each["expected"])
+        assert f"{MINE}?opponent={each['bot']}#games" in page.links
+        together = tables(page_of(visitor, f"?opponent={each['bot']}"))["games"][1:]
+        assert len(together) == each["games"]
+        assert all(f"{each['bot']}@" in row[1] for row in together)
+
+
+def test_opponents_come_a_page_at_a_time(world: World, stable: Stable, visitor: TestClient) -> None:
+    """On the page and in the API, everybody once."""
+    names = [f"crowd-{number:02}" for number in range(OPPONENTS_A_PAGE)]
+    for version_id, name in zip(
+        add_bots(world.store, [(name, "house") for name in names]), names, strict=True
+    ):
+        play_set(world.store, [(stable.versions[2], version_id)], Rules(players=2), name=f"with-{name}")
+    page = page_of(visitor)
+    found = [row[0] for row in tables(page)["opponents"][1:]]
+    (more,) = [link for link in page.links if link.endswith("#opponents") and "opponents=" in link]
+    second = page_of(visitor, more.removeprefix(MINE).partition("#")[0])
+    found += [row[0] for row in tables(second)["opponents"][1:]]
+    assert sorted(found) == sorted([*names, "other", "greedy", "random"])
+    assert f"{MINE}#opponents" in second.links
+    first = visitor.get("/api/v1/bots/mine/opponents?limit=20").json()
+    assert first["next"] == "/api/v1/bots/mine/opponents?limit=20&offset=20"
+    rest = visitor.get(first["next"]).json()
+    assert [each["bot"] for each in first["opponents"] + rest["opponents"]] == found
+
+
+def test_nobody_has_met_a_bot_that_is_disqualified(world: World, visitor: TestClient) -> None:
+    """Its games are none, for it and for others."""
+    disqualify(world.store, "other", "why")
+    told = visitor.get("/api/v1/bots/mine/opponents").json()["opponents"]
+    assert "other" not in {each["bot"] for each in told}
+    assert visitor.get("/api/v1/bots/other/opponents").json()["opponents"] == []
+
+
+def test_what_was_left_empty_in_the_form_filters_nothing(visitor: TestClient) -> None:
+    """As a browser sends it; what was filled in stays in the form."""
+    everything = tables(page_of(visitor))["games"]
+    sent = "?opponent=&version=&players=&place=&min=&max=&fault="
+    assert tables(page_of(visitor, sent))["games"] == everything
+    page = page_of(visitor, sent.replace("place=", "place=1").replace("opponent=", "opponent=other"))
+    games = tables(page)["games"][1:]
+    assert 0 < len(games) < len(everything)
+    assert all(row[1].startswith("1 mine@") and "other@" in row[1] for row in games)
+    assert ("option", {"value": "1", "selected": None}) in page.tags
+    assert any(attributes.get("value") == "other" and tag == "input" for tag, attributes in page.tags)
+    assert f"{MINE}#games" in page.links
+
+
+@pytest.mark.parametrize(
+    "query", ["min=999", "opponent=nobody-there", "players=5&fault=yes", "version=3&place=5"]
+)
+def test_what_no_game_is_like_is_said(visitor: TestClient, query: str) -> None:
+    """With a way back."""
+    answer = visitor.get(f"{MINE}?{query}")
+    assert "No game is like that" in answer.text
+    assert f"{MINE}#games" in Page(answer.text).links
+
+
+def test_cards_are_compared_with_everybody(visitor: TestClient) -> None:
+    """A row a kind, with shares of what it had."""
+    rows = tables(page_of(visitor))["cards"][1:]
+    assert {"Wasabi", "Chopsticks", "Pudding"} < {row[0] for row in rows}
+    assert all(row[2].endswith("%") and row[3].endswith("%") for row in rows)
+    assert all(int(row[1]) > 0 for row in rows)
+
+
+def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> None:
+    """The newest first, by kind, each with its decision; whoever had none has none."""
+    page = page_of(visitor)
+    rows = tables(page)["faults"][1:]
+    games = world.store.histories.records("mine", 10, faulty=True)
+    assert [row[0] for row in rows] == [str(game.number) for game in games]
+    first = games[0]
+    found = [link for link in page.links if link.startswith(f"/games/{first.game}/")]
+    own = [step[first.seat] for step in first.record.steps]
+    assert len(found) == sum(decision is not None and decision.fault is not None for decision in own)
+    assert all(visitor.get(link).status_code == 200 for link in found)
+    assert f"{MINE}?fault=yes#games" in page.links
+
+
+def test_the_queue_is_told(world: World, stable: Stable, visitor: TestClient) -> None:
+    """Where matches wait, and where none does."""
+    assert "No match with it waits" in visitor.get(MINE).text
+    world.store.writes.add_set(new_set("q1", stable.house))
+    world.store.writes.add_set(new_set("q2", (stable.versions[2], stable.other)))
+    text = " ".join(visitor.get(MINE).text.split())
+    assert "<b>2</b> matches with it wait, <b>2</b> matches before the first" in text
+
+
+def test_a_bot_without_a_game_has_a_page(world: World, visitor: TestClient) -> None:
+    """Which says so everywhere."""
+    add_bots(world.store, [("newcomer", "house")])
+    text = visitor.get("/bots/newcomer").text
+    for said in ("No rated games yet", "Nobody yet", "No games yet", "decided nothing yet", "never had one"):
+        assert said in text
+    assert visitor.get("/api/v1/bots/newcomer/opponents").json()["opponents"] == []
+    assert len(visitor.get("/api/v1/bots/newcomer/ratings").json()["ratings"]) == 1
+    for path in ("ratings", "opponents"):
+        assert visitor.get(f"/api/v1/bots/nobody-there/{path}").status_code == 404
