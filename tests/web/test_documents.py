@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from arena.shared import shared_folder
 from tests.docs.documents import DOCS, ROOT
 from tests.web.html import Page
-from web.documents import open_shelf
+from web.documents import Chapter, open_shelf
 from web.documents.catalogue import CHAPTERS, FILES, address_of
 from web.documents.markdown import Document, render
 from web.documents.shelf import read_shelf, resolve
@@ -99,24 +99,15 @@ def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
     assert {"limits", "challenges", "at-home-first"} <= set(page.ids)
 
 
-def test_the_pages_of_a_chapter_follow_each_other(client: TestClient) -> None:
+@pytest.mark.parametrize("chapter", open_shelf().chapters, ids=lambda chapter: chapter.title)
+def test_the_pages_of_a_chapter_follow_each_other(client: TestClient, chapter: Chapter) -> None:
     """The first has nothing before it, the last nothing after it."""
-    paths = next(paths for _, paths in CHAPTERS if "docs/api.md" in paths)
-    addresses = [address_of(path) for path in paths]
-    assert len(addresses) > 2
-    rels = {
-        address: {
-            attributes["rel"]: attributes["href"]
-            for _, attributes in Page(client.get(address).text).tags
-            if attributes.get("rel") in {"prev", "next"}
-        }
-        for address in addresses
-    }
-    before, after = (None, *addresses[:-1]), (*addresses[1:], None)
-    assert rels == {
-        address: {rel: other for rel, other in (("prev", first), ("next", last)) if other}
-        for address, first, last in zip(addresses, before, after, strict=True)
-    }
+    addresses = [page.address for page in chapter.pages]
+    assert len(addresses) > 1
+    for address, before, after in zip(addresses, [None, *addresses], [*addresses[1:], None], strict=False):
+        tags = [attributes for _, attributes in Page(client.get(address).text).tags]
+        ways = {attributes["rel"]: attributes["href"] for attributes in tags if "rel" in attributes}
+        assert (ways.get("prev"), ways.get("next")) == (before, after)
 
 
 @pytest.mark.parametrize("name", FILES)
