@@ -14,7 +14,6 @@ from starlette.exceptions import HTTPException
 from arena.store import StoreError
 from web.answers import answer
 from web.caller import Callers
-from web.headers import FRESH, SECURITY_HEADERS
 from web.problems import Problem
 
 _log: Final = logging.getLogger(__name__)
@@ -75,11 +74,9 @@ async def _no_store(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, _: Exception) -> Response:
-    # The outermost layer answers this one, outside of the headers' middleware. It also logs the error.
-    made = answer(
+    # The framework's outermost layer answers this one, and logs the error.
+    return answer(
         request,
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "The arena failed to make this page. It is not your fault; its log has the details.",
     )
-    made.headers.update(SECURITY_HEADERS | {"Cache-Control": FRESH})
-    return made

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from arena.accounts import Scope
 from arena.settings import RegistrationMode
 from arena.store import Role
 from tests.accounts.world import PASSWORD, World
 from tests.web.html import Page
-from tests.web.people import HTTP, HTTPS, browser, logged_in
+from tests.web.people import HTTP, HTTPS, browser, logged_in, program, token
 from web.cookies import PLAIN_NAME, SECURE_NAME
 
 FORM = {"name": "ann", "password": PASSWORD}
@@ -214,6 +215,29 @@ def test_too_much_is_not_read(world: World) -> None:
     """A form is small; what is larger is refused before it is taken in."""
     answer = browser(world).post("/login", data={"name": "ann", "password": "x" * 100_000})
     assert answer.status_code == 413
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "too large" in answer.text
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_what_is_too_large_is_a_problem_like_all_others(world: World, *, chunked: bool) -> None:
+    """Announced or not, the answer is a document with our headers, and not the framework's own text."""
+    secret = token(world, world.add("ann"), {Scope.TOKENS})
+    content = b" " * 100_000
+    answer = program(world, secret).post(
+        "/api/v1/account/tokens", content=iter([content]) if chunked else content
+    )
+    assert (answer.status_code, answer.json()["status"], answer.json()["hint"]) == (413, 413, "Send less.")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert answer.headers["cache-control"] in {"no-cache", "no-store"}
+
+
+def test_nobody_is_sent_to_the_host_that_a_request_names(world: World) -> None:
+    """An address with a slash too many is not there; a redirect of the framework's would go to that host."""
+    for path in ("/login/", "/api/v1/leaderboard/"):
+        answer = browser(world).get(path, headers={"Host": "elsewhere.example"})
+        assert (answer.status_code, "location" in answer.headers) == (404, False), path
 
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/account"])

@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.accounts import Scope
+from arena.intake.limits import DEFAULT_LIMITS
 from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.store import KnownAccount, NewAuditEntry, NewVersion
 from tests.accounts.world import World
@@ -121,6 +122,18 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
     assert "100 of 135000 bytes came" in answer.json()["detail"]
     assert list(world.uploads.iterdir()) == []
+
+
+def test_what_no_kind_may_have_is_refused_by_the_arena(world: World, ann: KnownAccount) -> None:
+    """At its announcement, before a byte is read, with the limit in the words and our headers."""
+    answer = sender(world, ann).put(
+        "/api/v1/bots/mine/submissions?kind=image",
+        content=FILE[:100],
+        headers={"Content-Length": str(1 << 40)},
+    )
+    assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
+    assert f"may have {DEFAULT_LIMITS.archive_bytes} bytes" in answer.json()["detail"]
+    assert "content-security-policy" in answer.headers
 
 
 def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount) -> None:
