@@ -12,7 +12,7 @@ from arena.shared import shared_folder
 from tests.docs.documents import DOCS, ROOT
 from tests.web.html import Page
 from web.documents import Chapter, open_shelf
-from web.documents.catalogue import CHAPTERS, FILES, address_of
+from web.documents.catalogue import CHAPTERS, FILES
 from web.documents.markdown import Document, render
 from web.documents.shelf import read_shelf, resolve
 
