@@ -3,10 +3,11 @@
 Fills an SQLite store in a few minutes, for measuring what pages cost after years. The log of the ladder and
 all that follows from it (ratings, changes, curves, meetings, highlights) are written by the store's own code,
 in large portions and with a rating step that costs next to nothing. So all of it agrees, but the ratings are
-not those that a rebuild would find. The newest games are played, checked and recorded like any other.
+not those that a rebuild would find. The first and the newest games are played, checked and recorded like any
+other; those of a few bots that are watched have the record and the replay of a first one with so many seats.
 
-Not made: records and replays of all but the newest games, which are as long as the index pages need and say
-nothing; what bots printed; accounts and submissions; statistics of cards of all but the newest games.
+Not made: records and replays of the other games, of which there is a filler; what bots printed; accounts and
+submissions; statistics of cards of all but the games that were played.
 """
 
 import argparse
@@ -14,14 +15,14 @@ import math
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 
 from arena.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
 from arena.matchmaking import seatings
@@ -42,8 +43,12 @@ _REAL: Final = 60
 _NEAR: Final = 60
 """Bots meet those that are at most so many ranks away."""
 _HOUSE: Final = 20
+_PLAYERS: Final = (2, 3, 4, 5)
+_FIRST: Final = _PLAYERS * 3
+"""Players of the first matches, in which the first bots meet: so some have more games than a page shows."""
 _FAULTY: Final = 0.01
-_FILLER: Final = "x" * 900
+_WATCHED: Final = 50
+"""One in so many bots is watched."""
 _REPORT: Final = encode(SeatReport(image="sha256:0", runtime="docker/runc", limits=()))
 _WORDS: Final = ("wasabi", "maki", "tempura", "sashimi", "nigiri", "dumpling", "pudding", "chopstick", "soy")
 
@@ -55,8 +60,8 @@ class Crowd:
     """What is made.
 
     Attributes:
-        bots: How many.
-        games: How many.
+        bots: How many, five or more.
+        games: How many; a few more, to end with a whole set.
         days: Over which the games are spread, up to now.
     """
 
@@ -72,6 +77,22 @@ class _Seated:
     number: int
     bots: tuple[int, ...]
 
+    @property
+    def id(self) -> str:
+        """Of the set."""
+        return f"crowd-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What is kept of a game."""
+
+    record: bytes
+    replay: str
+
+
+_FILLER: Final = _Sample(b"{}", "x" * 900)
+
 
 def fill(file: Path, crowd: Crowd) -> None:
     """Make a store in a file that isn't there yet."""
@@ -83,33 +104,51 @@ def fill(file: Path, crowd: Crowd) -> None:
         begin = now - timedelta(days=crowd.days)
         with database.write() as connection:
             _add_bots(connection, crowd.bots, begin)
-        written = 0
-        for portion in _portions(crowd, dice):
+        for players in _FIRST:
+            _play_one(store, dice, range(players), begin)
+        with database.read() as connection:
+            samples = _samples(connection)
+        written = 2 * len(_FIRST)
+        for portion in _portions(crowd.bots, crowd.games - written - _REAL, dice):
             with database.write() as connection:
-                share = written / max(1, crowd.games)
-                written += _play(connection, portion, dice, begin + (now - begin) * share)
+                at = begin + (now - begin) * (written / crowd.games)
+                written += _play(connection, portion, samples, dice, at)
         database.close()
-        play_for_real(store, dice, crowd.bots, min(_REAL, crowd.games), now)
+        play_for_real(store, dice, crowd.bots, _REAL, now)
+
+
+def is_watched(bot: str) -> bool:
+    """Return whether the games of the bot of this name can be looked into."""
+    return int(bot.rpartition("-")[2]) % _WATCHED == 0
 
 
 def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
-    """Let some bots play so many games, match by match, as the arena does."""
-    for number in range(math.ceil(games / 2)):
-        versions = [bot + 1 for bot in _near(dice, bots, dice.randint(2, min(5, bots)))]
-        new = NewSet(
-            id=f"{ended:%H%M%S%f}-{number}-{dice.getrandbits(32):x}",
-            rules=Rules(players=len(versions)),
-            seeds=tuple(dice.randbytes(16).hex() for _ in range(2)),
-            seatings=(tuple(versions),),
-            clock=Clock(),
-            limits=Limits(),
-            runtime=RuntimeName.DOCKER,
-            created=ended,
-        )
-        store.writes.add_set(new)
-        claim = store.writes.claim(ended, RuntimeName.DOCKER)
-        if claim is None or not store.writes.record(played(claim, dice, ended)):
-            raise RuntimeError("the store did not take a match")
+    """Let some bots play so many games, two a match, as the arena does."""
+    for _ in range(math.ceil(games / 2)):
+        _play_one(store, dice, _near(dice, bots, dice.choice(_PLAYERS)), ended)
+
+
+def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: datetime) -> None:
+    new = NewSet(
+        id=f"played-{dice.getrandbits(64):x}",
+        rules=Rules(players=len(bots)),
+        seeds=tuple(dice.randbytes(16).hex() for _ in range(2)),
+        seatings=(tuple(bot + 1 for bot in bots),),
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+        created=ended,
+    )
+    store.writes.add_set(new)
+    claim = store.writes.claim(ended, RuntimeName.DOCKER)
+    if claim is None or not store.writes.record(played(claim, dice, ended)):
+        raise RuntimeError("the store did not take a match")
+
+
+def _samples(connection: Connection) -> dict[int, _Sample]:
+    """Return the first game of each number of players."""
+    rows = connection.execute(select(Game.players, Game.record, Game.replay).order_by(Game.number.desc()))
+    return {row.players: _Sample(row.record, row.replay) for row in rows}
 
 
 def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
@@ -144,16 +183,15 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
         ladder.append(connection, log[first : first + _PORTION], numbers.games)
 
 
-def _portions(crowd: Crowd, dice: random.Random) -> Iterator[list[_Seated]]:
+def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
     """Draw sets until there are enough games, some thousand games at a time."""
     portion: list[_Seated] = []
-    games = number = 0
-    left = crowd.games - min(_REAL, crowd.games)
+    games, number = 0, len(_FIRST)
     while left > 0:
-        bots = _near(dice, crowd.bots, dice.randint(2, min(5, crowd.bots)))
-        portion.append(_Seated(number := number + 1, tuple(bots)))
-        games += DEALS * len(bots)
-        left -= DEALS * len(bots)
+        seated = _near(dice, bots, dice.choice(_PLAYERS))
+        portion.append(_Seated(number := number + 1, tuple(seated)))
+        games += DEALS * len(seated)
+        left -= DEALS * len(seated)
         if games >= _PORTION or left <= 0:
             yield portion
             portion, games = [], 0
@@ -165,7 +203,13 @@ def _near(dice: random.Random, bots: int, count: int) -> list[int]:
     return dice.sample(range(first, min(bots, first + _NEAR)), count)
 
 
-def _play(connection: Connection, portion: Sequence[_Seated], dice: random.Random, at: datetime) -> int:
+def _play(
+    connection: Connection,
+    portion: Sequence[_Seated],
+    samples: Mapping[int, _Sample],
+    dice: random.Random,
+    at: datetime,
+) -> int:
     """Write sets with their matches, games and ratings; return how many games that were."""
     numbers = ladder.lock(connection)
     rows: dict[type, list[Row]] = {kind: [] for kind in (MatchSet, Match, MatchSeat, Game, GameSeat)}
@@ -173,7 +217,9 @@ def _play(connection: Connection, portion: Sequence[_Seated], dice: random.Rando
     for seated in portion:
         rows[MatchSet].append(_set_row(seated, at))
         for position, bots in enumerate(seatings(seated.bots)):
-            match = f"crowd-{seated.number}-{position}"
+            match = f"{seated.id}-{position}"
+            is_seen = any(bot % _WATCHED == 0 for bot in bots)
+            sample = samples[len(bots)] if is_seen else _FILLER
             rows[Match].append(_match_row(match, seated, position, at))
             rows[MatchSeat] += [
                 {"match_id": match, "seat": seat, "version_id": bot + 1, "report": _REPORT, "stderr": b""}
@@ -184,7 +230,18 @@ def _play(connection: Connection, portion: Sequence[_Seated], dice: random.Rando
                 number = numbers.games + len(log) + 1
                 seats = _seats(number, bots, dice)
                 rows[GameSeat] += seats
-                rows[Game].append(_game_row(number, match, deal, len(bots), at))
+                rows[Game].append(
+                    {
+                        "number": number,
+                        "id": f"{match}-{deal}",
+                        "match_id": match,
+                        "position": deal,
+                        "players": len(bots),
+                        "ended": at,
+                        "replay": sample.replay,
+                        "record": sample.record,
+                    }
+                )
                 log.append(_logged(numbers.events + len(log) + 1, number, seats, at))
     for kind, made in rows.items():
         connection.execute(insert(kind), made)
@@ -242,7 +299,7 @@ def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> Logg
 def _set_row(seated: _Seated, at: datetime) -> Row:
     return {
         "number": seated.number,
-        "id": f"crowd-{seated.number}",
+        "id": seated.id,
         "players": len(seated.bots),
         "pass_both_ways": False,
         "soy_sauce": False,
@@ -277,19 +334,6 @@ def _match_row(match: str, seated: _Seated, position: int, at: datetime) -> Row:
         "voids": 0,
         "started": at,
         "ended": at,
-    }
-
-
-def _game_row(number: int, match: str, deal: int, players: int, at: datetime) -> Row:
-    return {
-        "number": number,
-        "id": f"{match}-{deal}",
-        "match_id": match,
-        "position": deal,
-        "players": players,
-        "ended": at,
-        "replay": _FILLER,
-        "record": b"{}",
     }
 
 

@@ -1,0 +1,262 @@
+"""``python -m benchmarks.pages``: does every page answer as soon after a million games as after a hundred?
+
+Makes two stores (:mod:`benchmarks.crowd`) unless they are named, serves each with a site of one process, and
+asks for all public pages and lists, one store after the other in turn, so that what else the machine does
+falls on both. All the while matches are recorded in both. Ends with 1 where a goal was missed.
+"""
+
+import argparse
+import http.client
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Final
+from urllib.parse import urlsplit
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from arena.store import open_store
+from benchmarks.crowd import Crowd, fill, is_watched, play_for_real
+from benchmarks.machine import describe_machine
+
+SMALL: Final = Crowd(bots=100, games=100)
+LARGE: Final = Crowd(bots=10_000, games=1_000_000)
+
+RATIO: Final = 2.0
+"""A page of the large store takes at most so many times as long as the same of the small one."""
+P99_SECONDS: Final = 0.05
+"""Of the leaderboard, on the large store, while games are recorded."""
+BYTES: Final = 100_000
+"""Of a page, before pictures."""
+
+_BOARD: Final = "/leaderboard"
+_AT_ONCE: Final = 10
+"""Requests for a page of one store before it is the other one's turn."""
+_EVERY_SECONDS: Final = 0.5
+"""Between two matches that are recorded."""
+_PERCENT: Final = 100
+
+
+@dataclass(slots=True)
+class Site:
+    """A store with its site.
+
+    Attributes:
+        url: Where the site is.
+        paths: Of the pages, by what they are.
+    """
+
+    url: str
+    paths: dict[str, str]
+    _connection: http.client.HTTPConnection = field(init=False)
+
+    def __post_init__(self) -> None:
+        address = urlsplit(self.url)
+        self._connection = http.client.HTTPConnection(address.hostname or "", address.port)
+
+    def ask(self, path: str) -> tuple[float, int]:
+        """Return how many seconds a page took, and how many bytes it has."""
+        begin = time.perf_counter()
+        self._connection.request("GET", path)
+        answer = self._connection.getresponse()
+        body = answer.read()
+        took = time.perf_counter() - begin
+        if answer.status != http.client.OK:
+            sys.exit(f"{self.url}{path} answers {answer.status}: {body[:200].decode(errors='replace')}")
+        return took, len(body)
+
+
+@dataclass(slots=True)
+class Timed:
+    """What a page took, in seconds, on one store."""
+
+    seconds: list[float] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def middle(self) -> float:
+        """The median."""
+        return median(self.seconds)
+
+    @property
+    def p99(self) -> float:
+        """What one in a hundred took longer than."""
+        return quantiles(self.seconds, n=_PERCENT)[-1]
+
+
+def main() -> int:
+    """Measure and print."""
+    arguments = _parser().parse_args()
+    with ExitStack() as stack:
+        folders = [
+            named or _made(stack, crowd)
+            for named, crowd in ((arguments.small, SMALL), (arguments.large, LARGE))
+        ]
+        sites = [stack.enter_context(_served(folder)) for folder in folders]
+        machine = describe_machine("none")
+        _measure(sites, 1)  # what is read once is not what is measured
+        for folder in folders:
+            stack.enter_context(_written(folder))
+        timed = _measure(sites, arguments.requests)
+    return _report(machine, timed)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description="Measure all pages.")
+    parser.add_argument("--requests", type=int, default=200, help="for each page, on each store")
+    parser.add_argument("--small", type=Path, metavar="FOLDER", help="of benchmarks.crowd; made if not named")
+    parser.add_argument("--large", type=Path, metavar="FOLDER", help="likewise; takes minutes to make")
+    return parser
+
+
+def _made(stack: ExitStack, crowd: Crowd) -> Path:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kaiten-pages-")))
+    fill(folder / "arena.sqlite3", crowd)
+    return folder
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[Site]:
+    """Start a site and say what is to be asked of it."""
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "web", "--data-dir", str(folder), "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"ARENA_DATA_DIR": str(folder)},
+    ) as process:
+        try:
+            for line in process.stderr or ():
+                if line.startswith("The site is at "):
+                    yield Site(line.split()[-1].rstrip("/"), paths(folder))
+                    return
+            sys.exit("the site did not start")
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def paths(folder: Path) -> dict[str, str]:
+    """Return the pages and lists that everybody may see, each with the address of one such."""
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        newest = store.reads.games(limit=1)[0]
+        board = store.reads.leaderboard()
+    first = max((line for line in board if is_watched(line.bot)), key=lambda line: line.games).bot
+    game, bot = f"/games/{newest.game}", f"/bots/{first}"
+    old = newest.number // 2 + 1
+    return {
+        "front page": "/",
+        "leaderboard": _BOARD,
+        "leaderboard, 3 players": f"{_BOARD}?players=3",
+        "leaderboard, page 2": f"{_BOARD}?page=2",
+        "leaderboard, without the house": f"{_BOARD}?house=without",
+        "leaderboard, one author searched": f"{_BOARD}?search={board[len(board) // 2].author}",
+        "leaderboard as CSV": f"{_BOARD}.csv?limit=50",
+        "badge": f"{bot}/badge.svg",
+        "games": "/games",
+        "games, older": f"/games?before={old}",
+        "game": game,
+        "a turn of a game": f"{game}/2/3",
+        "a game's frames": f"{game}/frames.json",
+        "replay": f"{game}/replay.json",
+        "bot": bot,
+        "cards": "/cards",
+        "status": "/status",
+        "documents": "/docs",
+        "API: leaderboard": "/api/v1/leaderboard?limit=50",
+        "API: games": "/api/v1/games",
+        "API: games, older": f"/api/v1/games?before={old}",
+        "API: games of a bot": f"/api/v1/games?bot={first}",
+        "API: game": f"/api/v1{game}",
+        "API: bots": "/api/v1/bots",
+        "API: bot": f"/api/v1{bot}",
+        "API: versions": f"/api/v1{bot}/versions",
+        "API: status": "/api/v1/status",
+    }
+
+
+@contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    """Record matches in a store, from another process, all the while."""
+    stop = multiprocessing.Event()
+    process = multiprocessing.Process(target=_write, args=(folder, stop))
+    process.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        process.join()
+
+
+def _write(folder: Path, stop: Event) -> None:
+    dice = random.Random()  # noqa: S311 - other games each time
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        bots = store.reads.totals().bots
+        while not stop.wait(_EVERY_SECONDS):
+            play_for_real(store, dice, bots, 2, datetime.now(UTC))
+
+
+def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
+    """Ask for every page of every site so many times; return what that took, by page, one entry a site."""
+    timed = {name: [Timed() for _ in sites] for name in sites[0].paths}
+    for begun in range(0, requests, _AT_ONCE):
+        for name, of_sites in timed.items():
+            _tell(f"{begun} of {requests}: {name}")
+            for site, times in zip(sites, of_sites, strict=True):
+                for _ in range(min(_AT_ONCE, requests - begun)):
+                    took, times.size = site.ask(site.paths[name])
+                    times.seconds.append(took)
+    return timed
+
+
+def _report(machine: dict[str, str], timed: dict[str, list[Timed]]) -> int:
+    """Print a table, and return 1 where a goal was missed."""
+    console = Console(highlight=False)
+    console.width = max(console.width, 110)
+    console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("ms")
+    for heading in ("bytes", "small p50", "p99", "large p50", "p99", "large / small"):
+        table.add_column(heading, justify="right")
+    for name, (small, large) in timed.items():
+        numbers = (1000 * each for each in (small.middle, small.p99, large.middle, large.p99))
+        ratio = large.middle / small.middle
+        table.add_row(name, f"{large.size:,}", *(f"{number:.1f}" for number in numbers), f"{ratio:.2f}x")
+    console.print(table)
+    missed = list(_missed(timed))
+    for text in missed:
+        console.print(f"missed: {text}")
+    return 1 if missed else 0
+
+
+def _missed(timed: dict[str, list[Timed]]) -> Iterator[str]:
+    for name, (small, large) in timed.items():
+        if large.middle > RATIO * small.middle:
+            yield f"{name} takes more than {RATIO:.0f} times as long on the large store"
+        if name.startswith("leaderboard") and large.p99 >= P99_SECONDS:
+            yield f"one in a hundred of {name} takes {1000 * P99_SECONDS:.0f} ms or longer"
+        if large.size >= BYTES and not name.startswith("API"):
+            yield f"{name} has {large.size:,} bytes"
+
+
+def _tell(what: str) -> None:
+    """Say on a terminal what is measured now."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\033[K{what}")
+        sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
