@@ -37,16 +37,23 @@ def _demo(settings: Settings, *, once: bool) -> None:
         check_port(settings)
     with open_arena(settings) as arena:
         prepare(arena, settings.sandbox)
-        arena.ladder.ensure_round()
-        with _Bar(arena.ladder.waiting()) as bar, playing(arena, bar) as coordinator:
-            coordinator.run(lambda: False)
-        if coordinator.stopped:
-            raise KeyboardInterrupt
-        print_board(arena.store.reads.leaderboard(), "Leaderboard")
+        # Where there are games already, those who follow them wait for the site and not for a round.
+        put_aside = _play_round(arena) if once or not arena.store.reads.totals().games else 0
         if not once:
             _serve(settings, arena)
-        elif bar.quarantined:
-            fail(f"{bar.quarantined} matches were put aside for faults of the arena, see above", WRONG)
+        elif put_aside:
+            fail(f"{put_aside} matches were put aside for faults of the arena, see above", WRONG)
+
+
+def _play_round(arena: Arena) -> int:
+    """Play a round, print the leaderboard, and return how many matches were put aside."""
+    arena.ladder.ensure_round()
+    with _Bar(arena.ladder.waiting()) as bar, playing(arena, bar) as coordinator:
+        coordinator.run(lambda: False)
+    if coordinator.stopped:
+        raise KeyboardInterrupt
+    print_board(arena.store.reads.leaderboard(), "Leaderboard")
+    return bar.quarantined
 
 
 def _serve(settings: Settings, arena: Arena) -> None:

@@ -86,8 +86,8 @@ class Coordinator:
         """Play until there is nothing left, or :meth:`stop` is called.
 
         Args:
-            refill: Called when no match waits; adds some, unless the ladder is paused, and returns True.
-                False where that was all.
+            refill: Called when no match waits, or only such that are not rated. It adds some, unless the
+                ladder is paused, and returns True; False where that was all.
 
         Raises:
             ArenaTrouble: Match after match fails for a fault of the arena. What waits goes on waiting.
@@ -99,9 +99,9 @@ class Coordinator:
                         f"{self._voids.count} matches in a row failed for faults of the arena, so it "
                         "stops; see above, mend that, and start it again"
                     )
-                if not self._dispatch():
+                if not self._dispatch(refill):
                     if refill():
-                        self._dispatch()
+                        self._dispatch(refill)
                     elif not self._running:
                         return
                 self._collect()
@@ -117,7 +117,7 @@ class Coordinator:
         self._launcher.stop()
         self._done.put(None)
 
-    def _dispatch(self) -> bool:
+    def _dispatch(self, refill: Callable[[], bool]) -> bool:
         """Start matches while there are slots, and tell whether one waits for a slot."""
         while not self.stopped:
             self._next = self._next or self._store.writes.claim(
@@ -129,8 +129,15 @@ class Coordinator:
             if slots is None:
                 return True
             self._submit(self._next, slots)
-            self._next = None
+            rated, self._next = self._next.rated, None
+            if not rated and not self._rated_wait():
+                refill()  # so that the ladder has its turn, however much else is asked for
         return False
+
+    def _rated_wait(self) -> bool:
+        return bool(
+            self._store.reads.waiting(self._runtime, house_only=self._gate.house_only, rated_only=True)
+        )
 
     def _submit(self, claim: Claim, slots: tuple[int, ...]) -> None:
         limits = claim.spec.limits

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, exists, func, insert, or_, select, updat
 from sqlalchemy.exc import IntegrityError
 
 from arena.store import audit, ladder, revisions, submissions
-from arena.store.bot_models import Bot, BotVersion
+from arena.store.bot_models import Bot, BotState, BotVersion
 from arena.store.errors import LastOperator, NameTaken
 from arena.store.models import Challenge, Game, GameSeat, Match, MatchSeat
 from arena.store.people_models import Account
@@ -123,6 +123,11 @@ def delete(connection: Connection, account: int, pseudonym: str, at: datetime) -
     bots = connection.execute(select(Bot.id, Bot.author).where(its)).all()
     revisions.changed(connection, its)
     connection.execute(update(Bot).where(its).values(author=pseudonym))
+    connection.execute(
+        update(Bot)
+        .where(Bot.account_id == account, Bot.state != BotState.DISQUALIFIED)
+        .values(state=BotState.RETIRED, reason="its author's account was deleted", since=at)
+    )
     for author in {bot.author for bot in bots}:
         _rename_in_replays(connection, [bot.id for bot in bots if bot.author == author], author, pseudonym)
     submissions.rename(connection, account, name, pseudonym, at)

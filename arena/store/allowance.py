@@ -53,14 +53,22 @@ def find(connection: Connection, author: str, account: int | None, quota: Quota,
 
 def _check_name(connection: Connection, bot: str, author: str, account: int | None) -> None:
     known = known_bots.find(connection, bot)
+    if known is None:
+        versions.check_spelling(connection, bot)
     if known is not None and (known.author, known.house, known.account) != (author, False, account):
         raise BotTaken(f"the name {bot} belongs to a bot of {known.author}: choose another")
     if known is not None and known.state is BotState.DISQUALIFIED:
         raise BotDisqualified(versions.disqualified(bot, known.reason))
     other = connection.execute(
         select(Submission.author)
-        .where(Submission.bot == bot, text(ON_ITS_WAY))
-        .where(or_(Submission.author != author, Submission.account_id.is_distinct_from(account)))
+        .where(func.lower(Submission.bot) == bot.lower(), text(ON_ITS_WAY))
+        .where(
+            or_(
+                Submission.bot != bot,
+                Submission.author != author,
+                Submission.account_id.is_distinct_from(account),
+            )
+        )
         .limit(1)
     ).scalar_one_or_none()
     if other is not None:

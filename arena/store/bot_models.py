@@ -37,7 +37,7 @@ class Bot(Base):
     ``author`` is shown. ``account_id`` owns it: none where it is the house's, or was added by an operator.
     ``revision`` is that of the ladder when last something changed that a leaderboard shows of it.
     ``state`` is a :class:`BotState`, ``reason`` why, ``since`` when it last changed; none for
-    one that was never anything but active.
+    one that was never anything but active. Games before ``forgiven`` don't bench it again.
     """
 
     __tablename__ = "bot"
@@ -55,6 +55,7 @@ class Bot(Base):
     state: Mapped[Name] = mapped_column(default="active")
     reason: Mapped[Reason | None]
     since: Mapped[Moment | None]
+    forgiven: Mapped[Moment | None]
     revision: Mapped[Number] = mapped_column(default=0, index=True)
 
 

@@ -127,7 +127,7 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
         ).one_or_none()
         if bot is None:
             continue
-        last = _last_taken_over(connection, version, bot.since)
+        last = _last_taken_over(connection, version, bot.forgiven)
         if keeps_failing(last):
             _write(connection, bot.id, BotState.BENCHED, reason(last, trouble), at)
             benched[bot.id] = bot.name

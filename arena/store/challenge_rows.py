@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, func, insert, select
+from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.store import ladder, quotas, sets
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.errors import QuotaReached
 from arena.store.matches import NewSet
-from arena.store.models import Challenge, Match, MatchKind, MatchSeat, MatchSet, MatchState
+from arena.store.models import OPEN, Challenge, Match, MatchKind, MatchSeat, MatchSet, MatchState
 from arena.store.submission_models import UnratedGame
+
+MOST_OPEN: Final = 3
+"""Challenges of one account that may wait or be played at a time."""
 
 _DAY: Final = timedelta(days=1)
 
@@ -87,7 +90,7 @@ def add(connection: Connection, new: NewChallenge, *, most_a_day: int) -> None:
         most_a_day: How many an account may ask for within 24 hours, where nothing else was set for it.
 
     Raises:
-        QuotaReached: It would be too much.
+        QuotaReached: It would be too much, within a day or at a time.
         ValueError: A version that isn't there.
     """
     ladder.lock(connection)  # so that nobody else is counted at the same time
@@ -103,6 +106,12 @@ def add(connection: Connection, new: NewChallenge, *, most_a_day: int) -> None:
             f"you have asked for {today} challenges within a day, and {most} is the most: "
             "ask for the next one tomorrow"
         )
+    # Rated games wait behind the challenges that were asked for before them: a few at a time, then.
+    if (open_ones := _open(connection, new.account)) >= MOST_OPEN:
+        raise QuotaReached(
+            f"{open_ones} challenges of yours are still played, and {MOST_OPEN} at a time is the most: "
+            "ask for the next one when one of them is done"
+        )
     sets.add_set(connection, new.set, kind=MatchKind.CHALLENGE)
     number = select(MatchSet.number).where(MatchSet.id == new.set.id).scalar_subquery()
     connection.execute(
@@ -114,6 +123,15 @@ def add(connection: Connection, new: NewChallenge, *, most_a_day: int) -> None:
             created=new.set.created,
         )
     )
+
+
+def _open(connection: Connection, account: int) -> int:
+    """Return how many challenges of an account are not over."""
+    return connection.execute(
+        select(func.count(Challenge.id.distinct()))
+        .join(Match, Match.set_number == Challenge.set_number)
+        .where(Challenge.account_id == account, text(OPEN))
+    ).scalar_one()
 
 
 def find(connection: Connection, id_: str) -> KnownChallenge | None:

@@ -107,10 +107,12 @@ class Claim:
     Attributes:
         spec: For a worker; its ``attempt`` is the one that every later write must name.
         seats: In seat order.
+        rated: Whether its games are for the ladder.
     """
 
     spec: MatchSpec
     seats: tuple[ClaimedSeat, ...]
+    rated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,9 +58,21 @@ def place(connection: Connection, bot: str) -> QueuePlace:
     return QueuePlace(running=sum(map(bool, running)), waiting=sum(map(bool, due)), ahead=first)
 
 
-def waiting(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int:
-    """Return how many matches wait for this runtime, or only those without strangers' bots."""
-    mine = _playable(runtime, house_only=house_only).order_by(None).subquery()
+def waiting(
+    connection: Connection, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False
+) -> int:
+    """Return how many matches wait for this runtime.
+
+    Args:
+        connection: To the store.
+        runtime: How bots are run here.
+        house_only: Whether only those without strangers' bots are counted.
+        rated_only: Whether only those for the ladder are counted.
+    """
+    wanted = _playable(runtime, house_only=house_only).order_by(None)
+    if rated_only:
+        wanted = wanted.where(Match.kind == MatchKind.RATED)
+    mine = wanted.subquery()
     return connection.execute(select(func.count()).select_from(mine)).scalar_one()
 
 
@@ -91,11 +103,12 @@ def claim(
         update(Match)
         .where(Match.id == oldest, Match.state == MatchState.WAITING)
         .values(state=MatchState.RUNNING, attempt=Match.attempt + 1, started=at)
-        .returning(Match.spec, Match.attempt)
+        .returning(Match.spec, Match.attempt, Match.kind)
     ).one()
     return Claim(
         spec=replace(decode(row.spec, MatchSpec), attempt=row.attempt),
         seats=tuple(_claimed_seat(row) for row in connection.execute(_seated(oldest))),
+        rated=row.kind == MatchKind.RATED,
     )
 
 

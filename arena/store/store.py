@@ -107,10 +107,10 @@ class Reads:
         with self._database.read() as connection:
             return games.totals(connection)
 
-    def waiting(self, runtime: RuntimeName, *, house_only: bool = False) -> int:
-        """Return how many matches wait for this runtime, or only those without strangers' bots."""
+    def waiting(self, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False) -> int:
+        """Return how many matches wait for this runtime; only those of the house, or rated ones, if asked."""
         with self._database.read() as connection:
-            return queue.waiting(connection, runtime, house_only=house_only)
+            return queue.waiting(connection, runtime, house_only=house_only, rated_only=rated_only)
 
     def quarantined(self) -> int:
         """Return how many matches have been put aside for faults of the arena."""

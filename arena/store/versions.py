@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select, text, union, update
+from sqlalchemy import Connection, bindparam, case, func, insert, select, text, union, update
 
 from arena.rating import VersionStarted
 from arena.store import ladder, revisions
@@ -71,6 +71,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     numbers = ladder.lock(connection)  # also: two versions of one bot can't be made at once
     bot = connection.execute(select(Bot.__table__).where(Bot.name == new.bot)).one_or_none()
     if bot is None:
+        check_spelling(connection, new.bot)
         values = {
             "name": new.bot,
             "author": new.author,
@@ -117,6 +118,19 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     return version
 
 
+def check_spelling(connection: Connection, name: str) -> None:
+    """Make sure that no bot's name differs from this one in case alone.
+
+    Raises:
+        BotTaken: One does.
+    """
+    other = connection.execute(
+        select(Bot.name).where(func.lower(Bot.name) == name.lower(), Bot.name != name).limit(1)
+    ).scalar_one_or_none()
+    if other is not None:
+        raise BotTaken(f"the name {name} differs from that of the bot {other} in case alone: choose another")
+
+
 def playable(connection: Connection, bot: str, number: int) -> int | None:
     """Return the id of a version that may play: of no disqualified bot, with an image that is there."""
     return connection.execute(
@@ -128,9 +142,17 @@ def playable(connection: Connection, bot: str, number: int) -> int | None:
 
 
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
-    """Let this version of a bot play, whatever has kept the bot from playing."""
+    """Let this version of a bot play, whatever has kept the bot from playing.
+
+    What benched it is forgiven then, and only then: else who changes versions often would never be benched.
+    """
+    forgiven = case(
+        (Bot.state == BotState.BENCHED, bindparam(None, at, Bot.forgiven.type)), else_=Bot.forgiven
+    )
     connection.execute(
-        update(Bot).where(Bot.id == bot).values(playing=number, state=BotState.ACTIVE, reason=None, since=at)
+        update(Bot)
+        .where(Bot.id == bot)
+        .values(playing=number, state=BotState.ACTIVE, reason=None, since=at, forgiven=forgiven)
     )
     revisions.changed(connection, Bot.id == bot)
 

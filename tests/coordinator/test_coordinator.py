@@ -4,10 +4,10 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count, pairwise
 from pathlib import Path
@@ -21,8 +21,19 @@ from arena.launcher import Launcher, SlotPool
 from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.services import Chances, Ladder
-from arena.store import FinishedMatch, LadderChange, NewAuditEntry, NewVersion, Store, open_store
+from arena.store import (
+    FinishedMatch,
+    LadderChange,
+    NewAccount,
+    NewAuditEntry,
+    NewChallenge,
+    NewVersion,
+    Role,
+    Store,
+    open_store,
+)
 from tests.builders import host_report
+from tests.store.builders import new_set
 
 
 @dataclass
@@ -95,6 +106,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
     *,
     slots: SlotPool | None = None,
     gate: Gate | None = None,
+    refill: Callable[[], bool] = lambda: False,
 ) -> set[float]:
     """Play what waits for this runtime, and return the shares of a core that bots were given."""
     launcher = NotingLauncher(run_dir)
@@ -108,7 +120,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
             now=lambda: datetime.now(UTC),
             watcher=notes,
             gate=gate or Gate(),
-        ).run(lambda: False)
+        ).run(refill)
     return launcher.shares
 
 
@@ -278,3 +290,28 @@ def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> N
     play(store, run_dir, notes, gate=gate)
     assert "guest" in bots_of(notes.finished, store)
     assert store.reads.totals().matches_waiting == 0
+
+
+def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) -> None:
+    """While nothing but challenges waits, a set is drawn, and not only when they are all played."""
+    ladder = ladder_of(store)
+    versions = [candidate.version for candidate in store.reads.candidates()]
+    account = store.people.register(
+        NewAccount(name="ann", password="hash", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - no password
+    )
+    for id_ in ("c0", "c1", "c2"):
+        wanted = replace(new_set(id_, versions, deals=1), runtime=RuntimeName.PROCESS)
+        challenge = NewChallenge(id=id_, account=account.id, version=versions[0], set=wanted)
+        store.challenges.add(challenge, most_a_day=9)
+    challenged: list[int] = []
+
+    def refill() -> bool:
+        waiting = store.reads.waiting(RuntimeName.PROCESS)
+        challenged.append(waiting - store.reads.waiting(RuntimeName.PROCESS, rated_only=True))
+        return len(challenged) == 1 and ladder.add_set()
+
+    notes = Notes()
+    play(store, run_dir, notes, refill=refill)
+    assert challenged[0] > 0
+    assert notes.voided == []
+    assert store.reads.totals().games > 0

@@ -206,6 +206,20 @@ def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, oth
     assert "5 of its last 5" in (known(store).reason or "")
 
 
+def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
+    """Who lets another version play and goes back, or retires and returns, has the failures still."""
+    add_bot(store, "mine", source="sha256:1")
+    mine = add_bot(store, "mine", source="sha256:2")
+    for minute in range(1, 5):
+        play(store, (mine, other), minute, failing=True)
+        for number in (1, 2):
+            assert store.bots.play_version("mine", number, START + timedelta(minutes=minute, seconds=number))
+        assert store.bots.retire("mine", START + timedelta(minutes=minute, seconds=3))
+        assert store.bots.come_back("mine", START + timedelta(minutes=minute, seconds=4))
+    play(store, (mine, other), 5, failing=True)
+    assert known(store).state is BotState.BENCHED
+
+
 def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -> None:
     """Its failures are its own, and the new version's count from its beginning."""
     first = add_bot(store, "mine", source="sha256:a")

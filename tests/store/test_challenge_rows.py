@@ -154,12 +154,28 @@ def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) ->
     store.challenges.add(challenge("c2", ben, (mine, other)), most_a_day=2)
     with pytest.raises(QuotaReached, match="and 3 is the most"):
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=2)
+    play(store)  # few may be open at a time
     store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
     tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1))
     with pytest.raises(QuotaReached, match="and 0 is the most"):
         store.challenges.add(tomorrow, most_a_day=2)
     store.people.reset_quota(ben.id, ENTRY)
     store.challenges.add(tomorrow, most_a_day=1)
+
+
+def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: KnownAccount) -> None:
+    """Three; when one is played, the next may be asked for."""
+    ann = person(store, "ann")
+    mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
+    for number in range(3):
+        store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=MANY)
+    with pytest.raises(QuotaReached, match="3 at a time is the most"):
+        store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
+    store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=MANY)
+    while (claim := store.writes.claim(START, RuntimeName.DOCKER)) is not None and claim.spec.match < "c1":
+        assert not claim.rated
+        assert store.writes.record(finished(claim, [(1, 2)]))
+    store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
 
 
 def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Store, ben: KnownAccount) -> None:

@@ -10,6 +10,7 @@ from alembic import command
 from arena.match import RuntimeName
 from arena.rules import Rules
 from arena.store import (
+    BotState,
     InvitationRefused,
     KnownAccount,
     LastOperator,
@@ -239,14 +240,17 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
 
 
 def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
-    """They stay on the board, and leave match-making."""
+    """They are retired: they leave match-making and the board, and say why."""
     ann = register(store, "ann")
     store.writes.add_version(version("mine", "ann", ann))
     add_bot(store, "greedy", author="house")
     assert len(store.reads.candidates()) == 2
     store.people.delete(ann.id, "former-1", LATER)
     assert [candidate.bot for candidate in store.reads.candidates()] == ["greedy"]
-    assert len(store.reads.leaderboard()) == 2
+    assert [line.bot for line in store.reads.leaderboard()] == ["greedy"]
+    mine = store.bots.find("mine")
+    assert mine is not None
+    assert (mine.state, mine.reason) == (BotState.RETIRED, "its author's account was deleted")
 
 
 def test_what_an_account_may_do_can_be_changed(store: Store) -> None:

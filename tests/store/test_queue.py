@@ -43,6 +43,7 @@ def test_a_match_is_there_before_it_is_played(store: Store) -> None:
             ClaimedSeat(version=greedy, bot="greedy", number=1, author="house"),
             ClaimedSeat(version=random_, bot="random", number=1, author="ann"),
         ),
+        rated=True,
     )
     assert waiting_and_running(store) == (1, 1)
 

@@ -89,3 +89,10 @@ def test_what_plays_is_in_use(store: Store) -> None:
     assert store.reads.sources_in_use() == {"sha256:a1", "sha256:b1", "sha256:a2", "sha256:b2"}
     assert store.writes.record(finished(claim, [(1, 2)] * 2))
     assert store.reads.sources_in_use() == {"sha256:a2", "sha256:b2"}
+
+
+def test_a_name_that_differs_in_case_alone_is_taken(store: Store) -> None:
+    """Nobody is to be taken for somebody else."""
+    add_bot(store, "greedy", author="house")
+    with pytest.raises(BotTaken, match="from that of the bot greedy in case alone"):
+        add_bot(store, "Greedy", author="ann")

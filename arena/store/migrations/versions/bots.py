@@ -1,5 +1,6 @@
 """Which version plays, bots off the ladder, quotas of accounts, settings of the ladder, challenges."""
 
+import msgspec
 import sqlalchemy as sa
 from alembic import op
 
@@ -25,6 +26,7 @@ def upgrade() -> None:
     )
     op.execute("ALTER TABLE bot ADD COLUMN reason TEXT")
     op.execute(f"ALTER TABLE bot ADD COLUMN since {moment}")
+    op.execute(f"ALTER TABLE bot ADD COLUMN forgiven {moment}")
     op.execute(f"ALTER TABLE bot_version ADD COLUMN gone {moment}")
     for quota in _QUOTAS:
         op.execute(f"ALTER TABLE account ADD COLUMN {quota} INTEGER")
@@ -61,14 +63,25 @@ def downgrade() -> None:
     op.execute("DELETE FROM match WHERE kind = 'challenge'")
     op.execute("DELETE FROM match_set WHERE number NOT IN (SELECT set_number FROM match)")
     _set_kinds(_KINDS)
+    _forget_barred()
     for table, columns in (
         ("ladder", ("paused", "players", "deals")),
         ("account", _QUOTAS),
         ("bot_version", ("gone",)),
-        ("bot", ("playing", "state", "reason", "since")),
+        ("bot", ("playing", "state", "reason", "since", "forgiven")),
     ):
         for column in columns:
             op.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+
+
+def _forget_barred() -> None:
+    """Tell of submissions of disqualified bots that they were withdrawn, which is known there."""
+    submission = sa.table("submission", sa.column("number"), sa.column("cause", sa.LargeBinary()))
+    rows = op.get_bind().execute(sa.select(submission).where(submission.c.cause.is_not(None))).all()
+    for row in rows:
+        if (cause := msgspec.json.decode(row.cause)).get("kind") == "barred":
+            known = msgspec.json.encode(cause | {"kind": "withdrawn"})
+            op.execute(sa.update(submission).where(submission.c.number == row.number).values(cause=known))
 
 
 def _set_kinds(kinds: str) -> None:
