@@ -22,8 +22,8 @@ def status_api(reads: Reads, callers: Callers, now: Callable[[], datetime]) -> A
     def status(caller: Anybody) -> Status:
         """Say what the arena is doing, what it did lately, and what its machines can hold.
 
-        Who plays in matches that are not rated, and what was put aside and why, is for operators: it takes the
-        scope operate.
+        Who plays in matches that are not rated, and what was put aside and why, is for operators: that takes
+        the scope operate.
         """
         return read_status(reads, now(), operator=caller is not None and Scope.OPERATE in caller.scopes)
 
