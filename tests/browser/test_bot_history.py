@@ -1,0 +1,65 @@
+"""The page of a bot that has played for a while, in a real browser, without scripts."""
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from arena.rules import Rules
+from tests.accounts.world import World
+from tests.browser.visits import CONTRAST, visit_of
+from tests.builders import add_bots, play_set
+from tests.web.site import served
+from tests.web.stable import add_version, fill_stable
+
+pytestmark = pytest.mark.chromium
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give a site on which the bot ``mine`` has four versions, five opponents and faults."""
+    folder = tmp_path_factory.mktemp("site")
+    with closing(World.at(folder)) as world:
+        stable = fill_stable(world)
+        more = add_bots(world.store, [("wasabi-first", "house"), ("x" * 40, "house")])
+        mine, others = stable.versions[2], [stable.other, *stable.house, *more]
+        dice = random.Random(4)  # noqa: S311 - a test's dice
+        for number in range(40):
+            if number == 25:
+                mine = add_version(world.store, stable.ann, "mine", 4)
+            table = [mine, *dice.sample(others, dice.randint(1, 4))]
+            dice.shuffle(table)
+            faults = dice.choice((0, 0, 0.03, 0.1))
+            play_set(world.store, [table], Rules(players=len(table)), name=f"g{number}", faults=faults)
+    with served(folder) as site:
+        yield site.url
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "phone", "desktop", "wide"])
+def test_the_page_of_a_bot_fits_and_can_be_read(browser: Browser, url: str, size: str, theme: str) -> None:
+    """At every width, in both themes, filtered or not; the curve is there as a table too."""
+    visit = visit_of(browser, url, size, theme, script=False)
+    page = visit.page
+    visit.open("/bots/mine")
+    expect(page.get_by_role("img", name="Rating in all games")).to_be_visible()
+    visit.keep(f"bot-history-{size}-{theme}")
+    assert page.evaluate(CONTRAST) == []
+    page.get_by_text("The curve in numbers").click()
+    expect(page.get_by_role("table", name="Rating in all games")).to_be_visible()
+    page.get_by_label("Curve by number of players").get_by_role("link", name="3").click()
+    expect(page.get_by_role("img", name="Rating in games of 3 players")).to_be_in_viewport()
+    page.get_by_role("search", name="Games of mine").get_by_label("Opponent").fill("greedy")
+    page.get_by_label("Place").select_option("1")
+    page.get_by_label("Points from").fill("1")
+    page.get_by_label("Points from").press("Enter")
+    expect(page.get_by_role("heading", name="Games", exact=True)).to_be_in_viewport()
+    assert "opponent=greedy" in page.url
+    assert "curve=3" in page.url
+    visit.keep(f"bot-filtered-{size}-{theme}")
+    page.get_by_role("link", name="All games", exact=True).last.click()
+    expect(page.get_by_role("link", name="Older games")).to_be_visible()
+    assert visit.complaints == []
+    page.context.close()
