@@ -48,10 +48,11 @@ class Callers:
     def note(self, request: Request) -> Caller | None:
         """Find out who asks and note it; a dependency of every page, and of data that is somebody's."""
         if not hasattr(request.state, "caller"):
-            request.state.caller = self._find(request)
+            request.state.caller = self.find(request)
         return caller_of(request)
 
-    def _find(self, request: Request) -> Caller | None:
+    def find(self, request: Request) -> Caller | None:
+        """Find out who asks as things stand now; what was noted may have changed since."""
         # A request with this header is let past the check for other sites, so cookies don't count in it.
         if "authorization" in request.headers:
             return self._with_token(request.headers["authorization"])

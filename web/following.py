@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import msgspec
@@ -13,9 +14,12 @@ from arena.store import Desk, KnownSubmission
 from arena.submitting.document import document
 
 MOST_AT_ONCE: Final = 200
+MOST_OF_AN_ACCOUNT: Final = 10
 _LOOK_SECONDS: Final = 0.5
 _QUIET_SECONDS: Final = 15.0
-"""After this long without a change a comment is sent, so that proxies keep the connection."""
+"""After this long without a change a comment is sent, so that proxies keep the connection.
+
+Then, as before every event, it is asked again who may see: a token may be revoked, a role changed."""
 
 _LONGEST_SECONDS: Final = 600.0
 """Then the stream ends; browsers ask again by themselves."""
@@ -32,37 +36,53 @@ class Following:
 
     Args:
         desk: Where submissions stand.
+        clock: Seconds, monotonic.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, clock: Callable[[], float] = time.monotonic) -> None:
         self._desk = desk
-        self._open = 0
+        self._clock = clock
+        self._open: Counter[int] = Counter()
 
-    async def events(self, submission: KnownSubmission) -> AsyncIterator[bytes]:
-        """Yield an event now and at every change, the last one with the end."""
-        if self._open >= MOST_AT_ONCE:
+    async def events(
+        self, submission: KnownSubmission, account: int, allowed: Callable[[], bool]
+    ) -> AsyncIterator[bytes]:
+        """Yield an event now and at every change, the last one with the end.
+
+        Args:
+            submission: As it stands.
+            account: Whose stream this is.
+            allowed: Says whether it still may be shown to them; called in a thread.
+        """
+        if self._open.total() >= MOST_AT_ONCE or self._open[account] >= MOST_OF_AN_ACCOUNT:
             yield b"retry: 10000\n\n"
             return
-        self._open += 1
+        self._open[account] += 1
         try:
-            async for event in self._changes(submission):
+            async for event in self._changes(submission, allowed):
                 yield event
         finally:
-            self._open -= 1
+            self._open[account] -= 1
+            self._open = +self._open  # without those that have none
 
-    async def _changes(self, submission: KnownSubmission) -> AsyncIterator[bytes]:
-        end = time.monotonic() + _LONGEST_SECONDS
+    async def _changes(
+        self, submission: KnownSubmission, allowed: Callable[[], bool]
+    ) -> AsyncIterator[bytes]:
+        end = self._clock() + _LONGEST_SECONDS
         shown: KnownSubmission | None = None
-        said = 0.0
+        said = self._clock()
         known: KnownSubmission | None = submission
-        while known is not None and time.monotonic() < end:
+        while known is not None and self._clock() < end:
+            told = known != shown or self._clock() - said > _QUIET_SECONDS
+            if told and not await run_in_threadpool(allowed):
+                return
             if known != shown:
-                shown, said = known, time.monotonic()
+                shown, said = known, self._clock()
                 yield b"event: stage\ndata: " + msgspec.json.encode(document(known)) + b"\n\n"
                 if known.stage.over:
                     return
-            elif time.monotonic() - said > _QUIET_SECONDS:
-                said = time.monotonic()
+            elif told:
+                said = self._clock()
                 yield b": still here\n\n"
             await asyncio.sleep(_LOOK_SECONDS)
             known = await run_in_threadpool(self._desk.find, submission.id)

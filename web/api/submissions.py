@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 
 from arena.accounts import Scope
-from arena.intake.limits import DEFAULT_LIMITS
 from arena.replay.document import PublicReplay
 from arena.store import Desk, KnownSubmission
 from arena.submitting.document import Submission, WholeSubmission, document, whole_document
@@ -27,6 +26,9 @@ from web.reading import Before, OfBot
 from web.receiving import pieces
 
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
+_MOST_BYTES: Final = 1 << 50
+"""Never reached: what receives the file counts itself, and knows what each kind may have."""
+
 _FILE: Final[dict[str, Any]] = {
     "requestBody": {
         "description": "The file.",
@@ -101,7 +103,7 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
         status_code=201,
         responses=located("The address of the submission.") | _NOT_TAKEN,
         openapi_extra=_FILE,
-        max_body_size=DEFAULT_LIMITS.archive_bytes,
+        max_body_size=_MOST_BYTES,
     )
     async def submit(  # noqa: PLR0913, PLR0917 - what is said of a file
         request: Request,
@@ -165,14 +167,22 @@ def submission_api(desk: Desk, begin: Begin, callers: Callers) -> APIRouter:
         return Response(found, media_type="application/json")
 
     @router.get("/submissions/{id}/events", response_class=EventStream, responses=_EVENTS)
-    def events(caller: Reader, id_: SubmissionId) -> EventStream:
+    def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
         """Follow a submission until its end.
 
         Each event is called ``stage``, and its data is the submission without its games: one now, and one at
-        each change. The stream ends with the submission, and after ten minutes in any case.
+        each change. The stream ends with the submission, with the right to see it, and after ten minutes in
+        any case. An account may have ten at a time; a further one ends at once, and is to be asked for later.
         """
+        known = _own(desk, caller, id_)
+
+        def allowed() -> bool:
+            now = callers.find(request)
+            return now is not None and Scope.READ in now.scopes and may_see(now, known.account)
+
         # A proxy that collects the stream would show each stage late.
-        return EventStream(following.events(_own(desk, caller, id_)), headers={"X-Accel-Buffering": "no"})
+        made = following.events(known, caller.account.id, allowed)
+        return EventStream(made, headers={"X-Accel-Buffering": "no"})
 
     return router
 

@@ -1,0 +1,142 @@
+"""Streams of events: for whoever may see them, as long as that is so, and not too many."""
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from contextlib import AsyncExitStack, aclosing
+
+import pytest
+from starlette.types import Message
+
+from arena.accounts import Scope
+from arena.store import KnownAccount, KnownSubmission, Quota, Role
+from tests.accounts.world import World
+from tests.store.test_submissions import new
+from tests.web.app import site_over
+from tests.web.people import token
+from web.following import MOST_OF_AN_ACCOUNT, Following
+
+SUBMISSION = "5ca1ab1e"
+RETRY = b"retry: 10000\n\n"
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Give the owner of the submission."""
+    account = world.add("ann")
+    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
+    world.store.desk.add(new(SUBMISSION, "mine", "ann", account.id), quota)
+    return account
+
+
+def found(world: World) -> KnownSubmission:
+    """Return the submission as it stands."""
+    known = world.store.desk.find(SUBMISSION)
+    assert known is not None
+    return known
+
+
+def streamed(world: World, secret: str, meanwhile: Callable[[], None]) -> bytes:
+    """Follow the submission with a token until the stream ends, and do something after its first event."""
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "scheme": "https",
+        "path": f"/api/v1/submissions/{SUBMISSION}/events",
+        "query_string": b"",
+        "headers": [(b"authorization", f"Bearer {secret}".encode())],
+    }
+    came = bytearray()
+    asked: list[bool] = []
+
+    async def receive() -> Message:
+        if asked:
+            await asyncio.Event().wait()  # the reader stays
+        asked.append(True)
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        first = not came
+        came.extend(message.get("body", b""))
+        if first and came:
+            await asyncio.to_thread(meanwhile)
+
+    async def follow() -> None:
+        async with asyncio.timeout(30):
+            await site_over(world)(scope, receive, send)
+
+    asyncio.run(follow())
+    return bytes(came)
+
+
+def test_a_demoted_operator_hears_no_more(world: World, ann: KnownAccount) -> None:
+    """Of what is not theirs, beginning with the very next change."""
+    ben, _ = world.add("ben", Role.OPERATOR), world.add("eve", Role.OPERATOR)
+
+    def demote() -> None:
+        world.accounts.operators.set_role("eve", "ben", Role.USER)
+        world.store.desk.wait(SUBMISSION, "a secret")
+
+    came = streamed(world, token(world, ben, {Scope.READ, Scope.OPERATE}), demote)
+    assert ann.name.encode() in came
+    assert (came.count(b"event: stage"), b"a secret" in came) == (1, False)
+
+
+def test_a_revoked_token_hears_no_more(world: World, ann: KnownAccount) -> None:
+    """Though the account may see the submission as before."""
+    secret = token(world, ann, {Scope.READ})
+
+    def revoke() -> None:
+        assert world.accounts.tokens.revoke(ann, world.accounts.tokens.of(ann)[0].id)
+        world.store.desk.wait(SUBMISSION, "a secret")
+
+    came = streamed(world, secret, revoke)
+    assert (came.count(b"event: stage"), b"a secret" in came) == (1, False)
+
+
+def test_a_deleted_account_hears_no_more(world: World, ann: KnownAccount) -> None:
+    """Neither of its pseudonym nor of what ended with it."""
+    came = streamed(
+        world,
+        token(world, ann, {Scope.READ}),
+        lambda: world.store.people.delete(ann.id, "former-1", world.now),
+    )
+    assert (came.count(b"event: stage"), b"former" in came) == (1, False)
+
+
+def test_it_is_asked_again_where_nothing_changes(world: World, ann: KnownAccount) -> None:
+    """Every fifteen seconds; as long as the answer is yes, a comment keeps the connection."""
+    seconds = itertools.count(0.0, 5.0)
+    answers = iter([True, True, False])
+
+    async def follow() -> list[bytes]:
+        following = Following(world.store.desk, lambda: next(seconds))
+        return [event async for event in following.events(found(world), ann.id, lambda: next(answers))]
+
+    event, *rest = asyncio.run(follow())
+    assert event.startswith(b"event: stage")
+    assert rest == [b": still here\n\n"]
+    assert list(answers) == []
+
+
+def test_an_account_has_so_many_streams(world: World, ann: KnownAccount) -> None:
+    """A further one is to come later; others are not in its way, and one that ends makes room."""
+    other = ann.id + 1
+
+    async def follow() -> tuple[bytes, bytes, bytes]:
+        following = Following(world.store.desk)
+
+        async def first(account: int, streams: AsyncExitStack) -> bytes:
+            events = following.events(found(world), account, lambda: True)
+            return await anext(await streams.enter_async_context(aclosing(events)))
+
+        async with AsyncExitStack() as streams:
+            for _ in range(MOST_OF_AN_ACCOUNT):
+                assert (await first(ann.id, streams)).startswith(b"event: stage")
+            refused, others = await first(ann.id, streams), await first(other, streams)
+        async with AsyncExitStack() as streams:
+            return refused, others, await first(ann.id, streams)
+
+    refused, others, again = asyncio.run(follow())
+    assert refused == RETRY
+    assert (others[:12], again[:12]) == (b"event: stage", b"event: stage")
