@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
 import msgspec
@@ -46,7 +46,7 @@ class Following:
 
     async def events(
         self, submission: KnownSubmission, account: int, allowed: Callable[[], bool]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """Yield an event now and at every change, the last one with the end.
 
         Args:
@@ -67,7 +67,7 @@ class Following:
 
     async def _changes(
         self, submission: KnownSubmission, allowed: Callable[[], bool]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         end = self._clock() + _LONGEST_SECONDS
         shown: KnownSubmission | None = None
         said = self._clock()

@@ -87,7 +87,13 @@ def test_an_answer_that_is_known_is_not_sent_again(client: TestClient, path: str
 
 def test_only_whole_good_answers_in_json_have_tags(client: TestClient) -> None:
     """No errors, and no pages but those that look for news by themselves."""
-    for path in ("/games", "/healthz", "/api/v1/games/nothing", "/api/v1/account", "/api/v1/leaderboard?limit=0"):
+    for path in (
+        "/games",
+        "/healthz",
+        "/api/v1/games/nothing",
+        "/api/v1/account",
+        "/api/v1/leaderboard?limit=0",
+    ):
         assert "ETag" not in client.get(path, headers={"If-None-Match": "*"}).headers
 
 
