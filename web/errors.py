@@ -60,7 +60,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):
         return answer(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")
-    texts = [f"{problem['loc'][-1]}: {problem['msg'].lower()}" for problem in problems]
+    # The first letter alone: a message may quote a pattern, in which small and capital letters differ.
+    texts = [f"{each['loc'][-1]}: {each['msg'][:1].lower()}{each['msg'][1:]}" for each in problems]
     return answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, f"This can't be asked. {'; '.join(texts)}.")
 
 

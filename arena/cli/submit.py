@@ -126,7 +126,7 @@ def _say_what_follows(site: Site, submission: Submission, target: str) -> None:
     if submission.ended is None:
         say(f"`arena status {visible(submission.bot)}` shows how far it is")
     elif submission.cause is None:
-        say(f"its first rated game comes next; the leaderboard is at {site.address}/")
+        say(f"its first rated game comes next, and then stands on {site.address}/bots/{part(submission.bot)}")
     else:
         say(f"to see it here: arena check {shlex.quote(target)}")
         _say_what_plays(site, submission.bot)

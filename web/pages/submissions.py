@@ -16,6 +16,7 @@ from arena.submitting.qualification import GAMES
 from arena.submitting.receiver import NOTE_LENGTH, Receiver
 from arena.submitting.stages import UploadKind
 from web.caller import Callers
+from web.cookies import can_be_overheard
 from web.gamelogs import read_private_log
 from web.pages.account import Session, logged_in
 from web.privacy import viewer_of
@@ -96,6 +97,7 @@ class _Submissions:
             languages=LANGUAGES,
             kinds=_KINDS,
             site=str(request.base_url).rstrip("/"),
+            can_be_overheard=can_be_overheard(request),
         )
 
     def listed(self, request: Request, session: Session, before: Before = None) -> Response:
