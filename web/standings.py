@@ -5,7 +5,7 @@ others. Reading all of them each time would take a hundred times as long as what
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from arena.rating import DAYS, SHARE, Entry, Field, between, conservative, median, stood
@@ -28,6 +28,7 @@ class Standings:
         self._lines: dict[int, BoardLine] = {}
         self._keys: dict[int, _Key] = {}
         self._order: list[_Key] = []
+        self._strangers: list[_Key] = []
         self._texts: dict[int, str] = {}
         self._names: dict[str, int] = {}
         self._field = Field({})
@@ -65,7 +66,10 @@ class Standings:
             wanted: Which ones.
             today: The day, as :meth:`datetime.date.toordinal` counts.
         """
-        found = self._order if wanted.house and not wanted.search else list(self._matching(wanted))
+        found = self._order if wanted.house else self._strangers
+        if wanted.search:
+            matching = self._matching(wanted.search.casefold())
+            found = [key for key in found if key[-1] in matching]
         shown = found[wanted.offset : wanted.offset + wanted.limit]
         return len(found), [self._row(key, today) for key in shown]
 
@@ -78,11 +82,13 @@ class Standings:
         for bot, line in lines.items():
             self._note(bot, line)
         self._order = sorted(self._keys.values())
+        self._strangers = [key for key in self._order if not lines[key[-1]].house]
         self._field = Field({bot: line.entry.rating for bot, line in lines.items() if line.entry.games})
 
     def _put(self, bot: int, line: BoardLine) -> None:
         self._note(bot, line)
-        insort(self._order, self._keys[bot])
+        for order in self._orders(line):
+            insort(order, self._keys[bot])
 
     def _note(self, bot: int, line: BoardLine) -> None:
         entry = line.entry
@@ -100,15 +106,18 @@ class Standings:
     def _drop(self, bot: int) -> None:
         if bot not in self._lines:
             return
-        del self._order[bisect_left(self._order, self._keys.pop(bot))]
-        del self._names[self._lines.pop(bot).bot], self._texts[bot]
+        line, key = self._lines.pop(bot), self._keys.pop(bot)
+        for order in self._orders(line):
+            del order[bisect_left(order, key)]
+        del self._names[line.bot], self._texts[bot]
 
-    def _matching(self, wanted: Wanted) -> Iterable[_Key]:
-        search = wanted.search.casefold()
-        for key in self._order:
-            bot = key[-1]
-            if search in self._texts[bot] and (wanted.house or not self._lines[bot].house):
-                yield key
+    def _matching(self, search: str) -> set[int]:
+        # In the order of the texts and not of the list: twice as fast, and it goes over all of them.
+        return {bot for bot, text in self._texts.items() if search in text}
+
+    def _orders(self, line: BoardLine) -> tuple[list[_Key], ...]:
+        """Return the orders in which a line stands."""
+        return (self._order,) if line.house else (self._order, self._strangers)
 
     def _row(self, key: _Key, today: int) -> Row:
         bot = key[-1]
