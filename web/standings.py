@@ -15,6 +15,8 @@ from web.text import clean_name
 
 _SIGMAS: Final = 2
 _MICROS: Final = 1000
+_FEW: Final = 200
+"""So many lines are sorted sooner than the list is gone through."""
 
 _Key = tuple[bool, float, float, str, int]
 """Where a line stands: without a game last, then by score, then the surest first, then by name. Equal ratings
@@ -68,8 +70,7 @@ class Standings:
         """
         found = self._order if wanted.house else self._strangers
         if wanted.search:
-            matching = self._matching(wanted.search.casefold())
-            found = [key for key in found if key[-1] in matching]
+            found = self._matching(wanted.search.casefold(), found)
         shown = found[wanted.offset : wanted.offset + wanted.limit]
         return len(found), [self._row(key, today) for key in shown]
 
@@ -111,9 +112,13 @@ class Standings:
             del order[bisect_left(order, key)]
         del self._names[line.bot], self._texts[bot]
 
-    def _matching(self, search: str) -> set[int]:
-        # In the order of the texts and not of the list: twice as fast, and it goes over all of them.
-        return {bot for bot, text in self._texts.items() if search in text}
+    def _matching(self, search: str, order: list[_Key]) -> list[_Key]:
+        # Names are read in the order in which they lie in memory, which is twice as fast as in that of the list.
+        bots = {bot for bot, text in self._texts.items() if search in text}
+        if len(bots) > _FEW:
+            return [key for key in order if key[-1] in bots]
+        found = sorted(self._keys[bot] for bot in bots)
+        return found if order is self._order else [key for key in found if not self._lines[key[-1]].house]
 
     def _orders(self, line: BoardLine) -> tuple[list[_Key], ...]:
         """Return the orders in which a line stands."""
