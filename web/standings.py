@@ -113,7 +113,7 @@ class Standings:
         del self._names[line.bot], self._texts[bot]
 
     def _matching(self, search: str, order: list[_Key]) -> list[_Key]:
-        # Names are read in the order in which they lie in memory, which is twice as fast as in that of the list.
+        # Names are read as they lie in memory, which is twice as fast as in the order of the list.
         bots = {bot for bot, text in self._texts.items() if search in text}
         if len(bots) > _FEW:
             return [key for key in order if key[-1] in bots]
