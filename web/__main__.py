@@ -1,6 +1,7 @@
 """Serve the site: ``python -m web --data-dir DIR --host 127.0.0.1 --port 8000``."""
 
 import argparse
+import gc
 import signal
 import socket
 import sys
@@ -58,6 +59,7 @@ def main() -> int:
             )
         )
         _end_on_signals(server)
+        gc.freeze()  # what has been made so far stays: the collector of garbage need not look at it again
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         print(f"The site is at http://{shown}:{port}/", file=sys.stderr, flush=True)  # noqa: T201

@@ -1,14 +1,18 @@
 """The leaderboards that the site has in memory, one a list, brought up to date whenever somebody asks."""
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
+from typing import Final
 
 from arena.rating import OVERALL
 from arena.store import Reads
 from web.board import Board, Row, Wanted
 from web.standings import Standings
+
+_MANY: Final = 1000
 
 
 @dataclass(slots=True)
@@ -65,6 +69,11 @@ class Boards:
     def _look(self, known: _List, players: int | None) -> None:
         changes = self._reads.board_changes(players or OVERALL, known.revision)
         known.standings.update(changes.lines)
+        if len(changes.lines) > _MANY:
+            # They stay. The garbage collector would look through all of them again and again, half a second
+            # each time, while everybody waits.
+            gc.collect()
+            gc.freeze()
         known.revision, known.games = changes.revision, changes.games
 
     def _today(self) -> int:
