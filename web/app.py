@@ -33,6 +33,7 @@ from web.attempts import Attempts
 from web.boards import Boards
 from web.caller import Callers
 from web.documents import open_shelf
+from web.kept import KeptPages
 from web.pages import (
     account_pages,
     badge_pages,
@@ -82,6 +83,7 @@ def create_app(parts: Parts) -> FastAPI:
     # An address with a slash too many is not there: a redirect would go to whatever host the request names.
     app = Site(title="Kaiten", openapi_url=None, max_body_size=_LARGEST_BODY, redirect_slashes=False)
     app.add_middleware(SameSite)
+    app.add_middleware(KeptPages, pulse=parts.store.pulse, now=parts.now)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     boards = Boards(reads, parts.now)
     app.include_router(front_pages(reads, boards, callers, parts.now))

@@ -43,6 +43,7 @@ from arena.store.migrate import migrate
 from arena.store.models import MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
+from arena.store.pulse import Pulse
 from arena.store.quarantine import QuarantinedMatch
 from arena.store.reads import (
     Activity,
@@ -276,6 +277,7 @@ class Store:
         bots: Which there are, and what plays.
         challenges: Matches that somebody asked for.
         histories: What happened to bots.
+        pulse: Whether anybody has written.
     """
 
     reads: Reads
@@ -285,10 +287,12 @@ class Store:
     bots: Bots
     challenges: Challenges
     histories: Histories
+    pulse: Pulse
     _database: Database
 
     def close(self) -> None:
         """Close all connections."""
+        self.pulse.close()
         self._database.close()
 
 
@@ -315,5 +319,6 @@ def open_store(url: str) -> Store:
         bots=Bots(database),
         challenges=Challenges(database),
         histories=Histories(database),
+        pulse=Pulse(database),
         _database=database,
     )

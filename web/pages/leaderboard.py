@@ -74,6 +74,7 @@ def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
         search: Search = "",
         number: PageNumber = 1,
     ) -> Response:
+        request.state.lasting = True
         asked = Asked(players=players, house=house, search=search)
         part = asked.part((number - 1) * A_PAGE, A_PAGE)
         return unless_unchanged(
@@ -91,6 +92,7 @@ def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
         offset: Offset = 0,
         limit: RowLimit = 500,
     ) -> Response:
+        request.state.lasting = True
         asked = Asked(players=players, house=house, search=search)
         part = asked.part(offset, limit)
         return unless_unchanged(

@@ -1,0 +1,139 @@
+"""Pages that are kept: as made anew each time, and never of another moment or for somebody else."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from fastapi.responses import PlainTextResponse
+from fastapi.testclient import TestClient
+from sqlalchemy import Engine, event
+from starlette import types
+
+from arena.accounts import Scope
+from arena.rules import Rules
+from tests.accounts.world import START, World
+from tests.builders import add_bots, play_set
+from tests.web.people import browser, logged_in, program, token
+from web.kept import KeptPages
+
+PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Give a list of all that databases are asked meanwhile."""
+    asked: list[str] = []
+
+    def note(*arguments: object) -> None:
+        asked.append(str(arguments[2]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield asked
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def counting(*, lasting: bool, pulse: int | None) -> TestClient:
+    """Return a client of a site with a page that counts how often it was made, at whatever address."""
+    made = itertools.count(1)
+
+    async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
+        scope.setdefault("state", {})["lasting"] = lasting
+        await PlainTextResponse(str(next(made)), headers={"ETag": '"x"'})(scope, receive, send)
+
+    return TestClient(KeptPages(app, pulse=lambda: pulse, now=lambda: START))
+
+
+@pytest.fixture
+def versions(world: World) -> list[int]:
+    """Add two bots."""
+    return add_bots(world.store, [("ann-s", "ann"), ("house-s", "house")])
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.usefixtures("versions")
+def test_a_page_is_made_once(world: World, path: str) -> None:
+    """And sent again as it was, with the same headers, without a question to the database."""
+    visitor = browser(world)
+    first = visitor.get(path)
+    known = {"If-None-Match": first.headers["etag"]}
+    with statements() as asked:
+        second, again = visitor.get(path), visitor.get(path, headers=known)
+    assert asked == []
+    assert first.status_code == second.status_code == 200
+    assert first.content == second.content
+    assert list(first.headers.multi_items()) == list(second.headers.multi_items())
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    assert again.headers["vary"] == first.headers["vary"]
+    assert "content-type" not in again.headers
+    assert visitor.head(path).content == b""
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda store, versions: play_set(store, [versions], Rules(players=2), name="two"),
+        lambda store, _: store.bots.retire("ann-s", START),
+        lambda store, _: add_bots(store, [("new-s", "ben")]),
+    ],
+)
+def test_what_is_written_is_seen_at_once(world: World, versions: list[int], write: object) -> None:
+    """By whomever it was written: each page is the one that a site would make that has kept nothing."""
+    visitor = browser(world)
+    before = {path: visitor.get(path).text for path in PAGES}
+    assert callable(write)
+    write(world.store, versions)
+    after = {path: visitor.get(path).text for path in PAGES}
+    assert after == {path: browser(world).get(path).text for path in PAGES}
+    assert all(after[path] != before[path] for path in PAGES)
+
+
+def test_a_day_that_is_over_is_seen(world: World, versions: list[int]) -> None:
+    """Nothing is written at midnight, and yet the changes over seven days are others."""
+    play_set(world.store, [versions], Rules(players=2), name="two")
+    visitor = browser(world)
+    assert ">new<" in visitor.get("/leaderboard").text
+    world.now += timedelta(days=7)
+    assert ">new<" not in visitor.get("/leaderboard").text
+
+
+@pytest.mark.usefixtures("versions")
+def test_nobody_gets_the_page_of_somebody(world: World) -> None:
+    """Whoever is logged in has a page of their own, before and after others ask."""
+    account = world.add("eve")
+    nobody, eve = browser(world), logged_in(world, "eve")
+    robot = program(world, token(world, account, {Scope.READ}))
+    for _ in range(2):
+        assert "Log in" in nobody.get("/leaderboard").text
+        for visitor in (eve, robot):
+            answer = visitor.get("/leaderboard")
+            assert "Your account" in answer.text
+            assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.usefixtures("versions")
+def test_errors_are_not_kept(world: World) -> None:
+    """A page that could not be made is tried again."""
+    visitor = browser(world)
+    assert visitor.get("/leaderboard?players=9").status_code == 422
+    assert visitor.get("/leaderboard?players=9").status_code == 422
+
+
+def test_few_pages_are_kept() -> None:
+    """The last ones; whoever asks for many others gets them too."""
+    visitor = counting(lasting=True, pulse=1)
+    assert [visitor.get(f"/{number}").text for number in range(70)] == [str(n) for n in range(1, 71)]
+    assert visitor.get("/69").text == "70"
+    assert visitor.get("/0").text == "71"
+    assert visitor.get("/0?query").text == "72"
+
+
+@pytest.mark.parametrize(("lasting", "pulse"), [(False, 1), (True, None)])
+def test_other_pages_are_made_each_time(*, lasting: bool, pulse: int | None) -> None:
+    """Those that change by themselves, and all where the database can't tell that nothing was written."""
+    visitor = counting(lasting=lasting, pulse=pulse)
+    assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]
