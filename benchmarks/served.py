@@ -1,0 +1,75 @@
+"""What it takes to send the leaderboard, beside the plainest answer that the same server can give.
+
+Processor time of the serving process: what else the machine does doesn't count in it, nor does who asks.
+"""
+
+import http.client
+import multiprocessing
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse
+
+_WARM_UP: Final = 200
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
+    """Return how many seconds of processor time a process takes to send an answer.
+
+    Args:
+        process: The id of that which serves.
+        url: Its address.
+        path: Of the page.
+        answers: How many are measured.
+    """
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port)
+    before = 0.0
+    for number in range(_WARM_UP + answers):
+        if number == _WARM_UP:
+            before = _cpu(process)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != http.client.OK:
+            raise RuntimeError(f"{url}{path} answers {answer.status}")
+    connection.close()
+    return (_cpu(process) - before) / answers
+
+
+@contextmanager
+def plainest() -> Iterator[tuple[int, str]]:
+    """Serve a site of one plain answer; give the id of its process and its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        process = multiprocessing.get_context("fork").Process(target=_serve, args=(listener,))
+        process.start()
+        try:
+            yield process.pid or 0, f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            process.terminate()
+            process.join()
+
+
+def _serve(listener: socket.socket) -> None:
+    app = FastAPI()
+
+    @app.get("/")
+    async def plain() -> PlainTextResponse:  # a plain function would run in a thread
+        return PlainTextResponse("ok\n")
+
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+    server.run(sockets=[listener])
+
+
+def _cpu(process: int) -> float:
+    """Return the processor time of a process so far, in seconds."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
