@@ -1,5 +1,7 @@
 """What bots left of a game, for programs of their owners."""
 
+from itertools import chain, repeat
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -10,7 +12,7 @@ from tests.accounts.world import World
 from tests.builders import add_bots, play_set
 from tests.store.test_submissions import game, new, qualify
 from tests.web.people import browser, logged_in, program, token
-from tests.web.stable import NOTE, STDERR, Stable, fill_stable, play_next
+from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, fill_stable, play_next
 
 LOGGED = "/api/v1/games/logged-0-0/logs"
 SUBMISSION = "5ca1ab1e"
@@ -50,10 +52,12 @@ def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
     assert [(each["round"], each["turn"]) for each in made] == [
         (round_, turn) for round_ in (1, 2, 3) for turn in range(1, Rules(players=3).turns)
     ]
-    for decision, asked in zip(made, (step[1] for step in log.record.steps), strict=True):
+    notes = chain([LONG_NOTE], repeat(NOTE))
+    for decision, note, step in zip(made, notes, log.record.steps, strict=False):
+        asked = step[1]
         assert asked is not None
         assert (decision["fault"], decision["trouble"]) == (asked.fault, asked.trouble)
-        assert (decision["note"], decision["millis"]) == (f"seat 1: {NOTE}", asked.millis)
+        assert (decision["note"], decision["millis"]) == (f"seat 1: {note}", asked.millis)
     assert "seat 0: " not in answer.text
     assert "seat 2: " not in answer.text
 
