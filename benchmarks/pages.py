@@ -180,7 +180,9 @@ def paths(folder: Path) -> dict[str, str]:
         "a game's frames": f"{game}/frames.json",
         "replay": f"{game}/replay.json",
         "bot": bot,
+        "games of a bot with faults": f"{bot}?fault=yes",
         "cards": "/cards",
+        "cards as CSV": "/cards.csv",
         "status": "/status",
         "documents": "/docs",
         "API: leaderboard": "/api/v1/leaderboard?limit=50",
@@ -191,6 +193,9 @@ def paths(folder: Path) -> dict[str, str]:
         "API: bots": "/api/v1/bots",
         "API: bot": f"/api/v1{bot}",
         "API: versions": f"/api/v1{bot}/versions",
+        "API: ratings of a bot": f"/api/v1{bot}/ratings",
+        "API: opponents of a bot": f"/api/v1{bot}/opponents",
+        "API: cards": "/api/v1/cards",
         "API: status": "/api/v1/status",
     }
 

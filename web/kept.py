@@ -37,7 +37,8 @@ class _Page:
 
     async def send(self, scope: Scope, send: Send) -> None:
         """Send it, or that it has not changed."""
-        if not_modified(Request(scope), self.etag) is None:
+        has_one = any(name == b"if-none-match" for name, _ in scope["headers"])
+        if not has_one or not_modified(Request(scope), self.etag) is None:
             status, headers, body = HTTPStatus.OK, list(self.headers), self.body
         else:
             status, body = HTTPStatus.NOT_MODIFIED, b""
