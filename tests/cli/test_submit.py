@@ -302,9 +302,9 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
     """Where it says that it helps to come again: as many files as it receives at a time are on their way."""
     author.log_in("ann")
     site = urlsplit(author.live.url)
-    token = author.live.token("eve")
     with ExitStack() as senders:
         for number in range(MOST_AT_ONCE):
+            token = author.live.token(f"eve{number}")  # each account sends one file at a time
             sender = senders.enter_context(socket.create_connection((site.hostname, site.port)))
             path = f"/api/v1/bots/slow{number}/submissions?kind=python"
             sender.sendall(
