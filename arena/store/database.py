@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from arena.store.errors import DatabaseDamaged, DatabaseUnavailable, StoreError
 
 _LOCKED_SECONDS = 60
+_SWITCH_SECONDS = 2.0
 """How long a write waits for another process's: longer than any hiccup, so that none costs a result."""
 
 _POOL = 10
@@ -146,9 +148,24 @@ def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> 
     # process has written meanwhile. With None it leaves them to _on_begin.
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    _switch_to_wal(cursor)
+    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
+    """Ask for the write-ahead log. Here alone SQLite does not wait for others who open the file too."""
+    end = time.monotonic() + _SWITCH_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _on_begin(connection: Connection) -> None:
