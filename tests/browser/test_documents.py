@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena.match import RuntimeName
 from arena.store import Role
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import CONTRAST, SIZES, visit_of
+from tests.browser.visits import CONTRAST, ONCE_SCROLLED, SIZES, visit_of
 from tests.builders import fill, finish
 from tests.store.builders import new_set
 from tests.store.test_quarantine import put_aside
@@ -152,7 +152,7 @@ def test_what_is_wider_than_the_window_scrolls_by_keys(browser: Browser, url: st
     table = page.get_by_role("group", name=re.compile("^Causes"))
     table.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.activeElement.scrollLeft > 0")
+    table.evaluate(ONCE_SCROLLED, "scrollLeft")
     assert page.evaluate("document.scrollingElement.scrollLeft") == 0
     page.context.close()
 

@@ -28,10 +28,15 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of an arena."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def store(data_dir: Path) -> Iterator[Store]:
     """Give an arena with two pages of bots, some of which have played, and with a match under way."""
-    folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(open_store(f"sqlite:///{data_dir / 'arena.sqlite3'}")) as store:
         versions = add_bots(store, NAMES)
         for number in range(6):
             play_set(
@@ -45,15 +50,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def data_dir(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of that arena."""
-    assert store.reads.totals().matches_running == 1
-    return next(tmp_path_factory.getbasetemp().glob("data*/arena.sqlite3")).parent
-
-
-@pytest.fixture(scope="module")
-def url(data_dir: Path) -> Iterator[str]:
+def url(data_dir: Path, store: Store) -> Iterator[str]:
     """Give the address of a running site."""
+    assert store.reads.totals().matches_running == 1
     with served(data_dir) as site:
         yield site.url
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import CONTRAST, SIZES, Visit, visit_of
+from tests.browser.visits import CONTRAST, ONCE_SCROLLED, SIZES, Visit, visit_of
 from tests.web.site import served
 from tests.web.stable import bench, fill_stable, play_next
 
@@ -155,7 +155,7 @@ def scroll(page: Page, part: Locator) -> None:
     part.focus()
     assert part.evaluate("it => getComputedStyle(it).outlineStyle") == "solid"
     page.keyboard.press("End")
-    page.wait_for_function("it => it.scrollTop > 0", arg=part.element_handle())
+    part.evaluate(ONCE_SCROLLED, "scrollTop")
 
 
 def test_everybody_sees_the_game_without_what_is_private(browser: Browser, place: Place) -> None:

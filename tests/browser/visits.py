@@ -70,3 +70,9 @@ CONTRAST = """() => {
   return bad;
 }"""
 """Returns the texts whose contrast with what lies behind them is below 4.5 to 1."""
+
+ONCE_SCROLLED = """(element, way) => new Promise((done) => {
+  const look = () => element[way] > 0 ? done() : requestAnimationFrame(look);
+  look();
+})"""
+"""Waits until an element has been scrolled. Playwright's own waiting needs eval, which the site forbids."""
