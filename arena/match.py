@@ -176,10 +176,28 @@ class MatchRecord:
     seats: tuple[SeatReport, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a game of a match is that is still being played. Whoever gets one may drop it.
+
+    Attributes:
+        match: As in the spec.
+        attempt: As in the spec.
+        game: Which of the spec's seeds, from 0.
+        steps: Those of the rounds that are over, from the first on, as in a game's record but without what is
+            private to owners. Nothing is in them of the round that is being played.
+    """
+
+    match: str
+    attempt: int
+    game: int
+    steps: tuple[tuple[Decision | None, ...], ...]
+
+
 T = TypeVar("T")
 
 
-def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport) -> bytes:
+def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport | Progress) -> bytes:
     """Return the bytes that :func:`decode` reads."""
     return msgspec.json.encode(value)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from arena.match import Clock, GameRecord
 from arena.referee.events import Event, Welcome
 from arena.referee.player import Answer, Hello, Lost
-from arena.referee.spec import SeatEnd
+from arena.referee.spec import RoundsOver, SeatEnd
 from arena.referee.table import GameTable
 from arena.rules import Rules
 
@@ -38,6 +38,7 @@ class Match:
         self._early: dict[int, list[str]] = {}
         self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
         self._games_at_once = 0
+        self._told: dict[int, int] = {}
 
     @property
     def begun(self) -> bool:
@@ -67,6 +68,21 @@ class Match:
             )
             for seat in range(self._rules.players)
         )
+
+    def news(self) -> tuple[RoundsOver, ...]:
+        """Take what may be watched since the last call: the newest game, and those that were told of before.
+
+        So games that pass in between, as those of quick bots do, cost nobody anything.
+        """
+        begun = {table.game: table.rounds_over for table in self._tables if table.rounds_over}
+        newest = max(begun, default=None)
+        news = [
+            game
+            for game, rounds in begun.items()
+            if rounds > self._told.get(game, 0) and (game in self._told or game == newest)
+        ]
+        self._told.update((game, begun[game]) for game in news)
+        return tuple(RoundsOver(game, self._tables[game].over_so_far()) for game in news)
 
     def outbox(self) -> list[tuple[int, list[Event]]]:
         """Take what is to be sent: (seat, events in order)."""

@@ -10,7 +10,9 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -37,6 +39,8 @@ _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
+_NEWS_SECONDS: Final = 0.5
+"""Between two looks for what may be watched: a match that is quicker says nothing of it."""
 
 
 def main() -> None:
@@ -66,9 +70,12 @@ def _confine(spec: RefereeSpec) -> None:
 
 
 async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
+    one_at_a_time = threading.Lock()
+
     def say(message: FromReferee) -> None:
-        sink.write(msgspec.json.encode(message) + b"\n")
-        sink.flush()
+        with one_at_a_time:
+            sink.write(msgspec.json.encode(message) + b"\n")
+            sink.flush()
 
     encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
     match = Match(spec.rules, spec.seeds, spec.clock)
@@ -86,10 +93,19 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
     _confine(spec)
     await conductor.open()
     say(Listening())
-    launcher = asyncio.create_task(_follow(conductor, source))
+    beside = [asyncio.create_task(_follow(conductor, source)), asyncio.create_task(_tell_news(match, say))]
     await conductor.run()
-    launcher.cancel()
+    for task in beside:
+        task.cancel()
     say(Finished(match.games(), match.seats()))
+
+
+async def _tell_news(match: Match, say: Callable[[FromReferee], None]) -> None:
+    """Say now and then which rounds are over. In a thread: bots' clocks must not wait for a slow reader."""
+    while True:
+        await asyncio.sleep(_NEWS_SECONDS)
+        for news in match.news():
+            await asyncio.to_thread(say, news)
 
 
 async def _follow(conductor: Conductor, source: BinaryIO) -> None:

@@ -2,14 +2,14 @@
 
 The launcher's first line is a :class:`RefereeSpec`; then come
 :class:`Started` and :class:`Ended`, one a seat each at most. The referee says
-:class:`Listening` once every socket is bound, and :class:`Finished` at the
-end. Anything else on its output, or no :class:`Finished`, is a fault of the
-arena.
+:class:`Listening` once every socket is bound, :class:`RoundsOver` now and
+then, and :class:`Finished` at the end. Anything else on its output, or no
+:class:`Finished`, is a fault of the arena.
 """
 
 import msgspec
 
-from arena.match import Clock, GameRecord
+from arena.match import Clock, Decision, GameRecord
 from arena.rules import Rules
 
 
@@ -64,6 +64,16 @@ class SeatEnd(msgspec.Struct, frozen=True, kw_only=True):
     lost: str | None
 
 
+class RoundsOver(msgspec.Struct, frozen=True, tag="rounds over"):
+    """So much of a game may be watched: the decisions of all its rounds that are over, and of no other.
+
+    What is private to the owners of bots is left out of them.
+    """
+
+    game: int
+    steps: tuple[tuple[Decision | None, ...], ...]
+
+
 class Finished(msgspec.Struct, frozen=True, tag="finished"):
     """The match is over."""
 
@@ -72,4 +82,4 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
 
 
 FromLauncher = Started | Ended
-FromReferee = Listening | Finished
+FromReferee = Listening | RoundsOver | Finished

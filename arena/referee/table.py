@@ -5,7 +5,7 @@ monotonic clock, events go out through a function.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.match import Clock, Decision, Fault, GameRecord
 from arena.referee.clock import SeatClock
@@ -91,6 +91,7 @@ class GameTable:
         self._moves: list[Move | None] = []
         self._decisions: list[Decision | None] = []
         self._steps: list[tuple[Decision | None, ...]] = []
+        self._round_ends: list[int] = []
         for seat in range(rules.players):
             tell(seat, GameStarted(game, seat, rules, clock))
         self._ask(now)
@@ -106,6 +107,11 @@ class GameTable:
         """The round that is played, from 1."""
         return self._state.round
 
+    @property
+    def rounds_over(self) -> int:
+        """How many rounds have been played to their end."""
+        return len(self._round_ends)
+
     def was_taken_over(self, seat: int) -> bool:
         """Tell whether the stand-in plays the seat for good."""
         return self._seats[seat].taken_over is not None
@@ -113,6 +119,11 @@ class GameTable:
     def record(self) -> GameRecord:
         """Return the game as played so far."""
         return GameRecord(seed=self._seed, steps=tuple(self._steps))
+
+    def over_so_far(self) -> tuple[tuple[Decision | None, ...], ...]:
+        """Return the decisions of the rounds that are over, without notes and what was wrong in words."""
+        end = self._round_ends[-1] if self._round_ends else 0
+        return tuple([tuple(map(_public, step)) for step in self._steps[:end]])
 
     def expects(self, seat: int, answer: Answer) -> bool:
         """Tell whether an answer belongs to the seat's open decision."""
@@ -174,6 +185,7 @@ class GameTable:
             for turn in self._state.turns[len(before.turns) :]:
                 self._tell_all(Revealed(self.game, turn))
             for scores in self._state.rounds[len(before.rounds) :]:
+                self._round_ends.append(len(self._steps))
                 self._tell_all(RoundScored(self.game, before.round, scores))
             if self._state.result is not None:
                 moments = [seat.taken_over for seat in self._seats]
@@ -256,6 +268,13 @@ def _decision(  # noqa: PLR0913 - the parts of a decision
         trouble=trouble,
         note=note,
     )
+
+
+def _public(decision: Decision | None) -> Decision | None:
+    """Leave out what is private to the bot's owner."""
+    if decision is None or (decision.note is None and decision.trouble is None):
+        return decision
+    return replace(decision, note=None, trouble=None)
 
 
 def _refusal(seen: View, move: Move) -> str | None:
