@@ -15,7 +15,7 @@ _KINDS = "'rated', 'qualification'"
 
 
 def upgrade() -> None:
-    """Let the newest version of every bot play, as it did."""
+    """Let the newest version of every bot play, as it did, but no bots of authors who are gone."""
     moment = "DATETIME" if _is_sqlite() else "TIMESTAMP WITH TIME ZONE"
     # Written out: alembic would make tables anew on SQLite that others refer to.
     op.execute("ALTER TABLE bot ADD COLUMN playing INTEGER NOT NULL DEFAULT 1")
@@ -27,6 +27,11 @@ def upgrade() -> None:
     op.execute("ALTER TABLE bot ADD COLUMN reason TEXT")
     op.execute(f"ALTER TABLE bot ADD COLUMN since {moment}")
     op.execute(f"ALTER TABLE bot ADD COLUMN forgiven {moment}")
+    op.execute(
+        "UPDATE bot SET state = 'retired', reason = 'its author''s account was deleted', "
+        "since = (SELECT deleted FROM account WHERE account.id = bot.account_id) "
+        "WHERE account_id IN (SELECT id FROM account WHERE deleted IS NOT NULL)"
+    )
     op.execute(f"ALTER TABLE bot_version ADD COLUMN gone {moment}")
     for quota in _QUOTAS:
         op.execute(f"ALTER TABLE account ADD COLUMN {quota} INTEGER")
