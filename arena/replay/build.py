@@ -60,15 +60,10 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
         game=game,
         seed=seed,
         shuffle=SHUFFLE,
-        rules=Variant(
-            players=rules.players,
-            pass_both_ways=rules.pass_both_ways,
-            soy_sauce=rules.soy_sauce,
-            dummy=rules.dummy,
-        ),
+        rules=Variant.of(rules),
         seats=tuple(seats),
         deals=dealt(rules, state.deck),
-        turns=tuple(_turns(state, steps)),
+        turns=turns_of(state, steps),
         rounds=tuple(scored(scores) for scores in state.rounds),
         puddings=ReplayPuddings(counts=result.puddings, scores=result.pudding_scores),
         totals=result.totals,
@@ -100,8 +95,20 @@ def is_automatic(rules: Rules, turn: int) -> bool:
     return turn == rules.turns and not rules.dummy
 
 
+def turns_of(state: State, steps: Sequence[Step] | None) -> tuple[ReplayTurn, ...]:
+    """Join what was revealed with what the referee noted, which knows no automatic turns.
+
+    Args:
+        state: The game at its end, or right after the end of a round.
+        steps: The decisions so far; None where nothing was noted.
+
+    Raises:
+        ValueError: These are fewer or more.
+    """
+    return tuple(_turns(state, steps))
+
+
 def _turns(state: State, steps: Sequence[Step] | None) -> Iterator[ReplayTurn]:
-    """Join what was revealed with what the referee noted, which knows no automatic turns."""
     nobody: Step = (None,) * state.rules.players
     asked = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
     if steps is not None and len(steps) != asked:

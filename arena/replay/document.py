@@ -7,7 +7,7 @@ written in. Lists have one entry a seat (``standin``, ``fault``, ``millis``,
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 import msgspec
 
@@ -42,6 +42,30 @@ class Variant:
     pass_both_ways: bool
     soy_sauce: bool
     dummy: bool
+
+    @classmethod
+    def of(cls, rules: Rules) -> Self:
+        """Write rules out."""
+        return cls(
+            players=rules.players,
+            pass_both_ways=rules.pass_both_ways,
+            soy_sauce=rules.soy_sauce,
+            dummy=rules.dummy,
+        )
+
+    @property
+    def as_rules(self) -> Rules:
+        """What was played, as the rules know it.
+
+        Raises:
+            InvalidRules: There is no such game.
+        """
+        return Rules(
+            players=self.players,
+            pass_both_ways=self.pass_both_ways,
+            soy_sauce=self.soy_sauce,
+            dummy=self.dummy,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +172,7 @@ class PublicReplay:
         Raises:
             InvalidRules: There is no such game.
         """
-        return Rules(
-            players=self.rules.players,
-            pass_both_ways=self.rules.pass_both_ways,
-            soy_sauce=self.rules.soy_sauce,
-            dummy=self.rules.dummy,
-        )
+        return self.rules.as_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
