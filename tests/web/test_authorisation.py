@@ -41,6 +41,8 @@ NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
 
 PAGE_OF_OWNER: Final = LOGGED_IN | {"other": 404}
 """A page of something of the user's: a token is nobody's there."""
+DATA_OF_OWNER: Final = dict.fromkeys(CALLERS, 404) | {"user": 200, "operator": 200}
+"""What the script of such a page asks for."""
 OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403}
 """The owner is sent on to what came of it; a bot is public, so who doesn't own it is told that."""
 
@@ -107,11 +109,15 @@ MATRIX: Final = {
     ("GET", "/challenges"): LOGGED_IN,
     ("GET", "/challenges/{id}"): PAGE_OF_OWNER,
     ("GET", "/challenges/{id}/games/{game}"): PAGE_OF_OWNER,
+    ("GET", "/challenges/{id}/games/{game}/{round}/{turn}"): PAGE_OF_OWNER,
+    ("GET", "/challenges/{id}/games/{game}/frames.json"): DATA_OF_OWNER,
     ("GET", "/mine"): LOGGED_IN,
     ("GET", "/submit"): LOGGED_IN,
     ("GET", "/submissions"): LOGGED_IN,
     ("GET", "/submissions/{id}"): PAGE_OF_OWNER,
     ("GET", "/submissions/{id}/games/{game}"): PAGE_OF_OWNER,
+    ("GET", "/submissions/{id}/games/{game}/{round}/{turn}"): PAGE_OF_OWNER,
+    ("GET", "/submissions/{id}/games/{game}/frames.json"): DATA_OF_OWNER,
     ("POST", "/account/password"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
     ("POST", "/account/delete"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
     ("POST", "/account/tokens"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},

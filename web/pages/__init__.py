@@ -12,9 +12,9 @@ from web.pages.game import game_pages
 from web.pages.leaderboard import leaderboard_pages
 from web.pages.mine import own_bots_pages
 from web.pages.public import public_pages
+from web.pages.rated_viewer import viewer_pages
 from web.pages.status import status_pages
 from web.pages.submissions import submission_pages
-from web.pages.viewer import viewer_pages
 
 __all__ = [
     "account_pages",

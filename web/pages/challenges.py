@@ -6,14 +6,15 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from arena.challenges import summary
-from arena.store import KnownChallenge, Store
+from arena.store import ChallengeGame, KnownChallenge, Store
+from web.api.routes import PREFIX
 from web.caller import Callers
-from web.gamelogs import read_private_log
 from web.pages.account import Session, logged_in
+from web.pages.private_games import PrivateGame, private_game_pages
 from web.privacy import viewer_of
 from web.reading import Before, GameId
 from web.rendering import page
-from web.replay import replay_table
+from web.viewer.screen import Shown
 
 A_PAGE: Final = 10
 _METHODS: Final = ["GET", "HEAD"]
@@ -26,9 +27,11 @@ def challenge_pages(store: Store, callers: Callers) -> APIRouter:
     asked = [Depends(callers.note), Depends(logged_in)]
     router = APIRouter(prefix="/challenges", default_response_class=HTMLResponse, dependencies=asked)
     pages = _Challenges(store)
-    for path, action in (("", pages.listed), ("/{id}", pages.one), ("/{id}/games/{game}", pages.game)):
+    for path, action in (("", pages.listed), ("/{id}", pages.one)):
         router.add_api_route(path, action, methods=_METHODS)
-    return router
+    games = private_game_pages(pages.game, store.reads, callers, base="/challenges/{id}/games")
+    games.include_router(router)
+    return games
 
 
 class _Challenges:
@@ -51,20 +54,11 @@ class _Challenges:
     def one(self, request: Request, id_: ChallengeId) -> Response:
         return page(request, "challenge.html", challenge=summary(self._own(request, id_)))
 
-    def game(self, request: Request, id_: ChallengeId, game: GameId) -> Response:
+    def game(self, request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
         known = self._own(request, id_)
-        found = summary(known)
-        for index, (played, line) in enumerate(zip(known.games, found.games, strict=True)):
+        for number, played in enumerate(known.games, start=1):
             if played.game == game:
-                return page(
-                    request,
-                    "challenge_game.html",
-                    challenge=found,
-                    number=index + 1,
-                    game=line,
-                    replay=replay_table(played.replay),
-                    log=read_private_log(self._store.reads, game, viewer_of(request)),
-                )
+                return _private_game(known, number, played)
         raise HTTPException(404, "This challenge has no such game.")
 
     def _own(self, request: Request, id_: str) -> KnownChallenge:
@@ -73,3 +67,18 @@ class _Challenges:
         if known is None or not viewer_of(request).may_see(known.account):
             raise HTTPException(404, "You have no such challenge.")
         return known
+
+
+def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame) -> PrivateGame:
+    above = f"/challenges/{challenge.id}"
+    home = f"{above}/games/{played.game}"
+    version = f"{challenge.bot}@{challenge.version}"
+    shown = Shown(
+        title=f"Challenge of {version}, game {number}",
+        replay=played.replay,
+        home=home,
+        base=home,
+        download=f"{PREFIX}{home}/replay",
+        embed=None,
+    )
+    return PrivateGame(shown=shown, above=(("/challenges", "Challenges"), (above, version)), candidate=None)

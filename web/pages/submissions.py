@@ -15,22 +15,21 @@ from arena.store import KnownSubmission, Store
 from arena.submitting.qualification import GAMES
 from arena.submitting.receiver import NOTE_LENGTH, Receiver
 from arena.submitting.stages import UploadKind
+from web.api.routes import PREFIX
 from web.caller import Callers
 from web.cookies import can_be_overheard
-from web.gamelogs import read_private_log
 from web.pages.account import Session, logged_in
+from web.pages.private_games import PrivateGame, private_game_pages
 from web.privacy import viewer_of
-from web.reading import Before
+from web.reading import Before, GameId
 from web.rendering import page
-from web.replay import replay_table
-from web.submissionpage import read_games, read_submission_page
+from web.submissionpage import GameLine, read_games, read_submission_page
+from web.viewer.screen import Shown
 
 A_PAGE: Final = 25
 _METHODS: Final = ["GET", "HEAD"]
 
 SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$")]
-GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$")]
-
 
 _KINDS: Final = (
     *(
@@ -71,10 +70,11 @@ def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIR
         ("/submit", pages.form),
         ("/submissions", pages.listed),
         ("/submissions/{id}", pages.one),
-        ("/submissions/{id}/games/{game}", pages.game),
     ):
         router.add_api_route(path, action, methods=_METHODS)
-    return router
+    games = private_game_pages(pages.game, store.reads, callers, base="/submissions/{id}/games")
+    games.include_router(router)
+    return games
 
 
 class _Submissions:
@@ -111,20 +111,13 @@ class _Submissions:
         shown = read_submission_page(self._store, known)
         return page(request, "submission.html", submission=known, shown=shown, games_of_it=GAMES)
 
-    def game(self, request: Request, id_: SubmissionId, game: GameOfIt) -> Response:
+    def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:
         known = self._own(request, id_)
         line = next((each for each in read_games(self._store, known) if each.told.game == game), None)
         replay = self._store.desk.replay(id_, game)
         if line is None or replay is None:
             raise HTTPException(404, "This submission has no such game.")
-        return page(
-            request,
-            "submission_game.html",
-            submission=known,
-            line=line,
-            replay=replay_table(replay),
-            log=read_private_log(self._store.reads, game, viewer_of(request)),
-        )
+        return _private_game(known, line, replay)
 
     def _own(self, request: Request, id_: str) -> KnownSubmission:
         """Return a submission that this viewer may see. What others sent isn't there."""
@@ -139,6 +132,24 @@ class _Submissions:
         except StrangersRefused:
             return False
         return True
+
+
+def _private_game(submission: KnownSubmission, line: GameLine, replay: str) -> PrivateGame:
+    above = f"/submissions/{submission.id}"
+    home = f"{above}/games/{line.told.game}"
+    shown = Shown(
+        title=f"Qualification of {submission.bot}, game {line.number}",
+        replay=replay,
+        home=home,
+        base=home,
+        download=f"{PREFIX}{home}/replay",
+        embed=None,
+    )
+    return PrivateGame(
+        shown=shown,
+        above=(("/submissions", "Submissions"), (above, submission.bot)),
+        candidate=line.told.seat,
+    )
 
 
 def _is_name(bot: str) -> bool:

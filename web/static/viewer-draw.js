@@ -55,6 +55,9 @@ export function draw(data, index) {
   }
   drawUnseen(frame.unseen, kinds);
   drawEmbedCode(film, frame, data.view);
+  for (const said of document.querySelectorAll("[data-turn]")) {
+    said.hidden = said.dataset.turn !== `r${frame.round}t${frame.turn}`;
+  }
   for (const link of document.querySelectorAll("[data-here]")) {
     link.href = addressOf(film.dataset.home, frame, data.view);
   }

@@ -141,7 +141,7 @@ const ACTIONS = {
   " ": () => (playing ? pause() : play()),
   x: nextEvent,
   c: () => copy("link", TEXTS.link()),
-  e: () => copy("embed", TEXTS.embed()),
+  ...(document.getElementById("embed-code") && { e: () => copy("embed", TEXTS.embed()) }),
   q: nextView,
 };
 

@@ -19,13 +19,15 @@ class Shown:
         replay: Its public replay, as JSON.
         home: The address of the page about it.
         base: The address that those of its frames begin with, without a slash at the end.
-        embed: The same for pages that other sites may frame; None where they may not.
+        download: The address of the replay.
+        embed: As ``base``, for pages that other sites may frame; None for a game that is not everybody's.
     """
 
     title: str
     replay: str
     home: str
     base: str
+    download: str
     embed: str | None
 
 
