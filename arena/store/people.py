@@ -2,6 +2,8 @@
 
 Whoever calls has made the secrets and hashed them; the store holds nothing that lets anybody in. Every
 method may raise DatabaseUnavailable; what was to be written then is all there or not at all.
+
+Transactions lock an account before what belongs to it; the other way round two could wait for each other.
 """
 
 from collections.abc import Sequence
@@ -121,16 +123,17 @@ class People:
             NameTaken: The pseudonym has been given already.
         """
         with self._database.write() as connection:
+            accounts.delete(connection, account, pseudonym, at)
             sessions.end_all(connection, account)
             tokens.remove_all(connection, account)
-            accounts.delete(connection, account, pseudonym, at)
 
     def open_session(self, new: NewSession, *, instead_of: str | None = None) -> int:
         """Add a session and return its id; the one with the other hash ends."""
         with self._database.write() as connection:
+            session = sessions.add(connection, new)
             if instead_of is not None:
                 sessions.end(connection, instead_of)
-            return sessions.add(connection, new)
+            return session
 
     def session(self, hash_: str) -> OpenSession | None:
         """Return the session with this hash, or None. Whether it is too old is the caller's to say."""

@@ -23,8 +23,9 @@ def add(connection: Connection, new: NewSession) -> int:
 
 
 def find(connection: Connection, hash_: str) -> OpenSession | None:
-    """Return the session with this hash, or None."""
-    row = connection.execute(_sessions().where(Session.hash == hash_)).one_or_none()
+    """Return the session with this hash, or None; one that came after its account was deleted is none."""
+    wanted = _sessions().where(Session.hash == hash_, Account.deleted.is_(None))
+    row = connection.execute(wanted).one_or_none()
     return None if row is None else _open(row)
 
 

@@ -39,8 +39,9 @@ def add(connection: Connection, new: NewToken, most: int) -> ApiToken:
 
 
 def find(connection: Connection, hash_: str) -> tuple[ApiToken, KnownAccount] | None:
-    """Return the token with this hash and whose it is, or None."""
-    row = connection.execute(_tokens().where(TokenRow.hash == hash_)).one_or_none()
+    """Return the token with this hash and whose it is, or None; of an account that was deleted none."""
+    wanted = _tokens().where(TokenRow.hash == hash_, Account.deleted.is_(None))
+    row = connection.execute(wanted).one_or_none()
     return None if row is None else (_token(row), known(row))
 
 

@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select, text
 
-from arena.store import NewAccount, Role, Store, ladder, open_store
+from arena.store import NewAccount, NewSession, NewToken, Role, Store, ladder, open_store
 from arena.store.database import Database
-from arena.store.people_models import Account
+from arena.store.people_models import Account, ApiToken, Session
 from arena.store.submission_models import Submission
 from arena.submitting.stages import Stage
 from tests.store.builders import START
@@ -77,3 +79,52 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     assert known is not None
     assert (known.author, known.stage) == ("former-1", Stage.REJECTED if version is None else Stage.ACTIVE)
     assert [bot.author for bot in store.bots.listed(None, 10)] == ([] if version is None else ["former-1"])
+
+
+def session(hash_: str, account: int) -> NewSession:
+    """Make a session."""
+    return NewSession(account=account, hash=hash_, browser="", created=START)
+
+
+def token(hash_: str, account: int) -> NewToken:
+    """Make a token."""
+    return NewToken(
+        account=account,
+        name="",
+        prefix="",
+        hash=hash_,
+        scopes=(),
+        created=START,
+        expires=START + timedelta(1),
+    )
+
+
+def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
+    """While all wait for the account, nobody holds what belongs to it; then all come to their end.
+
+    Whoever logs in at the moment of the deletion is not in afterwards, nor is a token that is made then.
+    """
+    ann = store.people.register(NewAccount(name="ann", password="", role=Role.USER, created=START))
+    people, hashes = store.people, ("old", "new")
+    people.open_session(session("old", ann.id))
+    people.add_token(token("old", ann.id), most=9)
+    with ThreadPoolExecutor(4) as pool:
+        with database.write() as connection:
+            connection.execute(select(Account.id).with_for_update())
+            waiting: list[Future[Any]] = [
+                pool.submit(people.delete, ann.id, "former-1", START),
+                pool.submit(people.set_password, ann.id, "", keep_tokens=False),
+                pool.submit(people.open_session, session("new", ann.id), instead_of="old"),
+                pool.submit(people.add_token, token("new", ann.id), most=9),
+            ]
+            wait_for_waiting(database, len(waiting))
+            free = [
+                len(connection.execute(select(table.id).with_for_update(skip_locked=True)).all())
+                for table in (Session, ApiToken)
+            ]
+        for each in waiting:
+            each.result()
+    assert free == [1, 1]
+    assert [account.name for account in people.accounts()] == ["former-1"]
+    assert [people.session(hash_) for hash_ in hashes] == [None, None]
+    assert [people.token(hash_) for hash_ in hashes] == [None, None]
