@@ -140,7 +140,7 @@ def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: dat
         created=ended,
     )
     store.writes.add_set(new)
-    claim = store.writes.claim(ended, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", ended, RuntimeName.DOCKER)
     if claim is None or not store.writes.record(played(claim, dice, ended)):
         raise RuntimeError("the store did not take a match")
 

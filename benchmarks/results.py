@@ -82,7 +82,7 @@ def _claims(store: Store, match: Match) -> list[Claim]:
             created=_NOW,
         )
         store.writes.add_set(new)
-        claim = store.writes.claim(_NOW, spec.runtime)
+        claim = store.leases.claim("here", "worker", _NOW, spec.runtime)
         if claim is None:
             raise RuntimeError("the store did not give out a match")
         claims.append(claim)

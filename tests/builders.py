@@ -98,7 +98,7 @@ def play_set(
         )
     )
     minutes = 0
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         minutes += 1
         store.writes.record(finish(claim, dice, ended=START + timedelta(minutes=minutes), faults=faults))
 

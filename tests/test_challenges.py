@@ -43,7 +43,7 @@ def told(store: Store) -> ChallengeSummary:
 
 def play(store: Store, *, games: int = 2, faults: float = 0) -> None:
     """Play the next match to its end, or so many games of it."""
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     done = finish(claim, random.Random(7), ended=START + timedelta(minutes=1), faults=faults)  # noqa: S311 - a test's
     assert store.writes.record(replace(done, games=done.games[:games]))
@@ -53,9 +53,9 @@ def spoil(store: Store) -> None:
     """Put the next match aside."""
     state = None
     while state is not MatchState.QUARANTINED:
-        claim = store.writes.claim(START, RuntimeName.DOCKER)
+        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
         assert claim is not None
-        state = store.writes.void(claim.spec.match, claim.spec.attempt, "no engine", START)
+        state = store.leases.void(claim.spec.match, claim.spec.attempt, "no engine", START)
 
 
 def test_nobody_has_played_yet(store: Store) -> None:

@@ -1,11 +1,12 @@
 """A running arena."""
 
 import shutil
+import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import structlog
 
@@ -32,6 +33,9 @@ from arena.services import Ladder
 from arena.settings import Settings
 from arena.store import Store, open_store
 from arena.submitting.pipeline import Pipeline, steps_of
+from arena.workers.local import local_workers
+
+_NAME: Final = 64
 
 _log = structlog.get_logger()
 
@@ -68,18 +72,18 @@ class Arena:
         """Give what plays the store's matches; a stopped one can't be used again."""
         # Stopping a coordinator stops its launcher for good, so each has its own.
         launcher = Launcher(self.runtime, self._install, self._run_dir)
+        host = socket.gethostname()[:_NAME]
         with (
             sweeper(self.runtime, self._install, launcher),
             nullcontext() if self._keeper is None else pruner(self._keeper),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
-            ThreadPoolExecutor(self.slots.size, thread_name_prefix="match") as executor,
+            local_workers(launcher, self.slots, host) as workers,
         ):
             yield Coordinator(
+                name=self._install,
                 store=self.store,
-                launcher=launcher,
+                workers=workers,
                 runtime=self.ladder.runtime,
-                executor=executor,
-                slots=self.slots,
                 now=utc_now,
                 watcher=watcher,
                 gate=self._gate,
@@ -152,7 +156,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
                     ladder=ladder,
                     slots=slots_of_host(),
                     swept=swept,
-                    waiting_again=store.writes.release_running(),
+                    waiting_again=store.leases.release(install),
                     _settings=settings,
                     _gate=gate,
                     _group=group,

@@ -9,11 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from arena.bootstrap import Arena, CannotStart, open_arena
 from arena.cli.board import print_board
 from arena.cli.console import WRONG, fail, say
-from arena.cli.playing import Quiet, explained, playing, prepare, say_void, warn_of_processes
+from arena.cli.playing import Quiet, explained, playing, prepare, say_lost, say_void, warn_of_processes
 from arena.cli.site import check_port, site
 from arena.match import RuntimeName
 from arena.settings import Settings, read_settings
-from arena.store import FinishedMatch
+from arena.store import Claim, FinishedMatch
 
 
 def demo(
@@ -50,7 +50,7 @@ def _play_round(arena: Arena) -> int:
     arena.ladder.ensure_round()
     with _Bar(arena.ladder.waiting()) as bar, playing(arena, bar) as coordinator:
         coordinator.run(lambda: False)
-    if coordinator.stopped:
+    if coordinator.stopped or coordinator.draining:
         raise KeyboardInterrupt
     print_board(arena.store.reads.leaderboard(), "Leaderboard")
     return bar.quarantined
@@ -91,6 +91,9 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Wait for its end."""
+
     def on_finished(self, match: FinishedMatch) -> None:
         """Move on."""
         self._played += 1
@@ -105,3 +108,11 @@ class _Bar:
         """Say it, and count what is given up."""
         self.quarantined += quarantined
         say_void(match, reason, quarantined=quarantined)
+
+    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Say it, and count what is given up."""
+        self.quarantined += quarantined
+        say_lost(match, reason, quarantined=quarantined)
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Wait for the end of its other attempt."""

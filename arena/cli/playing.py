@@ -17,7 +17,7 @@ from arena.match import RuntimeName
 from arena.matchmaking import TooFewBots
 from arena.sandbox import RuntimeTrouble
 from arena.settings import Settings, WrongSettings
-from arena.store import FinishedMatch, StoreError
+from arena.store import Claim, FinishedMatch, StoreError
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -25,12 +25,22 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Quiet:
     """Shows nothing but faults: the site shows the rest."""
 
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Say nothing."""
+
     def on_finished(self, match: FinishedMatch) -> None:
         """Say nothing."""
 
     def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
         """Say it."""
         say_void(match, reason, quarantined=quarantined)
+
+    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Say it."""
+        say_lost(match, reason, quarantined=quarantined)
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Say nothing: it was played again, and that counts."""
 
 
 @contextmanager
@@ -50,16 +60,19 @@ def explained() -> Iterator[None]:
 
 @contextmanager
 def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
-    """Give a coordinator that Ctrl-C, SIGTERM and SIGHUP stop."""
+    """Give a coordinator that Ctrl-C and SIGHUP stop; SIGTERM first lets it end what it plays."""
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        coordinator.stop()
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGTERM and not coordinator.draining:
+            coordinator.drain()
+        else:
+            coordinator.stop()
 
     with arena.coordinator(watcher) as coordinator, ExitStack() as handlers:
         for number in _SIGNALS:
             handlers.callback(signal.signal, number, signal.signal(number, stop))
         yield coordinator
-        if coordinator.stopped:
+        if coordinator.stopped or coordinator.draining:
             # Who has asked to end gets no second chance to disturb the cleaning up.
             handlers.pop_all()
             for number in _SIGNALS:
@@ -85,6 +98,12 @@ def warn_of_processes(settings: Settings) -> None:
     """Say it loudly where nothing is isolated."""
     if settings.sandbox is RuntimeName.PROCESS:
         say("WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.")
+
+
+def say_lost(match: str, reason: str, *, quarantined: bool) -> None:
+    """Say that whoever played a match was lost, why, and what becomes of it."""
+    then = "it was lost too often and is put aside" if quarantined else "it is played again"
+    say(f"match {match} was lost, {then}: {reason}")
 
 
 def say_void(match: str, reason: str, *, quarantined: bool) -> None:

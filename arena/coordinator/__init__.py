@@ -4,6 +4,7 @@ The only writer of results.
 """
 
 from arena.coordinator.check import RecordRefused
-from arena.coordinator.coordinator import ArenaTrouble, Coordinator, Watcher
+from arena.coordinator.coordinator import ArenaTrouble, Coordinator
+from arena.coordinator.watcher import Watcher
 
 __all__ = ["ArenaTrouble", "Coordinator", "RecordRefused", "Watcher"]

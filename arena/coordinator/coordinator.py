@@ -1,89 +1,97 @@
-"""Keeps this host's slots busy with the store's matches."""
+"""Keeps workers busy with the store's matches."""
 
 import queue
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from dataclasses import replace
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, CancelledError
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
 from arena.admission import Gate
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
+from arena.coordinator.given import Given, Playing
 from arena.coordinator.voids import VoidsInARow
-from arena.launcher import Launcher, LauncherStopped, MatchVoid, SlotPool
+from arena.coordinator.watcher import Watcher
+from arena.launcher import HostFailed, LauncherStopped, MatchVoid
+from arena.launcher.launcher import longest_seconds
 from arena.match import RuntimeName, encode
+from arena.recurring import Recurring
 from arena.services import HOUSE
-from arena.store import Claim, FinishedMatch, MatchState, Store
+from arena.store import RENEW_SECONDS, Claim, DatabaseUnavailable, MatchState, Store
+from arena.workers.workers import Place, WorkerLost, Workers
 
 _log = structlog.get_logger()
 
 _POLL_SECONDS: Final = 0.5
+_START_SECONDS: Final = 120.0
+"""Beside what its clocks allow a match may take so long, for images to be loaded and sandboxes to start."""
 
 
 class ArenaTrouble(Exception):
     """This host can't play matches. The text says why."""
 
 
-class Watcher(Protocol):
-    """Hears what becomes of matches, in the coordinator's thread."""
+@dataclass(frozen=True, slots=True)
+class _Expired:
+    """Matches whose leases have run out, and where they are now."""
 
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Take note that a match has been played and stored."""
-
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Take note that a match has failed for a fault of the arena, and waits again or is given up."""
+    matches: Mapping[str, MatchState]
 
 
 class Coordinator:
     """Claims matches, has them played, and stores what came of them.
 
+    While the database can't be reached nothing is claimed, and what has been played is kept until it can.
+
     Args:
+        name: Id of the installation. No other coordinator has it at the same time.
         store: The queue and the results.
-        launcher: Plays matches.
-        runtime: What the launcher runs bots with; it plays no other matches.
-        executor: Runs one call of the launcher a match.
-        slots: The seats of this host.
+        workers: They play the matches.
+        runtime: What they run bots with; it plays no other matches.
         now: UTC.
         watcher: Hears what becomes of matches.
         gate: Whether matches with strangers' bots are played.
 
     Attributes:
         stopped: Whether :meth:`stop` has been called.
+        draining: Whether :meth:`drain` has been called.
+        ticked: When it last went round, in seconds of the monotonic clock.
     """
 
     def __init__(  # noqa: PLR0913 - what a coordinator coordinates
         self,
         *,
+        name: str,
         store: Store,
-        launcher: Launcher,
+        workers: Workers,
         runtime: RuntimeName,
-        executor: Executor,
-        slots: SlotPool,
         now: Callable[[], datetime],
         watcher: Watcher,
         gate: Gate,
     ) -> None:
+        self._name = name
         self._store = store
-        self._launcher = launcher
+        self._workers = workers
         self._runtime = runtime
-        self._executor = executor
-        self._slots = slots
         self._now = now
         self._watcher = watcher
         self._gate = gate
-        self._done: queue.SimpleQueue[tuple[Claim, tuple[int, ...], Future[bytes]] | None] = (
-            queue.SimpleQueue()
-        )
-        self._running = 0
+        self._news: queue.SimpleQueue[Playing | _Expired | None] = queue.SimpleQueue()
+        self._ended: deque[Playing] = deque()
+        self._given = Given()
         self._voids = VoidsInARow()
-        self._next: Claim | None = None
+        self._unavailable = False
         self.stopped = False
+        self.draining = False
+        self.ticked = time.monotonic()
 
     def run(self, refill: Callable[[], bool]) -> None:
-        """Play until there is nothing left, or :meth:`stop` is called.
+        """Play until there is nothing left, or :meth:`stop` or :meth:`drain` is called.
 
         Args:
             refill: Called when no match waits, or only such that are not rated. It adds some, unless the
@@ -92,85 +100,156 @@ class Coordinator:
         Raises:
             ArenaTrouble: Match after match fails for a fault of the arena. What waits goes on waiting.
         """
-        try:
-            while not self.stopped:
-                if self._voids.too_many:
-                    raise ArenaTrouble(
-                        f"{self._voids.count} matches in a row failed for faults of the arena, so it "
-                        "stops; see above, mend that, and start it again"
-                    )
-                if not self._dispatch(refill):
-                    if refill():
-                        self._dispatch(refill)
-                    elif not self._running:
-                        return
-                self._collect()
-        finally:
-            self._launcher.stop()
-            while self._running:
-                self._collect()
-            self._store.writes.release_running()
+        leases = Recurring(
+            self._keep_leases, name="leases", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
+        )
+        with leases:
+            try:
+                while not self.stopped and self._turn(refill):
+                    self.ticked = time.monotonic()
+            finally:
+                self._end()
 
     def stop(self) -> None:
         """End soon: what runs is thrown away and waits again. May be called from a signal handler."""
         self.stopped = True
-        self._launcher.stop()
-        self._done.put(None)
+        self._workers.stop()
+        self._news.put(None)
+
+    def drain(self) -> None:
+        """Begin nothing new, and end when what runs has been played and stored. As :meth:`stop`."""
+        self.draining = True
+        self._news.put(None)
+
+    def _turn(self, refill: Callable[[], bool]) -> bool:
+        """Store what ended, start what can be, and wait for news; tell whether there is more to do."""
+        try:
+            self._store_ended()
+            if self._voids.too_many:
+                raise ArenaTrouble(
+                    f"{self._voids.count} matches in a row failed for faults of the arena, so it "
+                    "stops; see above, mend that, and start it again"
+                )
+            if self.draining:
+                if not self._given:
+                    return False
+            elif not self._dispatch(refill):
+                if refill():
+                    self._dispatch(refill)
+                elif not self._given:
+                    return False
+            self._note_database(None)
+        except DatabaseUnavailable as error:
+            self._note_database(error)
+        self._hear()
+        return True
+
+    def _end(self) -> None:
+        """Throw away what still runs, store what was played, and let the rest wait again."""
+        self._workers.stop()
+        try:
+            self._store_ended()
+            while self._given:
+                self._hear()
+                self._store_ended()
+            self._store.leases.release(self._name)
+        except DatabaseUnavailable as error:
+            _log.error("what ran is played again: the database can't be reached", error=str(error))
 
     def _dispatch(self, refill: Callable[[], bool]) -> bool:
-        """Start matches while there are slots, and tell whether one waits for a slot."""
-        while not self.stopped:
-            self._next = self._next or self._store.writes.claim(
-                self._now(), self._runtime, house_only=self._gate.house_only
-            )
-            if self._next is None:
+        """Start matches while there is room, and tell whether one waits for that."""
+        while not (self.stopped or self.draining):
+            house_only = self._gate.house_only
+            seats = self._store.leases.due(self._runtime, house_only=house_only)
+            if seats is None:
                 return False
-            slots = self._slots.take(len(self._next.seats))
-            if slots is None:
+            place = self._workers.take(seats)
+            if place is None:
                 return True
-            self._submit(self._next, slots)
-            rated, self._next = self._next.rated, None
-            if not rated and not self._rated_wait():
+            claim = self._claim(place, house_only=house_only)
+            if claim is None:
+                continue  # another coordinator was first
+            self._submit(claim, place)
+            if not claim.rated and not self._rated_wait():
                 refill()  # so that the ladder has its turn, however much else is asked for
         return False
+
+    def _claim(self, place: Place, *, house_only: bool) -> Claim | None:
+        claim = None
+        try:
+            claim = self._store.leases.claim(
+                self._name,
+                place.worker,
+                self._now(),
+                self._runtime,
+                most=place.seats,
+                house_only=house_only,
+            )
+        finally:
+            if claim is None:
+                place.give_back()
+        return claim
 
     def _rated_wait(self) -> bool:
         return bool(
             self._store.reads.waiting(self._runtime, house_only=self._gate.house_only, rated_only=True)
         )
 
-    def _submit(self, claim: Claim, slots: tuple[int, ...]) -> None:
+    def _submit(self, claim: Claim, place: Place) -> None:
         limits = claim.spec.limits
         # The match may have been made where there were more cores.
-        fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, self._slots.share)))
-        future = self._executor.submit(self._launcher.play, encode(fitting), slots)
-        self._running += 1
-        future.add_done_callback(lambda done: self._done.put((claim, slots, done)))
+        fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, place.cpus)))
+        deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
+        future = place.play(encode(fitting))
+        playing = Playing(claim, place.worker, future, deadline)
+        self._given.add(playing)
+        future.add_done_callback(lambda _: self._news.put(playing))
+        self._watcher.on_started(claim, place.worker)
 
-    def _collect(self) -> None:
-        """Wait for a match to end, for a little while, and store what came of it."""
+    def _keep_leases(self) -> None:
+        """Give a sign of life, and look for others who give none. In a thread of its own."""
+        self._store.leases.renew(self._name, self._given.matches, self._workers.status())
+        if expired := self._store.leases.expire(self._now()):
+            self._news.put(_Expired(expired))
+
+    def _hear(self) -> None:
+        """Wait for news, for a little while."""
         try:
-            ended = self._done.get(timeout=_POLL_SECONDS)
+            news = self._news.get(timeout=_POLL_SECONDS)
         except queue.Empty:
-            return
-        if ended is None:
-            return
-        claim, slots, future = ended
-        self._running -= 1
-        self._slots.give_back(slots)
-        self._settle(claim, future)
+            news = None
+        if isinstance(news, _Expired):
+            self._note_expired(news)
+        elif news is not None and news in self._given:
+            self._ended.append(news)
+        late = self._given.late(time.monotonic())
+        self._ended.extend(playing for playing in late if playing not in self._ended)
 
-    def _settle(self, claim: Claim, future: Future[bytes]) -> None:
+    def _note_expired(self, expired: _Expired) -> None:
+        for match, state in expired.matches.items():
+            _log.warning("lease expired", match=match, state=state)
+            self._watcher.on_lost(match, "its lease ran out", quarantined=state is MatchState.QUARANTINED)
+
+    def _store_ended(self) -> None:
+        while self._ended:
+            self._settle(self._ended[0])
+            self._given.discard(self._ended.popleft())
+
+    def _settle(self, playing: Playing) -> None:
+        claim = playing.claim
         try:
-            finished = finish(claim, future.result(), self._now())
+            finished = finish(claim, playing.record(), self._now())
         except LauncherStopped:
+            return
+        except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
+            self._lose(claim, str(error) or f"worker {playing.worker} was lost")
             return
         except (MatchVoid, RecordRefused) as error:
             self._void(claim, str(error))
             return
         except Exception as error:  # noqa: BLE001 - see below
             # A defect of the arena's own must not take the other matches with it.
-            _log.exception("match failed", match=claim.spec.match)
+            _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
             self._void(claim, repr(error))
             return
         self._voids.reset()
@@ -178,12 +257,27 @@ class Coordinator:
             self._watcher.on_finished(finished)
         else:
             _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
+            self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)
 
     def _void(self, claim: Claim, reason: str) -> None:
         spec = claim.spec
-        state = self._store.writes.void(spec.match, spec.attempt, reason, self._now())
+        state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
         _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
         self._watcher.on_voided(spec.match, reason, quarantined=state is MatchState.QUARANTINED)
         self._voids.add(
             [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE]
         )
+
+    def _lose(self, claim: Claim, reason: str) -> None:
+        spec = claim.spec
+        state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
+        _log.error("match lost", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        self._watcher.on_lost(spec.match, reason, quarantined=state is MatchState.QUARANTINED)
+
+    def _note_database(self, error: DatabaseUnavailable | None) -> None:
+        """Say it once when the database goes away, and once when it is back."""
+        if error is not None and not self._unavailable:
+            _log.error("the database can't be used; it is tried again until it can", error=str(error))
+        elif error is None and self._unavailable:
+            _log.info("the database can be used again")
+        self._unavailable = error is not None

@@ -4,9 +4,18 @@ It is the part of a worker that may start containers, and it parses nothing
 that comes from them. It knows no database, no names of bots and no secrets.
 """
 
-from arena.launcher.errors import HostTooSmall, LauncherError, LauncherStopped, MatchVoid
+from arena.launcher.errors import HostFailed, HostTooSmall, LauncherError, LauncherStopped, MatchVoid
 from arena.launcher.launcher import Launcher
 from arena.launcher.slots import SlotPool
 from arena.launcher.sweeper import sweeper
 
-__all__ = ["HostTooSmall", "Launcher", "LauncherError", "LauncherStopped", "MatchVoid", "SlotPool", "sweeper"]
+__all__ = [
+    "HostFailed",
+    "HostTooSmall",
+    "Launcher",
+    "LauncherError",
+    "LauncherStopped",
+    "MatchVoid",
+    "SlotPool",
+    "sweeper",
+]

@@ -5,6 +5,7 @@
     LauncherError
     ├── HostTooSmall      no match can be played here at all
     ├── MatchVoid         a fault of the arena; the match is to be played again
+    │   └── HostFailed    no match can be played here now, and this one is not to blame
     └── LauncherStopped   the arena is being stopped; nothing is wrong
 """
 
@@ -19,6 +20,10 @@ class HostTooSmall(LauncherError):
 
 class MatchVoid(LauncherError):
     """The host, the engine or the referee failed. The text says which and how."""
+
+
+class HostFailed(MatchVoid):
+    """This host can't run bots now, whatever the match. The text says what it lacks."""
 
 
 class LauncherStopped(LauncherError):

@@ -49,6 +49,7 @@ class Launcher:
             A :class:`arena.match.MatchRecord`.
 
         Raises:
+            HostFailed: This host can't run bots now. What is left is swept once it can.
             MatchVoid: The arena failed. Nothing of the match is left.
             LauncherStopped: :meth:`stop` was called. Nothing of the match is left.
             ValueError: The bytes are no specification.
@@ -69,13 +70,17 @@ class Launcher:
             for referee in self._referees:
                 referee.kill()
 
+    def trouble(self) -> str | None:
+        """Return why this host can't run bots now, or None where nothing is known to be wrong."""
+        return self._runtime.trouble()
+
     def owns(self, name: str) -> bool:
         """Tell whether a sandbox with this name belongs to a match that is played now."""
         with self._lock:
             return name in self._names
 
     def _play(self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]) -> MatchRecord:
-        longest = _longest(match)
+        longest = longest_seconds(match)
         seats = Seats(
             self._runtime,
             self._install,
@@ -144,7 +149,7 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
     )
 
 
-def _longest(match: MatchSpec) -> float:
+def longest_seconds(match: MatchSpec) -> float:
     """Return seconds that no match takes whose clocks are kept: one seat's worst case after another."""
     clock = match.clock
     turns = 3 * match.rules.turns

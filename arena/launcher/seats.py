@@ -7,11 +7,11 @@ from typing import Final
 
 import structlog
 
-from arena.launcher.errors import MatchVoid
+from arena.launcher.errors import HostFailed, MatchVoid
 from arena.launcher.sockets import SeatSockets
 from arena.match import Limits, MatchSpec, SeatReport
 from arena.referee.spec import SeatEnd
-from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
+from arena.sandbox.errors import EngineGone, LaunchRefused, RuntimeTrouble
 from arena.sandbox.runtime import (
     ATTEMPT_LABEL,
     INSTALL_LABEL,
@@ -84,7 +84,8 @@ class Seats:
             ended: Hears of each that has ended or could not be started, and why.
 
         Raises:
-            MatchVoid: The runtime failed. Some may have been started: remove them.
+            HostFailed: The engine does not answer.
+            MatchVoid: The runtime failed otherwise. Some may have been started: remove them.
         """
         with ThreadPoolExecutor(len(self._specs)) as pool:
             launches = [pool.submit(self._launch, seat, started, ended) for seat in range(len(self._specs))]
@@ -92,7 +93,7 @@ class Seats:
             try:
                 launch.result()
             except RuntimeTrouble as error:
-                raise MatchVoid(str(error)) from error
+                raise _void(error) from error
 
     def finish(self, ends: tuple[SeatEnd, ...]) -> tuple[SeatReport, ...]:
         """Remove every sandbox and tell what became of it.
@@ -107,7 +108,7 @@ class Seats:
             if end.lost is not None and seat.sandbox is not None:
                 seat.ended.wait(_EXIT_SECONDS)
                 if seat.trouble is not None:
-                    raise MatchVoid(str(seat.trouble)) from seat.trouble
+                    raise _void(seat.trouble) from seat.trouble
         # How they ended by themselves; from here on it is this that ends them.
         exits = [seat.exit for seat in self._seats]
         # Only then has everything been read that they printed.
@@ -172,6 +173,10 @@ class Seats:
         if how.out_of_memory:
             return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
         return f"it ended with exit code {how.code}"
+
+
+def _void(error: RuntimeTrouble) -> MatchVoid:
+    return HostFailed(str(error)) if isinstance(error, EngineGone) else MatchVoid(str(error))
 
 
 def _sandbox_spec(  # noqa: PLR0913 - what a sandbox is made of

@@ -55,6 +55,12 @@ class SlotPool:
             )
         return cls(min(int(cores / share + 1e-9), in_memory), share)
 
+    @property
+    def busy(self) -> int:
+        """How many slots are taken."""
+        with self._lock:
+            return self.size - len(self._free)
+
     def take(self, count: int) -> tuple[int, ...] | None:
         """Take slots, lowest first, or None where not enough are free."""
         with self._lock:

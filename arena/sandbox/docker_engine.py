@@ -10,7 +10,7 @@ import docker
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from docker.utils import kwargs_from_env
 
-from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
+from arena.sandbox.errors import EngineGone, LaunchRefused, RuntimeTrouble
 
 _PING_SECONDS: Final = 5
 _CALL_SECONDS: Final = 60
@@ -28,14 +28,14 @@ def connect() -> docker.APIClient:
     """Return a client of the engine that the environment names, by default this host's.
 
     Raises:
-        RuntimeTrouble: None answers.
+        EngineGone: None answers.
     """
     address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
         where = kwargs_from_env()
         client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
     except (DockerException, OSError) as error:
-        raise RuntimeTrouble(
+        raise EngineGone(
             f"No Docker engine answers at {address}: {error}. Start it, see that you may use it "
             "(group docker), or name another in DOCKER_HOST. Without one, bots can only be run as "
             "plain processes, which is for your own bots alone."
@@ -52,7 +52,8 @@ def engine_errors(doing: str) -> Iterator[None]:
         doing: What was being done to what, such as ``start container arena-…``.
 
     Raises:
-        RuntimeTrouble: Always, so that no bot is blamed without evidence.
+        EngineGone: It does not answer.
+        RuntimeTrouble: All else, so that no bot is blamed without evidence.
     """
     try:
         yield
@@ -65,7 +66,7 @@ def engine_errors(doing: str) -> Iterator[None]:
             f"could not {doing}: the engine answered: {error.explanation or error}"
         ) from error
     except (DockerException, OSError) as error:
-        raise RuntimeTrouble(f"could not {doing}: the engine does not answer: {error}") from error
+        raise EngineGone(f"could not {doing}: the engine does not answer: {error}") from error
 
 
 @contextmanager

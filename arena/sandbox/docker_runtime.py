@@ -88,6 +88,15 @@ class DockerRuntime:
         """Return the control group of all bots, which is to hold what bots in so many slots use together."""
         return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self._host)))
 
+    def trouble(self) -> str | None:
+        """Return that the engine does not answer, if so."""
+        try:
+            with engine_errors("reach the engine"):
+                self._client.ping()
+        except RuntimeTrouble as error:
+            return str(error)
+        return None
+
     def check_source(self, source: str) -> None:
         """Make sure that the image is here, loaded where it has to be, and can be run by the template.
 

@@ -3,6 +3,7 @@
 SandboxError
 ├── LaunchRefused     the bot's fault: its owner is told why
 └── RuntimeTrouble    the arena's fault: never held against a bot
+    └── EngineGone    the engine does not answer: no bot can be run
 """
 
 
@@ -16,3 +17,7 @@ class LaunchRefused(SandboxError):
 
 class RuntimeTrouble(SandboxError):
     """The arena can't run bots: no engine, no image, no answer. The text is for the operator."""
+
+
+class EngineGone(RuntimeTrouble):
+    """The engine does not answer, whatever it is asked."""

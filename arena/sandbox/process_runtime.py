@@ -29,6 +29,10 @@ class ProcessRuntime:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         return "process (no isolation)"
 
+    def trouble(self) -> str | None:
+        """See :class:`arena.sandbox.runtime.Runtime`; there is no engine to fail."""
+        return None
+
     def check_source(self, source: str) -> None:
         """Make sure that the folder holds a ``bot.py``.
 

@@ -94,6 +94,9 @@ class Runtime(Protocol):
     def describe(self) -> str:
         """What isolates the bots, such as ``docker/runc``."""
 
+    def trouble(self) -> str | None:
+        """Return why no bot at all can be run now, or None where that is not known of any."""
+
     def check_source(self, source: str) -> None:
         """Make sure that there is something to run.
 

@@ -37,6 +37,8 @@ from arena.store.game_logs import GameLog, SeatLog
 from arena.store.histories import CurvePoint, Histories, Opponent, RecordedGame, VersionCurve
 from arena.store.known_bots import KnownBot, KnownVersion
 from arena.store.ladder_settings import LadderChange, LadderSettings
+from arena.store.lease_clock import LeaseClock, LeaseTime, database_time
+from arena.store.leases import LEASE_SECONDS, RENEW_SECONDS, KnownWorker, Leases
 from arena.store.matches import (
     Claim,
     ClaimedSeat,
@@ -84,7 +86,9 @@ from arena.store.versions import NewVersion
 from arena.store.workload import HourOfGames, Workload
 
 __all__ = [
+    "LEASE_SECONDS",
     "LOOKED_THROUGH",
+    "RENEW_SECONDS",
     "AccountQuota",
     "Activity",
     "Allowance",
@@ -123,9 +127,13 @@ __all__ = [
     "KnownChallenge",
     "KnownSubmission",
     "KnownVersion",
+    "KnownWorker",
     "LadderChange",
     "LadderSettings",
     "LastOperator",
+    "LeaseClock",
+    "LeaseTime",
+    "Leases",
     "MatchKind",
     "MatchState",
     "NameTaken",
@@ -171,5 +179,6 @@ __all__ = [
     "Workload",
     "Writes",
     "WrongState",
+    "database_time",
     "open_store",
 ]

@@ -1,13 +1,9 @@
 """The tables of the statistics of cards: sums that grow with every rated game, and stay as few rows."""
 
-from typing import Final
-
 from sqlalchemy.orm import Mapped
 
 from arena.store.columns import Number, SmallKey
-from arena.store.models import Base
-
-_LEAN: Final = {"sqlite_with_rowid": False}
+from arena.store.models import LEAN, Base
 
 
 class CardGames(Base):
@@ -29,7 +25,7 @@ class CardCount(Base):
     """
 
     __tablename__ = "card_count"
-    __table_args__ = _LEAN
+    __table_args__ = LEAN
 
     players: Mapped[SmallKey]
     card: Mapped[SmallKey]

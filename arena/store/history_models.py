@@ -4,9 +4,7 @@ from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from arena.store.columns import Moment, Number, NumberKey, Real, SmallKey
-from arena.store.models import Base
-
-_LEAN = {"sqlite_with_rowid": False}
+from arena.store.models import LEAN, Base
 
 
 class RatingPoint(Base):
@@ -16,7 +14,7 @@ class RatingPoint(Base):
     """
 
     __tablename__ = "rating_point"
-    __table_args__ = _LEAN
+    __table_args__ = LEAN
 
     version_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot_version.id"))
     players: Mapped[SmallKey]
@@ -30,7 +28,7 @@ class Meeting(Base):
     """How a bot finished in all games with another one that count; each pair has a row either way round."""
 
     __tablename__ = "meeting"
-    __table_args__ = (Index("ix_meeting_bot_id_games", "bot_id", "games"), _LEAN)
+    __table_args__ = (Index("ix_meeting_bot_id_games", "bot_id", "games"), LEAN)
 
     bot_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot.id"))
     other_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot.id"))

@@ -7,7 +7,8 @@
 
 ``host_report`` stands alone. Bots, people, submissions, statistics of cards and histories of bots have tables
 of their own (:mod:`arena.store.bot_models`, :mod:`arena.store.people_models`,
-:mod:`arena.store.submission_models`, :mod:`arena.store.card_models`, :mod:`arena.store.history_models`).
+:mod:`arena.store.submission_models`, :mod:`arena.store.card_models`, :mod:`arena.store.history_models`), and
+so have workers (:mod:`arena.store.worker_models`).
 ``rating_event`` is the ladder's append-only log; ``rating_change`` says what each event did, and ``rating``
 is where the fold of the log stands. Whoever numbers a game or an event holds the lock on the row of
 ``ladder``.
@@ -35,7 +36,7 @@ from arena.store.columns import (
     Texts,
 )
 
-_LEAN = {"sqlite_with_rowid": False}
+LEAN = {"sqlite_with_rowid": False}
 """For tables whose key is several columns: kept in the order of the key, without a second index."""
 
 
@@ -137,7 +138,9 @@ class MatchSet(Base):
 class Match(Base):
     """One seating. ``attempt`` counts claims and fences late results off, ``voids`` faults of the arena.
 
-    Of those that wait, the ones with the lowest ``precedence`` come first.
+    Of those that wait, the ones with the lowest ``precedence`` come first. Of one that runs, ``coordinator``
+    says who has claimed it, ``worker`` who plays it, and ``leased_until`` by ``lease_clock`` for how long
+    without a sign of life. ``losses`` counts the times that whoever had it was lost.
     """
 
     __tablename__ = "match"
@@ -176,6 +179,11 @@ class Match(Base):
     started: Mapped[Moment | None]
     ended: Mapped[Moment | None]
     reason: Mapped[Reason | None]
+    coordinator: Mapped[Name | None]
+    worker: Mapped[Name | None]
+    leased_until: Mapped[Real | None]
+    lease_clock: Mapped[Name | None]
+    losses: Mapped[Small] = mapped_column(server_default="0")
 
 
 class MatchSeat(Base):
@@ -229,7 +237,7 @@ class GameSeat(Base):
             sqlite_where=text(FAULTY),
             postgresql_where=text(FAULTY),
         ),
-        _LEAN,
+        LEAN,
     )
 
     game_number: Mapped[NumberKey] = mapped_column(ForeignKey("game.number"))
@@ -266,7 +274,7 @@ class RatingChange(Base):
     """What an event did to a version in one list; ``players`` 0 is the overall one. A start has no before."""
 
     __tablename__ = "rating_change"
-    __table_args__ = _LEAN
+    __table_args__ = LEAN
 
     event_number: Mapped[NumberKey] = mapped_column(ForeignKey("rating_event.number"))
     players: Mapped[SmallKey]
@@ -284,7 +292,7 @@ class Rating(Base):
     """
 
     __tablename__ = "rating"
-    __table_args__ = _LEAN
+    __table_args__ = LEAN
 
     version_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot_version.id"))
     players: Mapped[SmallKey]
@@ -303,7 +311,7 @@ class Highlight(Base):
     """One of the most remarkable games of a day; see :mod:`arena.highlights`. It follows from the log."""
 
     __tablename__ = "highlight"
-    __table_args__ = _LEAN
+    __table_args__ = LEAN
 
     day: Mapped[NumberKey]
     kind: Mapped[NameKey]

@@ -64,7 +64,7 @@ def release(connection: Connection, match: str) -> None:
     connection.execute(
         update(Match)
         .where(Match.id == match)
-        .values(state=MatchState.WAITING, voids=0, started=None, ended=None, reason=None)
+        .values(state=MatchState.WAITING, voids=0, losses=0, started=None, ended=None, reason=None)
     )
 
 

@@ -1,29 +1,16 @@
-"""The queue of matches: the database is the only one, and a match's row exists before it is played.
+"""The queue of matches: the database is the only one, and a match's row exists before it is played."""
 
-    waiting ──claim──▶ running ──record──▶ done
-       ▲                  │
-       └─────release──────┤
-       └──void, at most twice ── void, the third time ──▶ quarantined
-
-``attempt`` rises with every claim. A write that names another attempt than the
-last one changes nothing, so a worker that comes back late does no harm.
-"""
-
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, select, text
 from sqlalchemy.orm import aliased
 
-from arena.match import MatchSpec, RuntimeName, decode
+from arena.match import RuntimeName
 from arena.store.bot_models import Bot, BotVersion
-from arena.store.matches import Claim, ClaimedSeat
+from arena.store.matches import ClaimedSeat
 from arena.store.models import OPEN, QUARANTINED, Match, MatchKind, MatchSeat, MatchState
 from arena.store.submission_models import Submission
-
-_VOIDS = 3
-"""Faults of the arena in one match before somebody has to look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,35 +68,43 @@ def quarantined(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(Match).where(text(QUARANTINED))).scalar_one()
 
 
-def claim(
-    connection: Connection, at: datetime, runtime: RuntimeName, *, house_only: bool = False
-) -> Claim | None:
-    """Take the match for this runtime that is due, or return None where none waits.
+def due(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int | None:
+    """Return how many seats the match has that is due, or None where none waits for this runtime."""
+    match = connection.execute(_playable(runtime, house_only=house_only).limit(1)).scalar_one_or_none()
+    return None if match is None else seats(connection, match)
+
+
+def seats(connection: Connection, match: str) -> int:
+    """Return how many sit in a match."""
+    sits = select(func.count()).select_from(MatchSeat).where(MatchSeat.match_id == match)
+    return connection.execute(sits).scalar_one()
+
+
+def next_of(
+    connection: Connection, runtime: RuntimeName, *, most: int | None, house_only: bool = False
+) -> str | None:
+    """Return the match that is due, locked against others, or None where none waits that they leave.
 
     Qualifications come first, then sets that somebody new waits for, then the rest, each in their order.
 
     Args:
         connection: To the store, for writing.
-        at: UTC.
-        runtime: How bots are run here.
-        house_only: Whether strangers' bots must not play here. Then their matches go on waiting.
+        runtime: How bots are run.
+        most: It may have so many seats; None for any number.
+        house_only: Whether strangers' bots must not sit in it.
     """
-    oldest = connection.execute(
-        _playable(runtime, house_only=house_only).limit(1).with_for_update(skip_locked=True, of=Match)
+    wanted = _playable(runtime, house_only=house_only)
+    if most is not None:
+        sits = select(func.count()).select_from(MatchSeat).where(MatchSeat.match_id == Match.id)
+        wanted = wanted.where(sits.correlate(Match).scalar_subquery() <= most)
+    return connection.execute(
+        wanted.limit(1).with_for_update(skip_locked=True, of=Match)
     ).scalar_one_or_none()
-    if oldest is None:
-        return None
-    row = connection.execute(
-        update(Match)
-        .where(Match.id == oldest, Match.state == MatchState.WAITING)
-        .values(state=MatchState.RUNNING, attempt=Match.attempt + 1, started=at)
-        .returning(Match.spec, Match.attempt, Match.kind)
-    ).one()
-    return Claim(
-        spec=replace(decode(row.spec, MatchSpec), attempt=row.attempt),
-        seats=tuple(_claimed_seat(row) for row in connection.execute(_seated(oldest))),
-        rated=row.kind == MatchKind.RATED,
-    )
+
+
+def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]:
+    """Return who sits in a match, in seat order."""
+    return tuple(_claimed_seat(row) for row in connection.execute(_seated(match)))
 
 
 def _seated(match: str) -> Select[int | None, str, int, str]:
@@ -133,39 +128,6 @@ def _seated(match: str) -> Select[int | None, str, int, str]:
 
 def _claimed_seat(row: Row[*tuple[Any, ...]]) -> ClaimedSeat:
     return ClaimedSeat(version=row.version_id, bot=row.bot, number=row.number, author=row.author)
-
-
-def release_running(connection: Connection) -> int:
-    """Let everything that runs wait again, and return how many matches that were.
-
-    For the start of the only coordinator: whoever ran them is gone. It counts as no fault.
-    """
-    running = connection.execute(_open(MatchState.RUNNING).with_for_update()).scalars().all()
-    connection.execute(
-        update(Match)
-        .where(Match.id.in_(running), Match.state == MatchState.RUNNING)
-        .values(state=MatchState.WAITING, started=None)
-    )
-    return len(running)
-
-
-def void(connection: Connection, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
-    """Drop an attempt that the arena has spoilt; the third one goes to quarantine.
-
-    Returns:
-        Where the match is now, or None where the attempt isn't the current one: then nothing changed.
-    """
-    mine = (Match.id == match, Match.attempt == attempt, Match.state == MatchState.RUNNING)
-    voids = connection.execute(
-        update(Match).where(*mine).values(voids=Match.voids + 1, reason=reason).returning(Match.voids)
-    ).scalar_one_or_none()
-    if voids is None:
-        return None
-    if voids >= _VOIDS:
-        connection.execute(update(Match).where(*mine).values(state=MatchState.QUARANTINED, ended=at))
-        return MatchState.QUARANTINED
-    connection.execute(update(Match).where(*mine).values(state=MatchState.WAITING, started=None))
-    return MatchState.WAITING
 
 
 def of_the_house() -> ColumnElement[bool]:

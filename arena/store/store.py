@@ -38,9 +38,10 @@ from arena.store.desk import Desk
 from arena.store.game_logs import GameLog
 from arena.store.histories import Histories
 from arena.store.ladder_settings import LadderChange, LadderSettings
-from arena.store.matches import Claim, FinishedMatch, NewSet
+from arena.store.lease_clock import LeaseClock, database_time
+from arena.store.leases import Leases
+from arena.store.matches import FinishedMatch, NewSet
 from arena.store.migrate import migrate
-from arena.store.models import MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
 from arena.store.pulse import Pulse
@@ -184,24 +185,6 @@ class Writes:
         with self._database.write() as connection:
             return sets.add_set(connection, new)
 
-    def claim(self, at: datetime, runtime: RuntimeName, *, house_only: bool = False) -> Claim | None:
-        """Take the match for this runtime that is due, or return None where none waits.
-
-        With ``house_only`` matches with strangers' bots go on waiting.
-        """
-        with self._database.write() as connection:
-            return queue.claim(connection, at, runtime, house_only=house_only)
-
-    def release_running(self) -> int:
-        """Let everything that runs wait again, and return how many matches that were."""
-        with self._database.write() as connection:
-            return queue.release_running(connection)
-
-    def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
-        """Drop a spoilt attempt; return where the match is now, None where the attempt is stale."""
-        with self._database.write() as connection:
-            return queue.void(connection, match, attempt, reason, at)
-
     def record(self, finished: FinishedMatch) -> bool:
         """Write a match's result and rate its games; False where the attempt is stale or recorded already.
 
@@ -272,6 +255,7 @@ class Store:
     Attributes:
         reads: What can be asked.
         writes: What can be changed.
+        leases: Matches that are being played, and by whom.
         people: Accounts and their ways in.
         desk: Submissions on their way, and what became of them.
         bots: Which there are, and what plays.
@@ -282,6 +266,7 @@ class Store:
 
     reads: Reads
     writes: Writes
+    leases: Leases
     people: People
     desk: Desk
     bots: Bots
@@ -296,11 +281,12 @@ class Store:
         self._database.close()
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str, lease_clock: LeaseClock = database_time) -> Store:
     """Open a database, check it, and bring its tables to what this program needs.
 
     Args:
         url: ``sqlite:///FILE`` (made where it isn't there) or ``postgresql+psycopg://…``.
+        lease_clock: By which leases are told.
 
     Raises:
         StoreError: One of its kinds says what is wrong and what to do.
@@ -314,6 +300,7 @@ def open_store(url: str) -> Store:
     return Store(
         reads=Reads(database),
         writes=Writes(database),
+        leases=Leases(database, lease_clock),
         people=People(database),
         desk=Desk(database),
         bots=Bots(database),

@@ -35,13 +35,13 @@ def busy(world: World) -> None:
     """Let a day of games have been played, some run and wait, and one be put aside."""
     store, now = world.store, datetime.now(UTC)
     fill(store)
-    store.writes.release_running()
+    store.leases.release("here")
     bots = [each.version for each in store.reads.candidates()]
     dice = random.Random(3)  # noqa: S311 - the same each time
     for number in range(40):
         at = now - timedelta(minutes=1500 - 37 * number)
         store.writes.add_set(new_set(f"n{number}", dice.sample(bots, 3), deals=dice.randint(1, 4), matches=1))
-        claim = store.writes.claim(at, RuntimeName.DOCKER)
+        claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
         assert claim is not None
         assert store.writes.record(finish(claim, dice, ended=at))
     store.writes.add_set(new_set("aside", bots[:3], matches=1))
@@ -51,7 +51,7 @@ def busy(world: World) -> None:
     store.desk.add_game(game("q", "u1", (bots[0], None)), played=0)
     store.writes.add_set(new_set("s", bots[:3], deals=6))
     for _ in range(2):
-        store.writes.claim(now, RuntimeName.DOCKER)
+        store.leases.claim("here", "worker", now, RuntimeName.DOCKER)
     world.add("oper", Role.OPERATOR)
 
 

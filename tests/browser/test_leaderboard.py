@@ -45,7 +45,7 @@ def store(data_dir: Path) -> Iterator[Store]:
         claim = claimed(store, [versions[40], versions[41]], id_="odds", deals=31)
         assert store.writes.record(finished(claim, [(1, 2)] * 30 + [(2, 1)]))
         store.writes.add_set(new_set("now", versions[:4], matches=1))
-        store.writes.claim(datetime.now(UTC), RuntimeName.DOCKER)
+        store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
         yield store
 
 

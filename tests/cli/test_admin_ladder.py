@@ -76,8 +76,8 @@ def put_aside(operator: Operator) -> None:
         seats = [store.bots.version_id("mine", 2), store.bots.version_id("greedy", 1)]
         store.writes.add_set(new_set("m", [seat for seat in seats if seat is not None], matches=1))
         for attempt in range(1, 4):
-            assert store.writes.claim(START, RuntimeName.DOCKER) is not None
-            store.writes.void("m-0", attempt, "no engine \x1b[2J answers", START)
+            assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER) is not None
+            store.leases.void("m-0", attempt, "no engine \x1b[2J answers", START)
 
 
 def test_what_was_put_aside_is_listed_and_released(operator: Operator) -> None:

@@ -65,7 +65,7 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
     assert scene.goes_on()
     taken = claim(scene.store)
     assert not scene.goes_on()
-    scene.store.writes.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
+    scene.store.leases.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
     scene.store.desk.wait("u1", "the engine is away")
     for _ in range(round(PATIENCE_SECONDS)):
         assert scene.goes_on()
@@ -111,6 +111,6 @@ def test_a_game_that_this_machine_cannot_play_ends_it(scene: Scene) -> None:
     scene.store.desk.add_game(game("m1", "u1", (None, house)), played=0)
     for number in range(1, 4):
         assert scene.goes_on()
-        scene.store.writes.void(claim(scene.store).spec.match, number, f"fault {number}", START)
+        scene.store.leases.void(claim(scene.store).spec.match, number, f"fault {number}", START)
     with pytest.raises(ArenaTrouble, match="it could not play a game: fault 3"):
         scene.goes_on()

@@ -5,7 +5,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.services import Chances, Ladder
 from arena.store import (
+    Claim,
     FinishedMatch,
     LadderChange,
     NewAccount,
@@ -32,6 +32,7 @@ from arena.store import (
     Store,
     open_store,
 )
+from arena.workers.local import local_workers
 from tests.builders import host_report
 from tests.store.builders import new_set
 
@@ -42,7 +43,12 @@ class Notes:
 
     finished: list[FinishedMatch] = field(default_factory=list)
     voided: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    dropped: list[tuple[str, int]] = field(default_factory=list)
     quarantined: int = 0
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Wait for its end."""
 
     def on_finished(self, match: FinishedMatch) -> None:
         """Note it."""
@@ -52,6 +58,15 @@ class Notes:
         """Note it."""
         self.voided.append(f"{match}: {reason}")
         self.quarantined += quarantined
+
+    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Note it."""
+        self.lost.append(f"{match}: {reason}")
+        self.quarantined += quarantined
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Note it."""
+        self.dropped.append((match, attempt))
 
 
 @pytest.fixture
@@ -110,13 +125,12 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
 ) -> set[float]:
     """Play what waits for this runtime, and return the shares of a core that bots were given."""
     launcher = NotingLauncher(run_dir)
-    with ThreadPoolExecutor(4) as executor:
+    with local_workers(launcher, slots or SlotPool(5, 0.4), "host") as workers:
         Coordinator(
+            name="here",
             store=store,
-            launcher=launcher,
+            workers=workers,
             runtime=runtime,
-            executor=executor,
-            slots=slots or SlotPool(5, 0.4),
             now=lambda: datetime.now(UTC),
             watcher=notes,
             gate=gate or Gate(),
@@ -235,13 +249,13 @@ def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_
         assert ladder.add_set() == (len(asked) >= 4)
         return True
 
-    with ThreadPoolExecutor(4) as executor:
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
         coordinator = Coordinator(
+            name="here",
             store=store,
-            launcher=Launcher(ProcessRuntime(), "test", run_dir),
+            workers=workers,
             runtime=RuntimeName.PROCESS,
-            executor=executor,
-            slots=SlotPool(5, 0.4),
             now=lambda: datetime.now(UTC),
             watcher=notes,
             gate=Gate(),

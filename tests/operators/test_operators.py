@@ -146,8 +146,8 @@ def test_a_match_is_released_from_quarantine(world: World, bots: BotOperators) -
     mine = [world.store.bots.version_id(bot.name, bot.playing) or 0 for bot in bots.every()]
     spec = claimed(world.store, mine, id_="m").spec
     for attempt in range(1, 4):
-        world.store.writes.void(spec.match, attempt, "no engine", world.now)
-        world.store.writes.claim(world.now, spec.runtime)
+        world.store.leases.void(spec.match, attempt, "no engine", world.now)
+        world.store.leases.claim("here", "worker", world.now, spec.runtime)
     operators = QuarantineOperators(world.store, lambda: world.now)
     assert [match.match for match in operators.every()] == ["m-0"]
     operators.release("ann", "m-0")

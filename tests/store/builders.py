@@ -43,7 +43,7 @@ def new_set(id_: str, versions: Sequence[int], *, deals: int = 2, matches: int |
 def claimed(store: Store, versions: Sequence[int], *, id_: str = "s", deals: int = 2) -> Claim:
     """Queue one match, claim it and return the claim."""
     store.writes.add_set(new_set(id_, versions, deals=deals, matches=1))
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     return claim
 

@@ -27,7 +27,7 @@ def test_what_is_played_is_told_with_who_sits_there(store: Store) -> None:
     versions = [add_bot(store, bot) for bot in "abc"]
     store.writes.add_set(new_set("s", versions, deals=4))
     for _ in range(2):
-        assert store.writes.claim(START, RuntimeName.DOCKER)
+        assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     activity = store.reads.activity(START)
     assert (activity.matches_running, activity.matches_waiting) == (2, 1)
     assert activity.running == tuple(

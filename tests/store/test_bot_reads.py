@@ -76,7 +76,7 @@ def test_a_long_curve_ends_now_as_well(sqlite_url: str) -> None:
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     store.writes.add_set(new_set("long", versions, deals=131, matches=1))
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     store.writes.record(finished(claim, outcomes(random.Random(1), 2, 131)))  # noqa: S311 - a test's dice
     (curve,) = store.histories.curve("a")
@@ -189,7 +189,7 @@ def test_the_place_in_the_queue(store: Store) -> None:
         return found.running, found.waiting, found.ahead
 
     assert (place("mine"), place("b"), place("c")) == ((0, 2, 2), (0, 2, 0), (0, 4, 0))
-    claims = [store.writes.claim(START, RuntimeName.DOCKER) for _ in range(3)]
+    claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(3)]
     assert (place("mine"), place("b"), place("c")) == ((1, 1, 0), (2, 0, None), (3, 1, 0))
     assert claims[2] is not None
     store.writes.record(finished(claims[2], [(1, 2)] * 2))

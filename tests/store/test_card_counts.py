@@ -96,7 +96,7 @@ def test_only_rated_games_are_counted(store: Store) -> None:
     store.desk.add(new(bot="third"), PLENTY)
     qualify(store)
     store.desk.add_game(game("q", "u1", (None, mine)), played=0)
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         record(store, claim)
     assert store.reads.cards().tally == nothing()
     assert store.writes.rebuild_cards().games == 0
@@ -162,7 +162,7 @@ def test_many_may_be_recorded_at_once(store: Store) -> None:
     for number in range(8):
         store.writes.add_set(new_set(f"s{number}", versions[: 2 + number % 3], deals=1, matches=1))
     claims = []
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         claims.append(claim)
     with ThreadPoolExecutor(4) as pool:
         tallies = list(pool.map(record, [store] * 8, claims, range(8)))

@@ -58,7 +58,7 @@ def challenge(
 def play(store: Store, *, failing: int | None = None) -> list[str]:
     """Play all that waits, perhaps with a seat that is taken over each time; return the matches' ids."""
     played = []
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         seats = range(len(claim.seats))
         faults = [3 if seat == failing else 0 for seat in seats]
         places = [tuple(seat + 1 for seat in seats)] * len(claim.spec.seeds)
@@ -172,7 +172,9 @@ def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: Know
     with pytest.raises(QuotaReached, match="3 at a time is the most"):
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
     store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=MANY)
-    while (claim := store.writes.claim(START, RuntimeName.DOCKER)) is not None and claim.spec.match < "c1":
+    while (
+        claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    ) is not None and claim.spec.match < "c1":
         assert not claim.rated
         assert store.writes.record(finished(claim, [(1, 2)]))
     store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
@@ -193,7 +195,7 @@ def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
     """What was played of it stays."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     assert store.writes.record(finished(claim, [(1, 2)]))
     store.bots.disqualify("other", "why", NOW, ENTRY)
@@ -212,10 +214,10 @@ def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: Known
     store.challenges.add(challenge("c", ben, (mine, other, by_hand, house)), most_a_day=MANY)
     add_bot(store, "by-hand", author="Ann", source="sha256:newer")
     for minute in range(3):
-        claim = store.writes.claim(START, RuntimeName.DOCKER)
+        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
         assert claim is not None
         assert store.writes.record(finished(claim, [(1, 2, 3, 4)], minute=minute))
-    running = store.writes.claim(START, RuntimeName.DOCKER)
+    running = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert running is not None
     store.people.delete({"ben": ben, "ann": ann}[gone].id, "former-1", NOW)
     assert store.writes.record(finished(running, [(1, 2, 3, 4)]))

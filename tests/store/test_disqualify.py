@@ -265,7 +265,7 @@ def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
     store.bots.disqualify("cheat", "why", NOW, ENTRY)
     assert store.reads.totals().matches_waiting == 2
     known.end(running, WON)
-    left = [store.writes.claim(START, RuntimeName.DOCKER) for _ in range(3)]
+    left = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(3)]
     assert [claim and claim.spec.match for claim in left] == ["kept-0", "kept-1", None]
     assert {entry.games for entry in store.bots.versions("b")[0].results.values()} == {0}
 
@@ -288,7 +288,7 @@ def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
         assert rejected.cause is not None
         assert rejected.cause.kind is CauseKind.BARRED
         assert "it is a twin" in rejected.cause.text
-    left = [store.writes.claim(START, RuntimeName.DOCKER) for _ in range(2)]
+    left = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
     assert [claim and claim.spec.match for claim in left] == ["qu3-0", None]
 
 

@@ -32,7 +32,7 @@ def long_life(store: Store, games: int) -> None:
     """Let two bots play against each other, game after game."""
     versions = [add_bot(store, name) for name in "ab"]
     store.writes.add_set(new_set("long", versions, deals=games, matches=1))
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     assert store.writes.record(finished(claim, outcomes(random.Random(3), 2, games)))  # noqa: S311 - a test's dice
 

@@ -54,7 +54,7 @@ def test_matches_with_strangers_wait(store: Store) -> None:
     store.writes.add_set(new_set("own", house))
 
     def claim(*, house_only: bool) -> str | None:
-        found = store.writes.claim(START, RuntimeName.DOCKER, house_only=house_only)
+        found = store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
         return None if found is None else found.spec.match
 
     assert store.reads.waiting(RuntimeName.DOCKER, house_only=True) == 2
@@ -80,6 +80,6 @@ def test_matches_that_were_put_aside_are_counted(store: Store) -> None:
     first = claimed(store, [add_bot(store, name) for name in "ab"])
     for attempt in (1, 2, 3):
         assert store.reads.quarantined() == 0
-        store.writes.void(first.spec.match, attempt, "engine gone", START)
-        store.writes.claim(START, RuntimeName.DOCKER)
+        store.leases.void(first.spec.match, attempt, "engine gone", START)
+        store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert store.reads.quarantined() == 1

@@ -49,7 +49,7 @@ def ladder(store: Store) -> Ladder:
 def play(store: Store) -> list[tuple[int, int]]:
     """Play all that waits, and return the players and deals of each match."""
     played = []
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         places = [tuple(range(1, len(claim.seats) + 1))] * len(claim.spec.seeds)
         assert store.writes.record(finished(claim, places))
         played.append((len(claim.seats), len(claim.spec.seeds)))

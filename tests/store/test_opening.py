@@ -111,7 +111,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     store.writes.add_set(new_set("s", versions, deals=300))
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         assert store.writes.record(finished(claim, [(1, 2)] * 300))
     store.close()
     file = tmp_path / "arena.sqlite3"

@@ -228,7 +228,7 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
     ann = register(store, "ann")
     seats = [store.writes.add_version(version("mine", "ann", ann)), add_bot(store, "greedy", author="house")]
     store.writes.add_set(new_set("s", seats, matches=1))
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
     assert '"author":"ann"' in finished.games[0].replay

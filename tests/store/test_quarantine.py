@@ -25,7 +25,7 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="release", subject="matc
 
 def claim(store: Store) -> Claim:
     """Claim the next match, which must be there."""
-    taken = store.writes.claim(START, RuntimeName.DOCKER)
+    taken = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert taken is not None
     return taken
 
@@ -34,7 +34,7 @@ def put_aside(store: Store, *, minute: int = 1) -> str:
     """Let the match that is due fail three times, and return its id."""
     for _ in range(3):
         spec = claim(store).spec
-        store.writes.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
+        store.leases.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
     return spec.match
 
 
@@ -77,17 +77,17 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
     """It may fail as often; its attempts go on, so no old result counts; and it is played and rated."""
     store.writes.add_set(new_set("s", versions, matches=1))
     first = claim(store)
-    store.writes.void("s-0", 1, "no engine", START)
+    store.leases.void("s-0", 1, "no engine", START)
     for attempt in (2, 3):
         claim(store)
-        store.writes.void("s-0", attempt, "no engine", START)
+        store.leases.void("s-0", attempt, "no engine", START)
     store.writes.release("s-0", ENTRY)
     assert (store.reads.quarantined(), store.reads.totals().matches_waiting) == (0, 1)
     assert [candidate.queued[2] for candidate in store.reads.candidates()] == [2, 2]
     assert [entry.subject for entry in store.people.audit(9)] == ["match:s-0"]
     for attempt in (4, 5):
         assert claim(store).spec.attempt == attempt
-        store.writes.void("s-0", attempt, "no engine", START)
+        store.leases.void("s-0", attempt, "no engine", START)
     assert store.reads.quarantined() == 0
     again = claim(store)
     assert again.spec.attempt == 6

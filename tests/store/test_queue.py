@@ -26,7 +26,7 @@ def test_a_match_is_there_before_it_is_played(store: Store) -> None:
     assert store.writes.add_set(wanted) == ("s7-0", "s7-1")
     assert waiting_and_running(store) == (2, 0)
 
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
 
     assert claim == Claim(
         spec=MatchSpec(
@@ -53,15 +53,15 @@ def test_claims_come_oldest_first(store: Store) -> None:
     versions = [add_bot(store, name) for name in ("a", "b")]
     for id_ in ("z", "y"):
         store.writes.add_set(new_set(id_, versions))
-    claims = [store.writes.claim(START, RuntimeName.DOCKER) for _ in range(5)]
+    claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(5)]
     assert [claim and claim.spec.match for claim in claims] == ["z-0", "z-1", "y-0", "y-1", None]
 
 
 def test_a_released_match_is_claimed_anew(store: Store) -> None:
     """After a crash what ran waits again; the next claim has a higher attempt, the old one is stale."""
     old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    assert store.writes.release_running() == 1
-    new = store.writes.claim(START + timedelta(hours=1), RuntimeName.DOCKER)
+    assert store.leases.release("here") == 1
+    new = store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER)
     assert new is not None
     assert (new.spec.match, new.spec.attempt) == (old.spec.match, 2)
     assert not store.writes.record(finished(old, [(1, 2)]))
@@ -73,35 +73,35 @@ def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
     """Being released is no fault of the match: after many restarts one fault only makes it wait again."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for _ in range(5):
-        store.writes.release_running()
-        again = store.writes.claim(START, RuntimeName.DOCKER)
+        store.leases.release("here")
+        again = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
         assert again is not None
         claim = again
     assert claim.spec.attempt == 6
-    assert store.writes.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
+    assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
 
 
 def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
     """A voided match is played again with the same deals; the third time it is put aside."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    states = [store.writes.void(first.spec.match, 1, "engine gone", START)]
+    states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
     for attempt in (2, 3):
-        again = store.writes.claim(START, RuntimeName.DOCKER)
+        again = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
         assert again is not None
         assert again.spec == replace(first.spec, attempt=attempt)
-        states.append(store.writes.void(again.spec.match, attempt, "out of disk \0\ud800", START))
+        states.append(store.leases.void(again.spec.match, attempt, "out of disk \0\ud800", START))
     assert states == [MatchState.WAITING, MatchState.WAITING, MatchState.QUARANTINED]
-    assert store.writes.claim(START, RuntimeName.DOCKER) is None
+    assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER) is None
     assert waiting_and_running(store) == (0, 0)
 
 
 def test_a_stale_attempt_voids_nothing(store: Store) -> None:
     """Only the current claim can void a match, and only while it runs."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    assert store.writes.void(claim.spec.match, 2, "engine gone", START) is None
-    assert store.writes.void("another", 1, "engine gone", START) is None
+    assert store.leases.void(claim.spec.match, 2, "engine gone", START) is None
+    assert store.leases.void("another", 1, "engine gone", START) is None
     assert store.writes.record(finished(claim, [(1, 2)]))
-    assert store.writes.void(claim.spec.match, 1, "engine gone", START) is None
+    assert store.leases.void(claim.spec.match, 1, "engine gone", START) is None
 
 
 def test_a_set_of_unknown_versions_is_refused(store: Store) -> None:
@@ -133,6 +133,8 @@ def test_a_match_is_claimed_once(store: Store) -> None:
     versions = [add_bot(store, name) for name in "abcde"]
     ids = {match for id_ in ("s", "t") for match in store.writes.add_set(new_set(id_, versions))}
     with ThreadPoolExecutor(4) as pool:
-        claims = list(pool.map(lambda _: store.writes.claim(START, RuntimeName.DOCKER), range(12)))
+        claims = list(
+            pool.map(lambda _: store.leases.claim("here", "worker", START, RuntimeName.DOCKER), range(12))
+        )
     got = [claim.spec.match for claim in claims if claim]
     assert sorted(got) == sorted(ids)

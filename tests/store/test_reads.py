@@ -158,7 +158,7 @@ def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
     assert store.writes.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
     store.writes.add_set(new_set("t", [a, b, c], deals=4))
-    store.writes.claim(START, RuntimeName.DOCKER)
+    store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     newest = add_bot(store, "b", source="sha256:2", author="house")
     none = {2: 0, 3: 0, 4: 0, 5: 0}
     mean = {line.bot: line.mean for line in store.reads.leaderboard()}
@@ -185,8 +185,8 @@ def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda store: store.writes.claim(START, RuntimeName.DOCKER),
-        lambda store: store.writes.release_running(),
+        lambda store: store.leases.claim("here", "worker", START, RuntimeName.DOCKER),
+        lambda store: store.leases.release("here"),
         lambda store: store.reads.games(50, 10),
         lambda store: store.reads.game("s-0-1"),
         lambda store: store.reads.first_game("a", 1),

@@ -21,7 +21,7 @@ def live(store: Store, seed: int, steps: int) -> None:
             continue
         versions = dice.sample(list(current.values()), dice.randint(2, 5))
         store.writes.add_set(new_set(f"s{step}", versions))
-        while claim := store.writes.claim(START, RuntimeName.DOCKER):
+        while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
             faults = [dice.choice((0, 0, 0, 1, 3)) for _ in versions]
             places = outcomes(dice, len(versions), dice.randint(0, 2))
             assert store.writes.record(finished(claim, places, minute=step, faults=faults))
@@ -41,7 +41,7 @@ def test_a_rebuild_goes_through_a_long_log(store: Store) -> None:
     versions = [add_bot(store, name) for name in ("a", "b")]
     store.writes.add_set(new_set("s", versions, deals=510))
     dice = random.Random(1)  # noqa: S311 - a test's dice
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         assert store.writes.record(finished(claim, outcomes(dice, 2, 510)))
     rebuilt = store.writes.rebuild_ratings()
     assert (rebuilt.events, rebuilt.differing) == (1022, 0)

@@ -33,7 +33,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
     assert not store.writes.record(replace(result, attempt=0))
     assert not store.writes.record(replace(result, attempt=2))
     assert not store.writes.record(replace(result, match="another"))
-    store.writes.release_running()
+    store.leases.release("here")
     assert not store.writes.record(result)
     assert store.reads.totals().games == 0
     assert {line.games for line in store.reads.leaderboard()} == {0}
@@ -120,7 +120,7 @@ def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
     results = []
     for index in range(3):
         store.writes.add_set(new_set(f"s{index}", versions))
-    while claim := store.writes.claim(START, RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         results.append(finished(claim, outcomes(dice, 5, 2)))
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(store.writes.record, results))

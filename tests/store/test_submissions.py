@@ -77,7 +77,7 @@ def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
 
 def claim(store: Store, *, house_only: bool = False) -> Claim:
     """Claim the next match, which must be there."""
-    taken = store.writes.claim(START, RuntimeName.DOCKER, house_only=house_only)
+    taken = store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
     assert taken is not None
     return taken
 
@@ -184,7 +184,7 @@ def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
     store.desk.add(new(), PLENTY)
     qualify(store)
     store.desk.add_game(game("q", "u1", (None, house)), played=0)
-    assert store.writes.claim(START, RuntimeName.DOCKER, house_only=True) is None
+    assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=True) is None
     assert [sum(each.queued.values()) for each in store.reads.candidates()] == [0]
     assert "sha256:new" in store.reads.sources_in_use()
 
@@ -197,7 +197,7 @@ def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
     store.desk.add_game(game("q", "u1", (None, house)), played=0)
     for _ in range(3):
         taken = claim(store)
-        store.writes.void(taken.spec.match, taken.spec.attempt, "no engine", START)
+        store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
     assert store.desk.add_game(game("r", "u1", (None, house)), played=0)
     assert [(each.state, each.reason) for each in store.desk.games("u1")] == [
         (MatchState.QUARANTINED, "no engine"),

@@ -56,7 +56,7 @@ def test_what_is_played_is_told_with_who_sits_there(store: Store) -> None:
     submit(store, versions[0])
     store.writes.add_set(new_set("s", versions, deals=3, matches=1))
     for minute in range(2):
-        assert store.writes.claim(START + timedelta(minutes=minute), RuntimeName.DOCKER)
+        assert store.leases.claim("here", "worker", START + timedelta(minutes=minute), RuntimeName.DOCKER)
     assert store.reads.workload(START).running == (
         OpenMatch(
             match="q-0",

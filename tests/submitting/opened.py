@@ -10,26 +10,17 @@ import docker
 from arena.bootstrap import open_arena
 from arena.bootstrap.arena import Arena
 from arena.botfiles import samples
+from arena.cli.playing import Quiet
 from arena.controls import CONTROL_NAMES
 from arena.images import build_bot_image
 from arena.settings import Settings
-from arena.store import FinishedMatch, Store
+from arena.store import Store
 from arena.submitting.opening import open_receiver
 from arena.submitting.receiver import Upload
 from arena.submitting.stages import UploadKind
 from tests.builders import host_report
 
 HOUSE = ("random", "greedy", "spoiler", "expected")
-
-
-class Quiet:
-    """Hears what becomes of matches, and says nothing."""
-
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Say nothing."""
-
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Say nothing."""
 
 
 def settings_in(data: Path, sockets: Path) -> Settings:

@@ -14,8 +14,9 @@ import docker
 import pytest
 
 from arena.bootstrap.arena import Arena
+from arena.cli.playing import Quiet
 from arena.settings import Settings
-from arena.store import FinishedMatch, KnownSubmission
+from arena.store import KnownSubmission
 from arena.submitting.hints import HINTS
 from arena.submitting.stages import CauseKind, Stage, UploadKind
 from tests.intake.archives import Draft, docker_25
@@ -28,13 +29,10 @@ PATIENCE = 150.0
 
 
 @dataclass
-class Notes:
+class Notes(Quiet):
     """Hears what becomes of matches."""
 
     voided: list[str] = field(default_factory=list)
-
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Say nothing."""
 
     def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as the watcher's
         """Note it."""

@@ -123,7 +123,7 @@ class Place:
 
     def claim(self) -> Claim:
         """Take the next match, which must be there."""
-        taken = self.store.writes.claim(self.now, RuntimeName.DOCKER)
+        taken = self.store.leases.claim("here", "worker", self.now, RuntimeName.DOCKER)
         assert taken is not None
         return taken
 
@@ -253,7 +253,7 @@ def test_a_game_that_the_arena_can_not_play_is_no_rejection(place: Place) -> Non
     for _ in range(3):
         place.step()
         taken = place.claim()
-        place.store.writes.void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
+        place.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
     place.step()
     assert "could not play a game: no engine" in (place.found(id_).waiting or "")
     place.step(RETRY)

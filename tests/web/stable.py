@@ -105,7 +105,7 @@ def play_logged(store: Store, versions: tuple[int, ...], *, silent: bool = False
 
 def play_next(store: Store, *, silent: bool = False) -> None:
     """Play the match that is due. Each bot prints and notes something, in words of its own seat."""
-    claim = store.writes.claim(START, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     dice = random.Random(claim.spec.match)  # noqa: S311 - a game that can be repeated
     finished = finish(claim, dice, ended=START + timedelta(hours=1), faults=0.2)

@@ -52,7 +52,7 @@ def test_who_plays_now_is_told(world: World) -> None:
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     for _ in range(2):
-        world.store.writes.claim(START, RuntimeName.DOCKER)
+        world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     page = browser(world).get("/").text
     text = " ".join(page.split())
     assert text.count("<b>3 players</b>, 2 deals") == 2
@@ -68,7 +68,7 @@ def test_more_matches_than_are_shown_are_counted(world: World) -> None:
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(2)])
     queue(world.store, versions, 11)
     for _ in range(11):
-        world.store.writes.claim(START, RuntimeName.DOCKER)
+        world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     text = text_of(browser(world))
     assert text.count("<b>2 players</b>, 2 deals") == 8
     assert "and 3 more" in text

@@ -44,7 +44,7 @@ def busy(world: World) -> World:
     store.desk.add_game(game("qualify", "u1", (ben, None)), played=0)
     store.writes.add_set(new_set("rated", (ann, ben), deals=3))
     for _ in range(2):
-        assert store.writes.claim(START, RuntimeName.DOCKER)
+        assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     store.writes.record_host(host_report(), ())
     world.add("oper", Role.OPERATOR)
     return world

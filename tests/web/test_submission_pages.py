@@ -220,7 +220,7 @@ def test_a_game_the_arena_could_not_play_is_none_of_the_bots(
     queue(world.store, "a1")
     for _ in range(3):
         taken = claim(world.store)
-        world.store.writes.void(taken.spec.match, taken.spec.attempt, "no engine", START)
+        world.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
     (table,) = Page(read(visitor, "/submissions/a1")).tables
     assert [row[0] for row in table[1:]] == ["Put aside", "Game 1", "Game 2", "Game 3"]
 

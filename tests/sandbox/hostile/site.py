@@ -90,7 +90,7 @@ def _stored(store: Store, outcome: Outcome) -> str:
             created=_NOW,
         )
     )
-    claim = store.writes.claim(_NOW, RuntimeName.DOCKER)
+    claim = store.leases.claim("here", "worker", _NOW, RuntimeName.DOCKER)
     if claim is None:
         raise ValueError("the match was not queued")
     claimed = replace(record, match=claim.spec.match, attempt=claim.spec.attempt)

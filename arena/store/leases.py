@@ -1,0 +1,254 @@
+"""Claims under lease: who plays a match, and for how long without a sign of life.
+
+    waiting ──claim──▶ running ──record──▶ done
+       ▲                  │
+       ├──release, expire─┤
+       └──void, lose──────┴── the last time that is borne ──▶ quarantined
+
+``attempt`` rises with every claim and fences off whoever comes late: a write that names another attempt than
+the last one changes nothing. Only a lease that is not renewed in time is taken away, and only by its expiry:
+who was merely slow can still record what came of it, as long as nobody else has claimed the match.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, update
+
+from arena.match import MatchSpec, RuntimeName, decode
+from arena.store import queue
+from arena.store.database import Database
+from arena.store.lease_clock import LeaseClock, LeaseTime
+from arena.store.matches import Claim
+from arena.store.models import OPEN, Match, MatchKind, MatchState
+from arena.store.worker_models import Worker
+from arena.workers.status import WorkerStatus
+
+LEASE_SECONDS: Final = 30.0
+"""Without a sign of life, until somebody else may claim."""
+
+RENEW_SECONDS: Final = 4.0
+"""Between two signs of life, and between two looks for leases that have run out."""
+
+_VOIDS: Final = 3
+"""Faults of the arena in one match before somebody has to look at it."""
+
+_LOSSES: Final = 20
+"""So often may whoever plays a match be lost. It is seldom the match's doing, but must not go on for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWorker:
+    """A worker, as of its last sign of life.
+
+    Attributes:
+        coordinator: For which it plays: the id of an installation.
+        status: What it is.
+    """
+
+    coordinator: str
+    status: WorkerStatus
+
+
+class Leases:
+    """The matches that are being played, and who has them.
+
+    Args:
+        database: The store's.
+        clock: By which leases are told.
+    """
+
+    def __init__(self, database: Database, clock: LeaseClock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def due(self, runtime: RuntimeName, *, house_only: bool = False) -> int | None:
+        """Return how many seats the match has that is due, or None where none waits for this runtime.
+
+        With ``house_only`` matches with strangers' bots are passed over.
+        """
+        with self._database.read() as connection:
+            return queue.due(connection, runtime, house_only=house_only)
+
+    def claim(  # noqa: PLR0913 - who, when, what
+        self,
+        coordinator: str,
+        worker: str,
+        at: datetime,
+        runtime: RuntimeName,
+        *,
+        most: int | None = None,
+        house_only: bool = False,
+    ) -> Claim | None:
+        """Take the match for this runtime that is due, or return None where none waits.
+
+        Args:
+            coordinator: Id of the installation that claims.
+            worker: Who is going to play it.
+            at: UTC.
+            runtime: How bots are run.
+            most: It may have so many seats; None for any number.
+            house_only: Whether matches with strangers' bots are passed over.
+        """
+        with self._database.write() as connection:
+            match = queue.next_of(connection, runtime, most=most, house_only=house_only)
+            if match is None:
+                return None
+            row = connection.execute(
+                update(Match)
+                .where(Match.id == match, Match.state == MatchState.WAITING)
+                .values(state=MatchState.RUNNING, attempt=Match.attempt + 1, started=at)
+                .values(coordinator=coordinator, worker=worker, **_until(self._clock(connection)))
+                .returning(Match.spec, Match.attempt, Match.kind)
+            ).one()
+            return Claim(
+                spec=replace(decode(row.spec, MatchSpec), attempt=row.attempt),
+                seats=queue.claimed_seats(connection, match),
+                rated=row.kind == MatchKind.RATED,
+            )
+
+    def renew(self, coordinator: str, matches: Collection[str], workers: Sequence[WorkerStatus]) -> None:
+        """Give a sign of life.
+
+        Args:
+            coordinator: Id of the installation.
+            matches: Those that it has claimed and still wants. Of these it keeps those that nobody else has
+                claimed meanwhile.
+            workers: Those that could play for it now.
+        """
+        with self._database.write() as connection:
+            until = _until(self._clock(connection))
+            connection.execute(
+                update(Match)
+                .where(text(OPEN), Match.state == MatchState.RUNNING)
+                .where(Match.coordinator == coordinator, Match.id.in_(matches))
+                .values(**until)
+            )
+            connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
+            if workers:
+                rows = [{"coordinator": coordinator, **asdict(worker), **until} for worker in workers]
+                connection.execute(insert(Worker), rows)
+
+    def release(self, coordinator: str, matches: Collection[str] | None = None) -> int:
+        """Let matches of a coordinator wait again; it counts as no fault.
+
+        Args:
+            coordinator: Id of the installation. Whoever calls knows that nobody plays these for it any more.
+            matches: Which; None for all.
+
+        Returns:
+            How many these were.
+        """
+        mine = [Match.coordinator == coordinator]
+        if matches is not None:
+            mine.append(Match.id.in_(matches))
+        with self._database.write() as connection:
+            if matches is None:
+                connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
+            released = connection.execute(
+                update(Match)
+                .where(text(OPEN), Match.state == MatchState.RUNNING, *mine)
+                .values(**_AGAIN)
+                .returning(Match.id)
+            ).all()
+            return len(released)
+
+    def expire(self, at: datetime) -> dict[str, MatchState]:
+        """Let matches wait again whose leases have run out, or give them up after too many losses.
+
+        Args:
+            at: UTC.
+
+        Returns:
+            Where they are now, by id.
+        """
+        with self._database.write() as connection:
+            now = self._clock(connection)
+            over = _over(Match, now)
+            lost = connection.execute(
+                select(Match.id, Match.attempt, Match.coordinator)
+                .where(text(OPEN), Match.state == MatchState.RUNNING, over)
+                .with_for_update(skip_locked=True)
+            ).all()
+            found = {}
+            for row in lost:
+                reason = f"nothing was heard of coordinator {row.coordinator} for {LEASE_SECONDS:.0f} s"
+                state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
+                if state is not None:
+                    found[row.id] = state
+            connection.execute(delete(Worker).where(_over(Worker, now)))
+            return found
+
+    def lose(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+        """Drop an attempt whose worker was lost; after too many losses the match goes to quarantine.
+
+        Returns:
+            Where the match is now, or None where the attempt isn't the current one: then nothing changed.
+        """
+        with self._database.write() as connection:
+            return _give_back(connection, (match, attempt), "losses", reason, at)
+
+    def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+        """Drop an attempt that the arena has spoilt; the third one goes to quarantine.
+
+        Returns:
+            Where the match is now, or None where the attempt isn't the current one: then nothing changed.
+        """
+        with self._database.write() as connection:
+            return _give_back(connection, (match, attempt), "voids", reason, at)
+
+    def workers(self) -> tuple[KnownWorker, ...]:
+        """Return who could play matches, by name; those of whom nothing was heard lately are left out."""
+        with self._database.read() as connection:
+            now = self._clock(connection)
+            rows = connection.execute(
+                select(Worker.coordinator, Worker.name, Worker.host, Worker.seats, Worker.busy)
+                .where(~_over(Worker, now))
+                .order_by(Worker.name, Worker.coordinator)
+            )
+            return tuple(
+                KnownWorker(
+                    row.coordinator,
+                    WorkerStatus(name=row.name, host=row.host, seats=row.seats, busy=row.busy),
+                )
+                for row in rows
+            )
+
+
+_AGAIN: Final[dict[str, Any]] = {
+    "state": MatchState.WAITING,
+    "started": None,
+    "coordinator": None,
+    "worker": None,
+    "leased_until": None,
+    "lease_clock": None,
+}
+
+
+def _until(now: LeaseTime) -> dict[str, Any]:
+    return {"leased_until": now.seconds + LEASE_SECONDS, "lease_clock": now.clock}
+
+
+def _over(table: type[Match | Worker], now: LeaseTime) -> ColumnElement[bool]:
+    return or_(table.lease_clock != now.clock, table.leased_until < now.seconds)
+
+
+def _give_back(
+    connection: Connection, claim: tuple[str, int], counter: str, reason: str, at: datetime
+) -> MatchState | None:
+    """Let a match wait again and count why; the last time that is borne it is put aside."""
+    match, attempt = claim
+    mine = (Match.id == match, Match.attempt == attempt, Match.state == MatchState.RUNNING)
+    count = getattr(Match, counter)
+    counted = connection.execute(
+        update(Match).where(*mine).values({count: count + 1, Match.reason: reason}).returning(count)
+    ).scalar_one_or_none()
+    if counted is None:
+        return None
+    if counted < {"voids": _VOIDS, "losses": _LOSSES}[counter]:
+        connection.execute(update(Match).where(*mine).values(**_AGAIN))
+        return MatchState.WAITING
+    connection.execute(update(Match).where(*mine).values(state=MatchState.QUARANTINED, ended=at))
+    return MatchState.QUARANTINED

@@ -1,0 +1,110 @@
+"""This host as the only worker."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final
+
+import structlog
+
+from arena.launcher import HostFailed, Launcher, SlotPool
+from arena.workers.status import WorkerStatus
+
+_log = structlog.get_logger()
+
+_LOOK_SECONDS: Final = 1.0
+"""Between two looks whether a host that failed can play again."""
+
+
+@contextmanager
+def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["LocalWorkers"]:
+    """Give this host as a worker, with a thread for each match that it may play at a time.
+
+    A thread only looks after a match; what costs time is done by its referee, a process of its own. In a pool
+    of processes one that is killed would take the matches of all others with it.
+
+    Args:
+        launcher: Plays the matches.
+        slots: The seats of this host.
+        name: Of the host.
+    """
+    with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
+        yield LocalWorkers(launcher, slots, executor, name)
+
+
+class LocalWorkers:
+    """This host; see :class:`arena.workers.workers.Workers`.
+
+    Args:
+        launcher: Plays the matches.
+        slots: The seats of this host.
+        executor: Looks after the matches.
+        name: Of the host.
+    """
+
+    def __init__(self, launcher: Launcher, slots: SlotPool, executor: Executor, name: str) -> None:
+        self.launcher = launcher
+        self.slots = slots
+        self.executor = executor
+        self._name = name
+        self._trouble: str | None = None
+        self._next_look = 0.0
+
+    def take(self, seats: int) -> "_LocalPlace | None":
+        """Reserve slots; none while this host can't run bots at all."""
+        if self._trouble is not None and not self._mended():
+            return None
+        taken = self.slots.take(seats)
+        return None if taken is None else _LocalPlace(self, self._name, taken)
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Return this host."""
+        return (WorkerStatus(name=self._name, host=self._name, seats=self.slots.size, busy=self.slots.busy),)
+
+    def stop(self) -> None:
+        """End all matches at once, and begin no more."""
+        self.launcher.stop()
+
+    def host_failed(self, error: HostFailed) -> None:
+        """Begin no more matches until this host can run bots again."""
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+        self._trouble = str(error)
+
+    def _mended(self) -> bool:
+        if time.monotonic() < self._next_look:
+            return False
+        found = self.launcher.trouble()
+        if found is None:
+            _log.info("this host can play again", after=self._trouble)
+        self._trouble = found
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+        return found is None
+
+
+class _LocalPlace:
+    """Some of this host's slots; see :class:`arena.workers.workers.Place`."""
+
+    def __init__(self, workers: LocalWorkers, worker: str, slots: tuple[int, ...]) -> None:
+        self.worker = worker
+        self.seats = len(slots)
+        self.cpus = workers.slots.share
+        self._workers = workers
+        self._slots = slots
+
+    def play(self, spec: bytes) -> Future[bytes]:
+        """Play a match; the slots are free again before anybody hears that it is over."""
+        return self._workers.executor.submit(self._play, spec)
+
+    def give_back(self) -> None:
+        """Free the slots."""
+        self._workers.slots.give_back(self._slots)
+
+    def _play(self, spec: bytes) -> bytes:
+        try:
+            return self._workers.launcher.play(spec, self._slots)
+        except HostFailed as error:
+            self._workers.host_failed(error)
+            raise
+        finally:
+            self.give_back()

@@ -1,0 +1,20 @@
+"""What a worker tells of itself."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerStatus:
+    """Who could play matches.
+
+    Attributes:
+        name: Of it, at most 64 characters, unlike those of others that play for the same coordinator.
+        host: Where it is.
+        seats: How many bots it can run at a time.
+        busy: How many of these seats are taken.
+    """
+
+    name: str
+    host: str
+    seats: int
+    busy: int

@@ -1,0 +1,60 @@
+"""What a coordinator asks of whoever plays its matches."""
+
+from concurrent.futures import Future
+from typing import Protocol
+
+from arena.launcher import LauncherError
+from arena.workers.status import WorkerStatus
+
+
+class WorkerLost(LauncherError):
+    """Nothing more is heard of whoever played a match. The text says of whom."""
+
+
+class Place(Protocol):
+    """Room for one match at a worker.
+
+    Attributes:
+        worker: The worker's name.
+        seats: How many bots there is room for.
+        cpus: So much of its cores each of them may use.
+    """
+
+    @property
+    def worker(self) -> str:
+        """See the class."""
+
+    @property
+    def seats(self) -> int:
+        """See the class."""
+
+    @property
+    def cpus(self) -> float:
+        """See the class."""
+
+    def play(self, spec: bytes) -> Future[bytes]:
+        """Play a match there; to be called once. The room is given back when the future is done.
+
+        Args:
+            spec: A :class:`arena.match.MatchSpec`.
+
+        Returns:
+            Of a :class:`arena.match.MatchRecord`. It may fail with MatchVoid (HostFailed where the worker
+            can't play at all), WorkerLost and LauncherStopped.
+        """
+
+    def give_back(self) -> None:
+        """Give the room back without a match."""
+
+
+class Workers(Protocol):
+    """Those who play matches. Every method may be called from any thread."""
+
+    def take(self, seats: int) -> Place | None:
+        """Reserve room for a match with so many seats, or return None while nobody has it."""
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Return who there is."""
+
+    def stop(self) -> None:
+        """End all matches at once, and begin no more."""

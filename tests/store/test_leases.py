@@ -1,0 +1,155 @@
+"""Claims under lease: renewed, released, expired, lost."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+import pytest
+from sqlalchemy import Connection
+
+from arena.match import RuntimeName
+from arena.store import (
+    LEASE_SECONDS,
+    KnownWorker,
+    LeaseTime,
+    MatchState,
+    Store,
+    database_time,
+    open_store,
+)
+from arena.store.database import Database
+from arena.workers.status import WorkerStatus
+from tests.store.builders import START, add_bot, finished, new_set
+
+HERE = WorkerStatus(name="w1", host="h1", seats=10, busy=4)
+
+
+@dataclass
+class Clock:
+    """A clock of leases that a test sets."""
+
+    seconds: float = 1_000.0
+    name: str = "test"
+
+    def __call__(self, _: Connection) -> LeaseTime:
+        """Tell the time."""
+        return LeaseTime(self.seconds, self.name)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Give a clock."""
+    return Clock()
+
+
+@pytest.fixture
+def store(url: str, clock: Clock) -> Iterator[Store]:
+    """Give a store in which three matches wait."""
+    with closing(open_store(url, clock)) as store:
+        versions = [add_bot(store, name) for name in ("a", "b", "c")]
+        store.writes.add_set(new_set("s", versions))
+        yield store
+
+
+def states(store: Store) -> tuple[int, int]:
+    """Count what waits and what runs."""
+    totals = store.reads.totals()
+    return totals.matches_waiting, totals.matches_running
+
+
+def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
+    """Of two matches the renewed one stays, the other waits again and is somebody else's next."""
+    kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
+    assert kept
+    assert left
+    clock.seconds += LEASE_SECONDS - 1
+    assert store.leases.expire(START) == {}
+    store.leases.renew("one", [kept.spec.match], [])
+    clock.seconds += 2
+    assert store.leases.expire(START) == {left.spec.match: MatchState.WAITING}
+    again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
+    assert again
+    assert (again.spec.match, again.spec.attempt) == (left.spec.match, 2)
+    store.leases.renew("one", [left.spec.match], [])  # too late: it is not theirs any more
+    clock.seconds += LEASE_SECONDS - 1
+    assert store.leases.expire(START) == {kept.spec.match: MatchState.WAITING}
+
+
+def test_who_is_late_may_store_as_long_as_nobody_else_has_claimed(store: Store, clock: Clock) -> None:
+    """A lease that has run out costs nothing by itself; a claim by another one does, and counts."""
+    first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
+    assert first
+    assert second
+    clock.seconds += LEASE_SECONDS + 1
+    assert store.writes.record(finished(first, [(1, 2, 3)]))
+    assert list(store.leases.expire(START)) == [second.spec.match]
+    assert not store.writes.record(finished(second, [(1, 2, 3)]))
+    again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
+    assert again
+    assert store.writes.record(finished(again, [(1, 2, 3)]))
+    assert not store.writes.record(finished(again, [(1, 2, 3)]))
+    assert store.reads.totals().games == 2
+
+
+def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) -> None:
+    """The machine began anew: its clock too, and who held leases is gone."""
+    assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+    clock.seconds, clock.name = 3.0, "after the next start"
+    assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
+
+
+def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
+    """Three faults of the arena are too many; losses are borne longer, and not for ever."""
+    match, found = None, None
+    for number in range(1, 21):
+        claim = store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+        assert claim
+        assert match in {None, claim.spec.match}
+        match = claim.spec.match
+        assert store.leases.lose(match, claim.spec.attempt + 1, "another's", START) is None
+        found = store.leases.lose(match, claim.spec.attempt, f"loss {number}", START)
+        assert (found is MatchState.QUARANTINED) == (number == 20)
+    (aside,) = store.reads.quarantine()
+    assert (aside.match, aside.attempts, aside.reason) == (match, 20, "loss 20")
+
+
+def test_only_its_own_are_released(store: Store) -> None:
+    """A coordinator that begins anew lets its own matches wait, and nobody else's; it is no fault."""
+    for coordinator in ("one", "two", "two"):
+        assert store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
+    assert store.leases.release("two", ["s-1"]) == 1
+    assert states(store) == (1, 2)
+    assert store.leases.release("two") == 1
+    assert store.leases.release("two") == 0
+    assert states(store) == (2, 1)
+
+
+def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
+    """The match that is due says how many seats it takes."""
+    assert store.leases.due(RuntimeName.DOCKER) == 3
+    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=2) is None
+    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=3)
+    assert store.leases.due(RuntimeName.PROCESS) is None
+
+
+def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
+    """What they told last; none of those whose coordinator has ended, or is silent."""
+    store.leases.renew("one", [], [HERE])
+    store.leases.renew("two", [], [HERE])
+    assert store.leases.workers() == (KnownWorker("one", HERE), KnownWorker("two", HERE))
+    store.leases.release("two")
+    clock.seconds += LEASE_SECONDS - 1
+    assert store.leases.workers() == (KnownWorker("one", HERE),)
+    store.leases.renew("two", [], [])
+    clock.seconds += 2
+    assert store.leases.workers() == ()
+
+
+def test_the_databases_own_time_goes_on(url: str) -> None:
+    """Both kinds of database tell a time that rises, by one clock."""
+    database = Database(url)
+    with database.read() as connection:
+        first, second = (database_time(connection) for _ in range(2))
+    database.close()
+    assert first.clock == second.clock
+    assert first.seconds <= second.seconds
