@@ -1,0 +1,46 @@
+"""An arena that keeps all its data in PostgreSQL."""
+
+import json
+import signal
+import sys
+
+import httpx2
+import pytest
+
+from tests.demo.running import Place, await_that, processes_of, started
+from tests.web.site import served
+
+
+@pytest.mark.postgresql
+def test_coordinator_site_and_commands_share_one_database(place: Place, postgresql_url: str) -> None:
+    """Games are played, the site shows them meanwhile, commands tell the same; there is no other database."""
+    settings = {"ARENA_DATABASE_URL": postgresql_url, "ARENA_SANDBOX": "process"}
+    place.data.mkdir()
+
+    def board() -> list[dict[str, object]]:
+        done = place.run("leaderboard", "--json", **settings)
+        assert done.code == 0, done.stderr
+        lines: list[dict[str, object]] = json.loads(done.stdout)
+        return [{key: line[key] for key in ("bot", "games", "mean")} for line in lines]
+
+    with (
+        started(place, "coordinator", **settings) as arena,
+        served(place.data, python=sys.executable, cwd=None, **settings) as site,
+        httpx2.Client(base_url=site.url, timeout=60) as client,
+    ):
+
+        def shown() -> list[dict[str, object]]:
+            rows = client.get("/api/v1/leaderboard").json()["rows"]
+            return [{key: row[key] for key in ("bot", "games", "mean")} for row in rows]
+
+        await_that(lambda: sum(int(str(row["games"])) for row in shown()) > 20, "some rated games")
+        arena.send_signal(signal.SIGTERM)
+        _, said = arena.communicate(timeout=60)
+        assert arena.returncode == 0, said
+        assert shown() == board()
+        newest = client.get("/api/v1/games").json()["games"][0]["game"]
+        assert client.get(f"/games/{newest}").status_code == 200
+    assert processes_of(place) == []
+    assert list(place.data.glob("*.sqlite3")) == []
+    rebuilt = place.run("admin", "rebuild-ratings", **settings)
+    assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
