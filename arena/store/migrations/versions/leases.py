@@ -10,7 +10,7 @@ _NAME = sa.String(length=64)
 _COLUMNS = {
     "coordinator": "VARCHAR(64)",
     "worker": "VARCHAR(64)",
-    "leased_until": "DOUBLE PRECISION",
+    "leased_until": "{double}",
     "lease_clock": "VARCHAR(64)",
     "losses": "INTEGER NOT NULL DEFAULT 0",
 }
@@ -18,9 +18,10 @@ _COLUMNS = {
 
 def upgrade() -> None:
     """Make the columns and the table. What ran waits again: nobody knows who was to play it."""
+    double = "DOUBLE" if op.get_bind().dialect.name == "sqlite" else "DOUBLE PRECISION"
     # Written out: alembic would make tables anew on SQLite that others refer to.
     for column, kind in _COLUMNS.items():
-        op.execute(f"ALTER TABLE match ADD COLUMN {column} {kind}")
+        op.execute(f"ALTER TABLE match ADD COLUMN {column} {kind.format(double=double)}")
     op.execute("UPDATE match SET state = 'waiting', started = NULL WHERE state = 'running'")
     op.create_table(
         "worker",
