@@ -15,10 +15,11 @@ from sqlalchemy import Connection, select, update
 from arena.cardstats import Count, Games, Tally, count_game, merged, nothing
 from arena.match import GameRecord, decode
 from arena.recorded import played_again
-from arena.rules import Card, Rules
+from arena.rules import Card
 from arena.store import ladder
 from arena.store.card_models import CardCount, CardGames
 from arena.store.models import Game, GameSeat, Ladder, Match, MatchSet
+from arena.store.played_rules import RULES, rules_of
 from arena.store.rows import Row, replace
 from arena.store.rows import add as add_rows
 
@@ -147,10 +148,7 @@ def _counted(connection: Connection, first: int, last: int, disqualified: frozen
             select(
                 Game.number,
                 Game.record,
-                MatchSet.players,
-                MatchSet.pass_both_ways,
-                MatchSet.soy_sauce,
-                MatchSet.dummy,
+                *RULES,
             )
             .join(Match, Match.id == Game.match_id)
             .join(MatchSet, MatchSet.number == Match.set_number)
@@ -162,15 +160,9 @@ def _counted(connection: Connection, first: int, last: int, disqualified: frozen
 
 
 def _count(game: Any, seats: Sequence[Any]) -> Tally:  # noqa: ANN401 - rows
-    rules = Rules(
-        players=game.players,
-        pass_both_ways=game.pass_both_ways,
-        soy_sauce=game.soy_sauce,
-        dummy=game.dummy,
-    )
     record = decode(game.record, GameRecord)
     return count_game(
-        played_again(rules, record).states,
+        played_again(rules_of(game), record).states,
         record.steps,
         [seat.place for seat in seats],
         [seat.taken_over for seat in seats],

@@ -9,6 +9,7 @@ from arena.match import GameRecord, SeatReport, decode
 from arena.rules import Rules
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.models import Game, Match, MatchSeat, MatchSet
+from arena.store.played_rules import RULES, rules_of
 from arena.store.submission_models import Submission, UnratedGame
 
 
@@ -60,12 +61,7 @@ def find(connection: Connection, id_: str) -> GameLog | None:
     return GameLog(
         game=id_,
         match=row.match_id,
-        rules=Rules(
-            players=row.players,
-            pass_both_ways=row.pass_both_ways,
-            soy_sauce=row.soy_sauce,
-            dummy=row.dummy,
-        ),
+        rules=rules_of(row),
         record=decode(row.record, GameRecord),
         seats=_seats(connection, row.match_id),
     )
@@ -76,10 +72,7 @@ def _game(table: Any, id_: str) -> Any:  # noqa: ANN401 - one of two tables; a s
         select(
             table.match_id,
             table.record,
-            MatchSet.players,
-            MatchSet.pass_both_ways,
-            MatchSet.soy_sauce,
-            MatchSet.dummy,
+            *RULES,
         )
         .join(Match, Match.id == table.match_id)
         .join(MatchSet, MatchSet.number == Match.set_number)

@@ -22,6 +22,7 @@ from arena.store.models import (
     RatingChange,
     RatingEvent,
 )
+from arena.store.played_rules import RULES
 from arena.store.reads import GamePage, GameSummary, Totals
 from arena.store.reads import GameSeat as SeatOfGame
 from arena.store.reads import RatingChange as Change
@@ -108,10 +109,7 @@ def game(connection: Connection, id_: str) -> GamePage | None:
             Game.ended,
             Game.replay,
             RatingEvent.number.label("event"),
-            MatchSet.players,
-            MatchSet.pass_both_ways,
-            MatchSet.soy_sauce,
-            MatchSet.dummy,
+            *RULES,
         )
         .join(Match, Match.id == Game.match_id)
         .join(MatchSet, MatchSet.number == Match.set_number)

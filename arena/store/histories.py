@@ -16,6 +16,7 @@ from arena.store.database import Database
 from arena.store.history_models import Meeting
 from arena.store.models import Game, GameSeat, Match, MatchSet
 from arena.store.models import Rating as RatingRow
+from arena.store.played_rules import RULES, rules_of
 from arena.store.queue import QueuePlace
 
 
@@ -205,10 +206,7 @@ def _records(connection: Connection, bot: str, limit: int, *, faulty: bool) -> t
             Game.id,
             Game.ended,
             Game.record,
-            MatchSet.players,
-            MatchSet.pass_both_ways,
-            MatchSet.soy_sauce,
-            MatchSet.dummy,
+            *RULES,
         )
         .join(Match, Match.id == Game.match_id)
         .join(MatchSet, MatchSet.number == Match.set_number)
@@ -226,12 +224,7 @@ def _recorded(row: Row[*tuple[Any, ...]], own: Row[Any], version: int, everybody
         game=row.id,
         number=row.number,
         ended=row.ended,
-        rules=Rules(
-            players=row.players,
-            pass_both_ways=row.pass_both_ways,
-            soy_sauce=row.soy_sauce,
-            dummy=row.dummy,
-        ),
+        rules=rules_of(row),
         record=decode(row.record, GameRecord),
         seat=own.seat,
         version=version,

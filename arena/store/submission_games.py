@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from arena.match import GameRecord, SeatReport, decode
-from arena.rules import Rules
 from arena.store.models import Match, MatchSeat, MatchSet, MatchState
+from arena.store.played_rules import RULES, rules_of
 from arena.store.submission_models import Submission, UnratedGame
 from arena.store.submitted import QualificationGame
 
@@ -22,10 +22,7 @@ def games(connection: Connection, id_: str) -> tuple[QualificationGame, ...]:
             MatchSeat.seat,
             MatchSeat.report,
             MatchSeat.stderr,
-            MatchSet.players,
-            MatchSet.pass_both_ways,
-            MatchSet.soy_sauce,
-            MatchSet.dummy,
+            *RULES,
             UnratedGame.id.label("game"),
             UnratedGame.record,
         )
@@ -64,12 +61,7 @@ def _game(row: Row[*tuple[Any, ...]]) -> QualificationGame:
     return QualificationGame(
         match=row.id,
         state=MatchState(row.state),
-        rules=Rules(
-            players=row.players,
-            pass_both_ways=row.pass_both_ways,
-            soy_sauce=row.soy_sauce,
-            dummy=row.dummy,
-        ),
+        rules=rules_of(row),
         seat=row.seat,
         reason=row.reason,
         report=None if row.report is None else _report(row.report, row.stderr),
