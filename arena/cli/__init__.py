@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 _COMMANDS: Final = {
     "simulate": "arena.cli.simulate:simulate",
     "demo": "arena.cli.demo:demo",
+    "up": "arena.cli.up:up",
     "coordinator": "arena.cli.coordinator:coordinator",
     "leaderboard": "arena.cli.leaderboard:leaderboard",
     "login": "arena.cli.login:login",

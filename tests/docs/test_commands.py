@@ -15,6 +15,7 @@ from tests.docs.documents import DOCUMENTS, ROOT, code_lines, name
 EVERY_COMMAND = {
     "arena simulate",
     "arena demo",
+    "arena up",
     "arena coordinator",
     "arena leaderboard",
     "arena login",

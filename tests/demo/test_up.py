@@ -1,0 +1,50 @@
+"""``arena up``: the arena and its site, until a signal."""
+
+import signal
+import sqlite3
+import urllib.request
+from contextlib import closing
+
+from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.test_demo import free_port
+
+PROCESS = {"ARENA_SANDBOX": "process"}
+
+
+def matches(place: Place, condition: str) -> int:
+    """Count matches; none before there is a table of them."""
+    with closing(sqlite3.connect(place.data / "arena.sqlite3")) as database:
+        if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'match'").fetchone():
+            return 0
+        (count,) = database.execute(f"SELECT count(*) FROM match WHERE {condition}").fetchone()  # noqa: S608 - a test's
+        return int(count)
+
+
+def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
+    """On SIGTERM nothing begins any more, and no match that has begun is thrown away."""
+    port = free_port()
+    with started(place, "up", **PROCESS, ARENA_PORT=str(port)) as arena:
+        await_that((place.data / "arena.sqlite3").exists, "the database")
+        await_that(lambda: matches(place, "state = 'done'") > 3, "matches")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/leaderboard", timeout=10) as answer:
+            assert b"greedy" in answer.read()
+        await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
+        arena.send_signal(signal.SIGTERM)
+        _, said = arena.communicate(timeout=60)
+    assert arena.returncode == 0, said
+    assert "nothing is left running" in said
+    assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0
+    assert processes_of(place) == []
+
+
+def test_a_second_signal_does_not_wait(place: Place) -> None:
+    """What runs is thrown away and waits again."""
+    with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
+        await_that((place.data / "arena.sqlite3").exists, "the database")
+        await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
+        arena.send_signal(signal.SIGTERM)
+        arena.send_signal(signal.SIGINT)
+        _, said = arena.communicate(timeout=60)
+    assert arena.returncode == 0, said
+    assert matches(place, "state = 'running'") == 0
+    assert processes_of(place) == []
