@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from arena.controls import CONTROL_NAMES
 from arena.match import RuntimeName
+from arena.monitoring.address import Address
 
 
 class WrongSettings(ValueError):
@@ -25,10 +26,28 @@ class RegistrationMode(StrEnum):
     CLOSED = "closed"
 
 
+class LogFormat(StrEnum):
+    """For whom the log is written."""
+
+    AUTO = "auto"
+    """For people on a terminal, for programs elsewhere."""
+    CONSOLE = "console"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """How much weight a line of the log has, the least first."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class Settings(BaseSettings):
     """Read from variables that begin with ``ARENA_``, such as ``ARENA_DATA_DIR``."""
 
-    model_config = SettingsConfigDict(env_prefix="ARENA_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ARENA_", env_ignore_empty=True, extra="ignore")
 
     data_dir: Path = Field(default=Path("data"), description="Everything that has to be kept lies here.")
     database_url: str | None = Field(
@@ -71,6 +90,27 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Where the site listens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Where the site listens.")
+
+    log_format: LogFormat = Field(
+        default=LogFormat.AUTO,
+        description="Of the log: console, json, or auto, which asks whether it is a terminal.",
+    )
+    log_level: LogLevel | None = Field(
+        default=None,
+        description="The least that is logged: debug, info, warning or error; info, or warning in a demo.",
+    )
+    ops_address: Annotated[Address | None, NoDecode] = Field(
+        default=None,
+        description="HOST:PORT where a coordinator tells its health and its metrics; none without.",
+    )
+    web_ops_address: Annotated[Address | None, NoDecode] = Field(
+        default=None, description="HOST:PORT where the site tells its metrics; none without."
+    )
+
+    @field_validator("ops_address", "web_ops_address", mode="before")
+    @classmethod
+    def _address(cls, value: str | Address | None) -> Address | None:
+        return Address.parse(value) if isinstance(value, str) else value
 
     @field_validator("accept_missing", "trusted_proxies", mode="before")
     @classmethod

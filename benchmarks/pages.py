@@ -32,7 +32,7 @@ from rich.table import Table
 from arena.store import open_store
 from benchmarks.crowd import Crowd, fill, is_watched, play_for_real
 from benchmarks.machine import describe_machine
-from benchmarks.served import cpu_of_an_answer, plainest
+from benchmarks.served import address_of, cpu_of_an_answer, plainest
 
 SMALL: Final = Crowd(bots=100, games=100)
 LARGE: Final = Crowd(bots=10_000, games=1_000_000)
@@ -147,11 +147,10 @@ def _served(folder: Path) -> Iterator[Site]:
         env=os.environ | {"ARENA_DATA_DIR": str(folder)},
     ) as process:
         try:
-            for line in process.stderr or ():
-                if line.startswith("The site is at "):
-                    yield Site(process.pid, line.split()[-1].rstrip("/"), paths(folder))
-                    return
-            sys.exit("the site did not start")
+            address = address_of(process)
+            if address is None:
+                sys.exit("the site did not start")
+            yield Site(process.pid, address, paths(folder))
         finally:
             process.send_signal(signal.SIGTERM)
 

@@ -6,7 +6,10 @@ Processor time of the serving process: what else the machine does doesn't count 
 import http.client
 import multiprocessing
 import os
+import re
 import socket
+import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +22,26 @@ from fastapi.responses import PlainTextResponse
 
 _WARM_UP: Final = 200
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+def address_of(site: "subprocess.Popen[str]") -> str | None:
+    """Return where a site that was started is, once it serves, or None where it has ended.
+
+    What it logs is read and thrown away from then on, so that it never waits for a reader.
+
+    Args:
+        site: Its stderr is a pipe.
+    """
+    for line in site.stderr or ():
+        if found := re.search(r"http://[\w.:]+", line):
+            threading.Thread(target=_throw_away, args=(site,), daemon=True).start()
+            return found[0]
+    return None
+
+
+def _throw_away(site: "subprocess.Popen[str]") -> None:
+    for _ in site.stderr or ():
+        pass
 
 
 def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:

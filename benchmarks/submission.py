@@ -28,6 +28,7 @@ from arena.accounts import Scope, open_accounts
 from arena.controls import CONTROL_NAMES
 from arena.settings import RegistrationMode
 from arena.store import Role, Store, open_store
+from benchmarks.served import address_of
 
 GOAL_SECONDS: Final = 120.0
 _PATIENCE_SECONDS: Final = 600.0
@@ -127,13 +128,10 @@ def _running(environment: dict[str, str], stderr: int, *words: str) -> Iterator[
 @contextmanager
 def _site(environment: dict[str, str]) -> Iterator[str]:
     with _running(environment, subprocess.PIPE, "-m", "web", "--port", "0") as process:
-        if process.stderr is None:
-            raise ValueError("the site's stderr is a pipe")
-        for line in process.stderr:
-            if line.startswith("The site is at "):
-                yield line.split()[-1].rstrip("/")
-                return
-        sys.exit("the site did not start")
+        address = address_of(process)
+        if address is None:
+            sys.exit("the site did not start")
+        yield address
 
 
 def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:

@@ -2,10 +2,11 @@
 
 import argparse
 import gc
+import logging
 import signal
 import socket
 import sys
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -14,11 +15,16 @@ from typing import Final
 import uvicorn
 
 from arena.accounts import open_accounts
+from arena.logs import configure_logs, log_what_nobody_caught
+from arena.monitoring.address import Address
+from arena.monitoring.listener import CannotListen, Listener, metrics_of
 from arena.owners import open_owners
-from arena.settings import Settings, WrongSettings, read_settings
-from arena.store import StoreError, open_store
+from arena.settings import LogLevel, Settings, WrongSettings, read_settings
+from arena.speech import spoken
+from arena.store import Store, StoreError, open_store
 from arena.submitting.opening import open_receiver
 from web.app import Parts, create_app
+from web.metrics import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
 
@@ -29,42 +35,64 @@ class CannotServe(Exception):
 
 def main() -> int:
     """Serve until SIGINT or SIGTERM; return the exit code."""
+    metrics = SiteMetrics()
     try:
         settings = read_settings()
+        configure_logs(settings.log_format, settings.log_level or LogLevel.INFO)
         arguments = _parser(settings).parse_args()
         listener = _listen(arguments.host, arguments.port)
         settings = settings.model_copy(update={"data_dir": arguments.data_dir})
+        monitoring = _monitoring(settings.web_ops_address, metrics)
         store = open_store(_database(settings))
-    except (CannotServe, StoreError, WrongSettings) as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201 - a command speaks on its terminal
+    except (CannotListen, CannotServe, StoreError, WrongSettings) as error:
+        _say(f"error: {error}", logging.ERROR)
         return 1
-    with listener, closing(store):
-        server = uvicorn.Server(
-            uvicorn.Config(
-                create_app(
-                    Parts(
-                        store=store,
-                        accounts=open_accounts(store.people, settings.registration),
-                        receiver=open_receiver(settings, store),
-                        owners=open_owners(settings, store),
-                        now=lambda: datetime.now(UTC),
-                    )
-                ),
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                proxy_headers=bool(settings.trusted_proxies),
-                forwarded_allow_ips=sorted(settings.trusted_proxies),
-                timeout_graceful_shutdown=_GRACE_SECONDS,
-            )
-        )
+    log_what_nobody_caught()
+    with listener, closing(store), monitoring:
+        server = _server(settings, store, metrics)
         _end_on_signals(server)
         gc.freeze()  # what has been made so far stays: the collector of garbage need not look at it again
         host, port = listener.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        print(f"The site is at http://{shown}:{port}/", file=sys.stderr, flush=True)  # noqa: T201
+        _say(f"The site is at http://{Address(host, port)}/")
         server.run(sockets=[listener])
     return 0
+
+
+def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            create_app(
+                Parts(
+                    store=store,
+                    accounts=open_accounts(store.people, settings.registration),
+                    receiver=open_receiver(settings, store),
+                    owners=open_owners(settings, store),
+                    metrics=metrics,
+                    now=lambda: datetime.now(UTC),
+                )
+            ),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=sorted(settings.trusted_proxies),
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+    )
+
+
+def _monitoring(address: Address | None, metrics: SiteMetrics) -> Listener | nullcontext[None]:
+    """Return what Prometheus asks, if an address for it was set.
+
+    Raises:
+        CannotListen: Something else listens there.
+    """
+    return nullcontext() if address is None else Listener(address, {"/metrics": metrics_of(metrics.registry)})
+
+
+def _say(text: str, level: int = logging.INFO) -> None:
+    if not spoken(text, level):
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
 
 
 def _parser(settings: Settings) -> argparse.ArgumentParser:

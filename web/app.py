@@ -34,6 +34,8 @@ from web.boards import Boards
 from web.caller import Callers
 from web.documents import open_shelf
 from web.kept import KeptPages
+from web.metrics import SiteMetrics
+from web.observed import Observed
 from web.pages import (
     account_pages,
     badge_pages,
@@ -53,6 +55,7 @@ from web.pages import (
 )
 from web.same_site import SameSite
 from web.site import Site
+from web.uploaded import counted
 
 _LARGEST_BODY: Final = 64 * 1024
 """Of forms and of data; a route that takes more says so itself."""
@@ -67,6 +70,7 @@ class Parts:
         accounts: Those of that store.
         receiver: Takes files for it.
         owners: Acts for owners of its bots.
+        metrics: Count what it does.
         now: The clock, UTC.
     """
 
@@ -74,6 +78,7 @@ class Parts:
     accounts: Accounts
     receiver: Receiver
     owners: Owners
+    metrics: SiteMetrics
     now: Callable[[], datetime]
 
 
@@ -81,7 +86,13 @@ def create_app(parts: Parts) -> FastAPI:
     """Return the site."""
     reads, accounts = parts.store.reads, parts.accounts
     # An address with a slash too many is not there: a redirect would go to whatever host the request names.
-    app = Site(title="Kaiten", openapi_url=None, max_body_size=_LARGEST_BODY, redirect_slashes=False)
+    app = Site(
+        lambda site: Observed(site, parts.metrics),
+        title="Kaiten",
+        openapi_url=None,
+        max_body_size=_LARGEST_BODY,
+        redirect_slashes=False,
+    )
     app.add_middleware(SameSite)
     app.add_middleware(KeptPages, pulse=parts.store.pulse, now=parts.now)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
@@ -98,7 +109,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(card_pages(reads, callers))
     app.include_router(bot_pages(parts.store, parts.owners, callers))
     app.include_router(challenge_pages(parts.store, callers))
-    app.include_router(entry_pages(accounts, callers, attempts))
+    app.include_router(entry_pages(accounts, callers, attempts, parts.metrics))
     app.include_router(account_pages(accounts, callers, attempts))
     app.include_router(own_bots_pages(parts.store, boards, callers))
     app.include_router(submission_pages(parts.store, parts.receiver, callers))
@@ -114,7 +125,9 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(histories_api(parts.store))
     app.include_router(challenge_api(parts.store.challenges, parts.owners, callers))
     app.include_router(account_api(accounts, callers))
-    app.include_router(submission_api(parts.store.desk, parts.receiver.begin, callers))
+    app.include_router(
+        submission_api(parts.store.desk, counted(parts.receiver.begin, parts.metrics), callers)
+    )
     app.mount("/static", StaticFiles(packages=[("web", "static")]))
     errors.install(app, callers)
     return app

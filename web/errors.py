@@ -1,10 +1,9 @@
 """Errors as pages in the site's look, or as problems where the address is one of data."""
 
-import logging
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Final
 
+import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
@@ -16,7 +15,7 @@ from web.answers import answer
 from web.caller import Callers
 from web.problems import Problem
 
-_log: Final = logging.getLogger(__name__)
+_log = structlog.get_logger()
 
 
 def install(app: FastAPI, callers: Callers) -> None:
@@ -66,7 +65,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 async def _no_store(request: Request, error: Exception) -> Response:
-    _log.error("%s: %s", request.url.path, error)
+    _log.error("the database can't be used", error=str(error))
     return answer(
         request,
         HTTPStatus.SERVICE_UNAVAILABLE,

@@ -31,6 +31,7 @@ class _Page:
     """An answer as it was sent."""
 
     moment: _Moment
+    route: object
     etag: str
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
@@ -76,11 +77,15 @@ class KeptPages:
         moment = (pulse, self._now().astimezone(UTC).toordinal())
         kept = self._pages.get(key)
         if kept is not None and kept.moment == moment:
+            scope["route"] = kept.route  # no router looks at this request
             await kept.send(scope, send)
             return
         answer = _Answer(send)
         await self._app(scope, receive, answer)
-        if scope.get("state", {}).get("lasting") and (page := answer.page(moment)) is not None:
+        if (
+            scope.get("state", {}).get("lasting")
+            and (page := answer.page(moment, scope.get("route"))) is not None
+        ):
             self._keep(key, page)
 
     def _keep(self, key: _Key, page: _Page) -> None:
@@ -106,12 +111,12 @@ class _Answer:
             self._parts.append(message.get("body", b""))
         await self._send(message)
 
-    def page(self, moment: _Moment) -> _Page | None:
+    def page(self, moment: _Moment, route: object) -> _Page | None:
         """Return what was sent, if it was a page that says which it is."""
         etag = dict(self._headers).get(b"etag")
         if self._status != HTTPStatus.OK or etag is None:
             return None
-        return _Page(moment, etag.decode(), self._headers, b"".join(self._parts))
+        return _Page(moment, route, etag.decode(), self._headers, b"".join(self._parts))
 
 
 def _key(scope: Scope) -> _Key | None:

@@ -1,6 +1,8 @@
 """The outermost layers of the site: whoever answers, the answer looks like ours."""
 
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
@@ -12,11 +14,24 @@ from web.problems import Problem
 
 
 class Site(FastAPI):
-    """An application whose every answer has our headers, those of the framework's outer layers too."""
+    """An application whose every answer has our headers, those of the framework's outer layers too.
+
+    Args:
+        outermost: The layer around all others.
+        options: FastAPI's own.
+    """
+
+    def __init__(
+        self,
+        outermost: Callable[[ASGIApp], ASGIApp],
+        **options: Any,  # noqa: ANN401 - FastAPI's own
+    ) -> None:
+        self._outermost = outermost
+        super().__init__(**options)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return all layers. Those that are added in the usual way are inside of some of the framework's."""
-        return SecurityHeaders(_TooLarge(super().build_middleware_stack()))
+        return self._outermost(SecurityHeaders(_TooLarge(super().build_middleware_stack())))
 
 
 class _TooLarge:

@@ -6,14 +6,12 @@ from arena.bootstrap.chances import utc_now
 from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.host import examine_host, limits_of_this_host, slots_of_host
 from arena.bootstrap.intake import open_keeper, open_submissions
-from arena.bootstrap.logs import configure_logs
 from arena.bootstrap.results import open_results
 
 __all__ = [
     "Arena",
     "ArenaAtHome",
     "CannotStart",
-    "configure_logs",
     "examine_host",
     "limits_of_this_host",
     "open_arena",

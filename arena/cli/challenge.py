@@ -5,13 +5,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, echo, say, visible
+from arena.cli.console import INTERRUPTED, WRONG, echo, say
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json, print_table
 from arena.client.errors import SiteTrouble
 from arena.client.patience import Patience
 from arena.client.played import Challenge, PlayedGame
 from arena.client.site import Site
+from arena.speech import visible
 
 _LOOK_SECONDS: Final = 2.0
 _COLUMNS: Final = ("bot", "games", "wins", "place", "points")

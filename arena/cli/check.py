@@ -1,7 +1,6 @@
 """``arena check``: would an arena take a bot? Tried on its author's machine by the arena's own code."""
 
 import json
-import logging
 import signal
 import time
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Final
 import docker
 import typer
 
-from arena.bootstrap import ArenaAtHome, CannotStart, configure_logs, open_at_home
+from arena.bootstrap import ArenaAtHome, CannotStart, open_at_home
 from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, say
 from arena.cli.following import Following
 from arena.cli.house import house_bots
@@ -24,9 +23,10 @@ from arena.coordinator import ArenaTrouble
 from arena.images import ImageTrouble, ensure_base_image
 from arena.intake import IntakeTrouble
 from arena.intake.limits import DEFAULT_LIMITS
+from arena.logs import configure_logs
 from arena.match import Limits, RuntimeName
 from arena.sandbox import RuntimeTrouble
-from arena.settings import WrongSettings, read_settings
+from arena.settings import LogFormat, LogLevel, WrongSettings, read_settings
 from arena.store import StoreError
 from arena.submitting.errors import NoRoom, UploadRefused
 from arena.submitting.receiver import Upload
@@ -105,7 +105,8 @@ def _handed_in(home: ArenaAtHome, target: Target) -> str:
 @contextmanager
 def _explained() -> Iterator[None]:
     """Turn what stops a check into a sentence and an exit code."""
-    configure_logs(logging.ERROR)  # what is less is said of a submission anyway
+    # For people, who are told what is less of a submission anyway.
+    configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
     # A terminal that is closed ends it as SIGTERM does: what is under way cleans up.
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:

@@ -1,5 +1,6 @@
 """How commands speak: messages on stderr, errors in one line, bars on terminals only."""
 
+import logging
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Final, NoReturn, TypeVar
@@ -7,6 +8,8 @@ from typing import Final, NoReturn, TypeVar
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from arena.speech import spoken, visible
 
 WRONG: Final = 1
 """Exit code: the thing that was checked or run is wrong."""
@@ -21,23 +24,24 @@ T = TypeVar("T")
 
 def fail(message: str, code: int = USAGE) -> NoReturn:
     """Say what is wrong on stderr and end with this exit code."""
-    say(message)
+    say(message, logging.ERROR)
     raise typer.Exit(code)
 
 
-def say(text: str) -> None:
-    """Say something on stderr. Whoever wrote it, it moves no cursor; only it may have several lines."""
-    typer.echo("\n".join(map(visible, f"arena: {text}".split("\n"))), err=True)
+def say(text: str, level: int = logging.INFO) -> None:
+    """Say something on stderr. Whoever wrote it, it moves no cursor; only it may have several lines.
+
+    Args:
+        text: What.
+        level: Its weight, where the command's log is for programs: there it is a line of it.
+    """
+    if not spoken(text, level):
+        typer.echo("\n".join(map(visible, f"arena: {text}".split("\n"))), err=True)
 
 
 def echo(text: str) -> None:
     """Print a line on stdout that a site or a bot may have written: it stays one, and moves no cursor."""
     typer.echo(visible(text))
-
-
-def visible(text: str) -> str:
-    """Return text as one line that can't move a terminal's cursor: what can't be seen is written out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:

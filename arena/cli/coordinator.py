@@ -2,14 +2,13 @@
 
 from arena.bootstrap import open_arena
 from arena.cli.console import say
-from arena.cli.playing import Quiet, explained, playing, prepare, warn_of_processes
-from arena.settings import read_settings
+from arena.cli.playing import Quiet, explained, playing, prepare, settings_of_arena, warn_of_processes
 
 
 def coordinator() -> None:
     """Play rated games among the sample bots until SIGTERM or Ctrl-C; `python -m web` shows them."""
     with explained():
-        settings = read_settings()
+        settings = settings_of_arena()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
             prepare(arena, settings.sandbox)

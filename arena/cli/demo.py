@@ -6,13 +6,20 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from arena.bootstrap import Arena, CannotStart, open_arena
+from arena.bootstrap import Arena, open_arena
 from arena.cli.board import print_board
 from arena.cli.console import WRONG, fail, say
-from arena.cli.playing import Quiet, explained, playing, prepare, say_lost, say_void, warn_of_processes
-from arena.cli.site import check_port, site
+from arena.cli.playing import (
+    explained,
+    playing,
+    prepare,
+    settings_of_arena,
+    warn_of_processes,
+)
+from arena.cli.site import check_port
+from arena.cli.up import serve
 from arena.match import RuntimeName
-from arena.settings import Settings, read_settings
+from arena.settings import LogLevel, Settings
 from arena.store import Claim, FinishedMatch
 
 
@@ -25,7 +32,7 @@ def demo(
 ) -> None:
     """Play a rated round among the sample bots, print the leaderboard, then serve the site and play on."""
     with explained():
-        settings = read_settings()
+        settings = settings_of_arena(LogLevel.WARNING)
         if sandbox is not None:
             settings = settings.model_copy(update={"sandbox": sandbox})
         _demo(settings, once=once)
@@ -40,7 +47,7 @@ def _demo(settings: Settings, *, once: bool) -> None:
         # Where there are games already, those who follow them wait for the site and not for a round.
         put_aside = _play_round(arena) if once or not arena.store.reads.totals().games else 0
         if not once:
-            _serve(settings, arena)
+            serve(settings, arena)
         elif put_aside:
             fail(f"{put_aside} matches were put aside for faults of the arena, see above", WRONG)
 
@@ -54,21 +61,6 @@ def _play_round(arena: Arena) -> int:
         raise KeyboardInterrupt
     print_board(arena.store.reads.leaderboard(), "Leaderboard")
     return bar.quarantined
-
-
-def _serve(settings: Settings, arena: Arena) -> None:
-    with site(settings) as process, playing(arena, Quiet()) as coordinator:
-        say(f"the site is at http://{settings.host}:{settings.port}/")
-        say("more games are played; Ctrl-C ends both")
-
-        def refill() -> bool:
-            if process.poll() is not None:
-                raise CannotStart(f"the site ended with exit code {process.returncode}")
-            arena.ladder.add_set()
-            return True
-
-        coordinator.run(refill)
-    say("stopped; nothing is left running")
 
 
 class _Bar:
@@ -105,14 +97,14 @@ class _Bar:
             say(f"{self._played} of {self._matches} matches, {self._games} games")
 
     def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Say it, and count what is given up."""
+        """Count what is given up; the log tells of it."""
+        del match, reason
         self.quarantined += quarantined
-        say_void(match, reason, quarantined=quarantined)
 
     def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Say it, and count what is given up."""
+        """Count what is given up; the log tells of it."""
+        del match, reason
         self.quarantined += quarantined
-        say_lost(match, reason, quarantined=quarantined)
 
     def on_dropped(self, match: str, attempt: int) -> None:
         """Wait for the end of its other attempt."""

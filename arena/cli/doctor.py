@@ -12,12 +12,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.bootstrap import CannotStart, configure_logs, examine_host, slots_of_host
+from arena.bootstrap import CannotStart, examine_host, slots_of_host
 from arena.cli.console import USAGE, WRONG, fail, say
 from arena.controls import CONTROLS, Finding, HostReport, missing, unaccepted
 from arena.images import ImageTrouble
+from arena.logs import configure_logs
 from arena.sandbox import RuntimeTrouble
-from arena.settings import Settings, WrongSettings, read_settings
+from arena.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
 
 _GIB = 1024**3
 
@@ -27,7 +28,7 @@ def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
 
     Exit code 0: every control is held, or accepted as missing; 1: one is not; 2: nothing could be tried.
     """
-    configure_logs()
+    configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for whoever tries a host
     try:
         settings = read_settings()
         report = examine_host(settings, say)

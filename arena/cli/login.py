@@ -7,13 +7,14 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import fail, say, visible
+from arena.cli.console import fail, say
 from arena.cli.online import explained
 from arena.client.address import can_be_read_on_its_way, check_address
 from arena.client.documents import Account
 from arena.client.errors import SiteProblem, SiteTrouble, WrongLogin
 from arena.client.site import Site
 from arena.client.sites import SITE_VARIABLE, TOKEN_VARIABLE, Login, Sites, check_token, chosen, users_sites
+from arena.speech import visible
 
 _NEEDED: Final = ("read", "submit")
 

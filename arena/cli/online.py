@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import quote
 
-from arena.cli.console import USAGE, WRONG, fail, visible
+from arena.cli.console import USAGE, WRONG, fail
 from arena.client.errors import ClientError, SiteTrouble
 from arena.client.site import Site
 from arena.client.sites import chosen, users_sites
+from arena.speech import visible
 
 
 @contextmanager

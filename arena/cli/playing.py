@@ -8,22 +8,23 @@ from typing import Final
 
 import typer
 
-from arena.bootstrap import Arena, CannotStart, configure_logs
+from arena.bootstrap import Arena, CannotStart
 from arena.cli.console import INTERRUPTED, WRONG, fail, say
 from arena.cli.house import house_bots
 from arena.coordinator import ArenaTrouble, Coordinator, Watcher
 from arena.images import ImageTrouble
+from arena.logs import configure_logs, log_what_nobody_caught
 from arena.match import RuntimeName
 from arena.matchmaking import TooFewBots
 from arena.sandbox import RuntimeTrouble
-from arena.settings import Settings, WrongSettings
+from arena.settings import LogLevel, Settings, WrongSettings, read_settings
 from arena.store import Claim, FinishedMatch, StoreError
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Quiet:
-    """Shows nothing but faults: the site shows the rest."""
+    """Says nothing: the log tells of faults, and the site shows the rest."""
 
     def on_started(self, claim: Claim, worker: str) -> None:
         """Say nothing."""
@@ -32,12 +33,10 @@ class Quiet:
         """Say nothing."""
 
     def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Say it."""
-        say_void(match, reason, quarantined=quarantined)
+        """Say nothing."""
 
     def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Say it."""
-        say_lost(match, reason, quarantined=quarantined)
+        """Say nothing."""
 
     def on_dropped(self, match: str, attempt: int) -> None:
         """Say nothing: it was played again, and that counts."""
@@ -46,7 +45,6 @@ class Quiet:
 @contextmanager
 def explained() -> Iterator[None]:
     """Turn what stops a command into a sentence and an exit code."""
-    configure_logs()
     try:
         yield
     except WrongSettings as error:
@@ -56,6 +54,22 @@ def explained() -> Iterator[None]:
     except KeyboardInterrupt:
         say("stopped; the same command goes on from here")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def settings_of_arena(usual: LogLevel = LogLevel.INFO) -> Settings:
+    """Read the settings and let the log begin.
+
+    Args:
+        usual: The least that is logged, where the settings don't say.
+
+    Raises:
+        WrongSettings: One of them can't be used.
+    """
+    settings = read_settings()
+    least = settings.log_level or usual
+    configure_logs(settings.log_format, least)
+    log_what_nobody_caught()
+    return settings.model_copy(update={"log_level": least})
 
 
 @contextmanager
@@ -98,15 +112,3 @@ def warn_of_processes(settings: Settings) -> None:
     """Say it loudly where nothing is isolated."""
     if settings.sandbox is RuntimeName.PROCESS:
         say("WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.")
-
-
-def say_lost(match: str, reason: str, *, quarantined: bool) -> None:
-    """Say that whoever played a match was lost, why, and what becomes of it."""
-    then = "it was lost too often and is put aside" if quarantined else "it is played again"
-    say(f"match {match} was lost, {then}: {reason}")
-
-
-def say_void(match: str, reason: str, *, quarantined: bool) -> None:
-    """Say that a match came to nothing, why, and what becomes of it."""
-    then = "it has failed too often and is put aside" if quarantined else "it is played again"
-    say(f"match {match} failed for a fault of the arena, {then}: {reason}")

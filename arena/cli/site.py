@@ -46,7 +46,11 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     """
     process = subprocess.Popen(  # noqa: S603 - our own module with our own settings
         [sys.executable, "-m", "web", "--host", settings.host, "--port", str(settings.port)],
-        env={**os.environ, "ARENA_DATA_DIR": str(settings.data_dir.absolute())},
+        env={
+            **os.environ,
+            "ARENA_DATA_DIR": str(settings.data_dir.absolute()),
+            "ARENA_LOG_LEVEL": settings.log_level or "",
+        },
         # A Ctrl-C at the terminal is for the arena; it ends the site when it is ready.
         start_new_session=True,
         preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time

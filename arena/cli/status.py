@@ -5,13 +5,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import echo, fail, say, visible
+from arena.cli.console import echo, fail, say
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json, print_table
 from arena.cli.versions import print_versions
 from arena.client.documents import Bot, Submission, Version
 from arena.client.errors import SiteProblem
 from arena.client.site import Site
+from arena.speech import visible
 
 _LAST: Final = 10
 """Versions and submissions that are shown of a bot."""

@@ -8,7 +8,7 @@ import typer
 from rich.filesize import decimal
 
 from arena.cli.bar import sending_bar
-from arena.cli.console import INTERRUPTED, WRONG, echo, say, visible
+from arena.cli.console import INTERRUPTED, WRONG, echo, say
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json
 from arena.cli.verdict import Telling, print_verdict
@@ -19,6 +19,7 @@ from arena.client.patience import Patience
 from arena.client.sending import Body, Parcel, Report, body_of, parcel_of
 from arena.client.site import Site
 from arena.client.target import target_of
+from arena.speech import visible
 
 
 def submit(

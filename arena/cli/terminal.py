@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import visible
+from arena.speech import visible
 
 _WIDE: Final = 200
 """A file, or a pipe, is as wide as a table needs it."""

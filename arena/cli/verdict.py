@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import say, visible
+from arena.cli.console import say
+from arena.speech import visible
 from arena.submitting.qualification import GAMES
 from arena.submitting.stages import Stage
 

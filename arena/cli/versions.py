@@ -6,10 +6,11 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import say, visible
+from arena.cli.console import say
 from arena.cli.online import part, visiting
 from arena.cli.terminal import print_json, print_table
 from arena.client.documents import Bot, Result, Version
+from arena.speech import visible
 
 _MOST: Final = 1000
 

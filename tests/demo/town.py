@@ -80,7 +80,7 @@ def site(place: Place) -> Iterator[str]:
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
-        found = re.search(r"http://\S+?(?=/?\s)", first)
+        found = re.search(r"http://[\w.:]+", first)
         assert found, first
         try:
             yield found.group()

@@ -11,6 +11,7 @@ from arena.submitting.receiver import Receiver
 from arena.submitting.uploads import Uploads
 from tests.accounts.world import World
 from web import Parts, create_app
+from web.metrics import SiteMetrics
 
 
 def site_of(store: Store) -> FastAPI:
@@ -40,6 +41,7 @@ def site_over(world: World) -> FastAPI:
         accounts=world.accounts,
         receiver=receiver,
         owners=owners,
+        metrics=SiteMetrics(),
         now=lambda: world.now,
     )
     return create_app(parts)

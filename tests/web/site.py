@@ -21,14 +21,15 @@ def served(
         data_dir: Its data.
         python: What runs it.
         cwd: Where.
-        settings: Of its environment.
+        settings: Of its environment. Unless they say otherwise it logs what is wrong and no more: nobody
+            reads that before the end.
     """
     process = subprocess.Popen(  # noqa: S603 - our own argument list
         [python, "-m", "web", "--data-dir", str(data_dir), "--port", "0"],
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env=environment() | settings,
+        env=environment() | {"ARENA_LOG_LEVEL": "warning"} | settings,
     )
     assert process.stderr is not None
     try:

@@ -1,5 +1,6 @@
 """The site as a process: it starts, says why it can't, and ends in order."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -107,7 +108,7 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "arena.sqlite3").write_text("no database at all, but long enough to be taken for one" * 20)
     ended = _run("--data-dir", str(tmp_path), "--port", "0")
     assert ended.returncode == 1
-    assert ended.stderr.startswith("error: ")
+    assert json.loads(ended.stderr)["event"].startswith("error: ")
     assert "arena.sqlite3" in ended.stderr
     assert "Traceback" not in ended.stderr
 

@@ -1,7 +1,5 @@
 """Submissions for programs: send a file, see what became of it, follow it until its end."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -12,7 +10,7 @@ from arena.accounts import Scope
 from arena.replay.document import PublicReplay
 from arena.store import Desk, KnownSubmission
 from arena.submitting.document import Submission, WholeSubmission, document, whole_document
-from arena.submitting.receiver import Incoming, Upload
+from arena.submitting.receiver import Upload
 from arena.submitting.stages import UploadKind
 from web.api.description import located, problems
 from web.api.guard import Guard, may_see
@@ -24,6 +22,7 @@ from web.following import EventStream, Following
 from web.problems import Problem
 from web.reading import Before, OfBot
 from web.receiving import pieces
+from web.uploaded import Begin
 
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
 _MOST_BYTES: Final = 1 << 50
@@ -72,9 +71,6 @@ _NOT_TAKEN: Final = problems(
 
 SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="Of a submission.")]
 GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="Of one of its games.")]
-
-Begin = Callable[[Upload], AbstractContextManager[Incoming]]
-"""What takes a file; see :class:`arena.submitting.receiver.Receiver`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

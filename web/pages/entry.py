@@ -14,6 +14,8 @@ from web.attempts import Attempts
 from web.caller import Callers
 from web.cookies import can_be_overheard, clear_session, session_secret, set_session
 from web.headers import PRIVATE
+from web.metrics import LoginFailure, SiteMetrics
+from web.problems import Problem
 from web.rendering import page
 
 _METHODS: Final = ["GET", "HEAD"]
@@ -22,10 +24,10 @@ Text = Annotated[str, Form()]
 """A field of a form; one that was not sent is empty, and refused like an empty one."""
 
 
-def entry_pages(accounts: Accounts, callers: Callers, attempts: Attempts) -> APIRouter:
+def entry_pages(accounts: Accounts, callers: Callers, attempts: Attempts, metrics: SiteMetrics) -> APIRouter:
     """Return the routes by which people come in and go out."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
-    entry = _Entry(accounts, attempts)
+    entry = _Entry(accounts, attempts, metrics)
     router.add_api_route("/login", entry.login_form, methods=_METHODS)
     router.add_api_route("/login", entry.login, methods=["POST"])
     router.add_api_route("/register", entry.register_form, methods=_METHODS)
@@ -37,18 +39,25 @@ def entry_pages(accounts: Accounts, callers: Callers, attempts: Attempts) -> API
 class _Entry:
     """Answers the requests."""
 
-    def __init__(self, accounts: Accounts, attempts: Attempts) -> None:
+    def __init__(self, accounts: Accounts, attempts: Attempts, metrics: SiteMetrics) -> None:
         self._accounts = accounts
         self._attempts = attempts
+        self._metrics = metrics
 
     def login_form(self, request: Request) -> Response:
         return self._form(request, "login.html", name="")
 
     def login(self, request: Request, name: Text = "", password: Text = "") -> Response:
-        self._attempts.log_in(request, name)
+        try:
+            self._attempts.log_in(request, name)
+        except Problem:
+            self._metrics.login_failed(LoginFailure.TOO_MANY)
+            raise
         try:
             account = self._accounts.sessions.check(name, password)
         except (Busy, WrongCredentials) as error:
+            if isinstance(error, WrongCredentials):
+                self._metrics.login_failed(LoginFailure.CREDENTIALS)
             return self._form(request, "login.html", error, name=name)
         return self._enter(request, account)
 
