@@ -10,6 +10,7 @@ from arena.rules import Rules
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.models import Game, Match, MatchSeat, MatchSet
 from arena.store.played_rules import RULES, rules_of
+from arena.store.seated import BOT, seated
 from arena.store.submission_models import Submission, UnratedGame
 
 
@@ -82,19 +83,14 @@ def _game(table: Any, id_: str) -> Any:  # noqa: ANN401 - one of two tables; a s
 
 def _seats(connection: Connection, match: str) -> tuple[SeatLog, ...]:
     rows = connection.execute(
-        select(
+        seated(
             MatchSeat.seat,
             MatchSeat.report,
             MatchSeat.stderr,
-            func.coalesce(Bot.name, Submission.bot).label("bot"),
+            BOT,
             BotVersion.number,
             func.coalesce(Bot.account_id, Submission.account_id).label("account"),
-        )
-        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
-        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
-        .where(MatchSeat.match_id == match)
-        .order_by(MatchSeat.seat)
+        ).where(MatchSeat.match_id == match)
     )
     return tuple(_seat(row) for row in rows)
 

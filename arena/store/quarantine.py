@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select, text, update
+from sqlalchemy import Connection, Row, select, text, update
 
 from arena.store import ladder
 from arena.store.bot_models import Bot, BotState, BotVersion
 from arena.store.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.store.models import QUARANTINED, Match, MatchKind, MatchSeat, MatchState
-from arena.store.submission_models import Submission
+from arena.store.seated import BOT, seated, who_sits
 from arena.store.versions import disqualified
 
 
@@ -39,7 +39,8 @@ def listed(connection: Connection, limit: int | None = None) -> tuple[Quarantine
     """Return those that were put aside, the last one first: all, or so many at most."""
     wanted = select(Match.id, Match.kind, Match.attempt, Match.reason, Match.ended).where(text(QUARANTINED))
     rows = connection.execute(wanted.order_by(Match.ended.desc(), Match.id).limit(limit)).all()
-    return tuple(_known(connection, row) for row in rows)
+    seats = who_sits(connection, [row.id for row in rows])
+    return tuple(_known(row, seats[row.id]) for row in rows)
 
 
 def release(connection: Connection, match: str) -> None:
@@ -59,7 +60,8 @@ def release(connection: Connection, match: str) -> None:
         raise WrongState(f"match {match} is {row.state}: it was not put aside")
     if row.kind == MatchKind.QUALIFICATION:
         raise WrongState(f"match {match} qualifies a submission, which is given another one by itself")
-    for bot in connection.execute(_seated(match)):
+    columns = (BOT, BotVersion.number, BotVersion.gone, Bot.state, Bot.reason)
+    for bot in connection.execute(seated(*columns).where(MatchSeat.match_id == match)):
         _check_plays(bot)
     connection.execute(
         update(Match)
@@ -68,39 +70,21 @@ def release(connection: Connection, match: str) -> None:
     )
 
 
-def _seated(match: str) -> Any:  # noqa: ANN401 - a statement of SQLAlchemy's
-    return (
-        select(
-            func.coalesce(Bot.name, Submission.bot).label("name"),
-            BotVersion.number,
-            BotVersion.gone,
-            Bot.state,
-            Bot.reason,
-        )
-        .select_from(MatchSeat)
-        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
-        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
-        .where(MatchSeat.match_id == match)
-        .order_by(MatchSeat.seat)
-    )
-
-
 def _check_plays(bot: Row[Any]) -> None:
     if bot.state == BotState.DISQUALIFIED:
-        raise BotDisqualified(disqualified(bot.name, bot.reason))
+        raise BotDisqualified(disqualified(bot.bot, bot.reason))
     if bot.gone is not None:
         raise VersionGone(
-            f"the image of {bot.name}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
+            f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
             "the match can't be played any more"
         )
 
 
-def _known(connection: Connection, row: Row[*tuple[Any, ...]]) -> QuarantinedMatch:
+def _known(row: Row[*tuple[Any, ...]], seats: tuple[tuple[str, int | None], ...]) -> QuarantinedMatch:
     return QuarantinedMatch(
         match=row.id,
         kind=MatchKind(row.kind),
-        seats=tuple((seat.name, seat.number) for seat in connection.execute(_seated(row.id))),
+        seats=seats,
         attempts=row.attempt,
         reason=row.reason,
         since=row.ended,

@@ -10,6 +10,7 @@ from arena.match import RuntimeName
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.matches import ClaimedSeat
 from arena.store.models import OPEN, QUARANTINED, Match, MatchKind, MatchSeat, MatchState
+from arena.store.seated import AUTHOR, BOT, seated
 from arena.store.submission_models import Submission
 
 
@@ -107,22 +108,14 @@ def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]
     return tuple(_claimed_seat(row) for row in connection.execute(_seated(match)))
 
 
-def _seated(match: str) -> Select[int | None, str, int, str]:
+def _seated(match: str) -> Select[*tuple[Any, ...]]:
     """Select who sits in a match, in seat order. A submission's bot may be there already, or not yet."""
     submitted = aliased(Bot)
+    number = func.coalesce(BotVersion.number, submitted.newest + 1, 1)
     return (
-        select(
-            MatchSeat.version_id,
-            func.coalesce(Bot.name, Submission.bot).label("bot"),
-            func.coalesce(BotVersion.number, submitted.newest + 1, 1).label("number"),
-            func.coalesce(Bot.author, Submission.author).label("author"),
-        )
-        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
-        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
+        seated(MatchSeat.version_id, BOT, number.label("number"), AUTHOR)
         .outerjoin(submitted, submitted.name == Submission.bot)
         .where(MatchSeat.match_id == match)
-        .order_by(MatchSeat.seat)
     )
 
 

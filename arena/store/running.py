@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, select, text
 
-from arena.store.bot_models import Bot, BotVersion
-from arena.store.models import OPEN, Match, MatchKind, MatchSeat, MatchSet, MatchState
-from arena.store.submission_models import Submission
+from arena.store.models import OPEN, Match, MatchKind, MatchSet, MatchState
+from arena.store.seated import who_sits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +38,7 @@ def listed(connection: Connection) -> tuple[OpenMatch, ...]:
         .where(text(OPEN), Match.state == MatchState.RUNNING)
         .order_by(Match.started, Match.id)
     ).all()
-    seats: dict[str, list[tuple[str, int | None]]] = {match.id: [] for match in matches}
-    for seat in connection.execute(
-        select(MatchSeat.match_id, func.coalesce(Bot.name, Submission.bot).label("bot"), BotVersion.number)
-        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
-        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
-        .where(MatchSeat.match_id.in_(seats))
-        .order_by(MatchSeat.match_id, MatchSeat.seat)
-    ):
-        seats[seat.match_id].append((seat.bot, seat.number))
+    seats = who_sits(connection, [match.id for match in matches])
     return tuple(
         OpenMatch(
             match=match.id,
@@ -56,7 +46,7 @@ def listed(connection: Connection) -> tuple[OpenMatch, ...]:
             players=match.players,
             deals=match.deals,
             started=match.started,
-            seats=tuple(seats[match.id]),
+            seats=seats[match.id],
         )
         for match in matches
     )

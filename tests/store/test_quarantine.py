@@ -17,6 +17,7 @@ from arena.store import (
     WrongState,
 )
 from tests.store.builders import START, add_bot, claimed, finished, new_set
+from tests.store.test_cost import statements
 from tests.store.test_submissions import PLENTY, game, new, qualify
 
 NOW = START + timedelta(hours=1)
@@ -69,7 +70,9 @@ def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -
         reason="no engine",
         since=START + timedelta(minutes=2),
     )
-    assert store.reads.quarantine() == (second, first)
+    with statements() as sent:
+        assert store.reads.quarantine() == (second, first)
+    assert len([each for each, _ in sent if each.startswith("SELECT")]) == 2  # not one more for each match
     assert store.reads.quarantined() == 2
 
 
