@@ -113,7 +113,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(account_pages(accounts, callers, attempts))
     app.include_router(own_bots_pages(parts.store, boards, callers))
     app.include_router(submission_pages(parts.store, parts.receiver, callers))
-    app.include_router(health_api(reads))
+    app.include_router(health_api(parts.store.check))
     app.include_router(replay_api(reads))
     app.include_router(description_api())
     app.include_router(public_api(boards))

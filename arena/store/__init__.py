@@ -17,6 +17,7 @@ from arena.store.desk import Desk
 from arena.store.errors import (
     BotDisqualified,
     BotTaken,
+    DatabaseChanged,
     DatabaseDamaged,
     DatabaseForeign,
     DatabaseNewer,
@@ -106,6 +107,7 @@ __all__ = [
     "ClaimedSeat",
     "CountedCards",
     "CurvePoint",
+    "DatabaseChanged",
     "DatabaseDamaged",
     "DatabaseForeign",
     "DatabaseNewer",

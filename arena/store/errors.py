@@ -3,6 +3,7 @@
 StoreError
 ├── BotDisqualified    an operator took it off the ladder
 ├── BotTaken           a bot of that name belongs to somebody else
+├── DatabaseChanged    another version of this program has changed the tables
 ├── DatabaseDamaged    the file fails its integrity check, or is no database at all
 ├── DatabaseForeign    a database of something else
 ├── DatabaseNewer      made by a newer version of this program
@@ -30,6 +31,10 @@ class BotDisqualified(StoreError):
 
 class BotTaken(StoreError):
     """A bot of that name belongs to another author."""
+
+
+class DatabaseChanged(StoreError):
+    """The tables are those of another version of this program, which has been here since."""
 
 
 class DatabaseDamaged(StoreError):

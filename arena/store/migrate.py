@@ -1,5 +1,7 @@
 """Bring a database to the tables of this program, and refuse one that isn't ours."""
 
+from functools import cache
+
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -7,7 +9,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from arena.store.database import Database
-from arena.store.errors import DatabaseDamaged, DatabaseForeign, DatabaseNewer
+from arena.store.errors import DatabaseChanged, DatabaseDamaged, DatabaseForeign, DatabaseNewer
 
 VERSION_TABLE = "kaiten_schema"
 """Holds the revision. The name tells our databases from others that use alembic."""
@@ -24,7 +26,7 @@ def migrate(database: Database) -> None:
         DatabaseNewer: It was made by a newer Kaiten.
         DatabaseUnavailable: It can't be reached.
     """
-    newest = ScriptDirectory.from_config(alembic_config()).get_current_head()
+    newest = _newest()
     with database.read() as connection:
         if database.is_sqlite:
             _check_integrity(connection, database.url)
@@ -35,6 +37,27 @@ def migrate(database: Database) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         _revision(connection, database.url)  # another process may have been here since
         command.upgrade(alembic_config(connection), "head")
+
+
+def check_tables(database: Database) -> None:
+    """Make sure that a database which was opened is still one that this program can work with.
+
+    Raises:
+        DatabaseChanged: Another version of this program has changed the tables.
+        DatabaseUnavailable: It can't be reached.
+    """
+    with database.read() as connection:
+        found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()  # noqa: S608 - a name of ours
+    if found != _newest():
+        raise DatabaseChanged(
+            f"the tables of {database.url} are at revision {found}, and this program needs {_newest()}: "
+            "start it again, in the version of the program that changed them"
+        )
+
+
+@cache
+def _newest() -> str | None:
+    return ScriptDirectory.from_config(alembic_config()).get_current_head()
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

@@ -41,7 +41,7 @@ from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.lease_clock import LeaseClock, database_time
 from arena.store.leases import Leases
 from arena.store.matches import FinishedMatch, NewSet
-from arena.store.migrate import migrate
+from arena.store.migrate import check_tables, migrate
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
 from arena.store.pulse import Pulse
@@ -274,6 +274,15 @@ class Store:
     histories: Histories
     pulse: Pulse
     _database: Database
+
+    def check(self) -> None:
+        """Make sure that the database answers, and that its tables are still those of this program.
+
+        Raises:
+            DatabaseChanged: They are those of another version.
+            DatabaseUnavailable: It can't be reached.
+        """
+        check_tables(self._database)
 
     def close(self) -> None:
         """Close all connections."""

@@ -81,6 +81,7 @@ MATRIX: Final = {
     ("GET", "/docs"): EVERYBODY,
     ("GET", "/docs/{page}"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
+    ("GET", "/readyz"): EVERYBODY,
     ("GET", "/api/v1/openapi.json"): EVERYBODY,
     ("GET", "/api/v1/leaderboard"): EVERYBODY,
     ("GET", "/api/v1/status"): EVERYBODY,

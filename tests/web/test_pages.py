@@ -246,16 +246,20 @@ def test_a_failure_of_the_site_tells_nothing_of_its_inside(
 
 
 def test_a_database_that_is_gone_is_told_apart_from_a_failure(tmp_path: Path) -> None:
-    """503 with a word that it may come back; the health check says the same."""
+    """503 with a word that it may come back; the process is well, and not ready."""
     database = tmp_path / "arena.sqlite3"
     store = open_store(f"sqlite:///{database}")
     client = TestClient(site_of(store))
-    assert client.get("/healthz").text == "ok\n"
+    assert client.get("/readyz").text == "ok\n"
     store.close()
     database.unlink()
     database.mkdir()
-    for path in ("/", "/healthz"):
+    for path in ("/", "/readyz"):
         answer = client.get(path)
         assert answer.status_code == 503
         assert "does not answer" in answer.text
+        assert str(tmp_path) not in answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert client.get("/healthz").text == "ok\n"
     store.close()

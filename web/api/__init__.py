@@ -26,9 +26,10 @@ from web.api.cards import card_sheet, cards_api
 from web.api.challenges import challenge_api
 from web.api.description import description_api
 from web.api.games import games_api, replay_api
+from web.api.health import health_api
 from web.api.histories import histories_api
 from web.api.logs import logs_api
-from web.api.public import health_api, public_api
+from web.api.public import public_api
 from web.api.status import status_api
 from web.api.submissions import submission_api
 

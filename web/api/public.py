@@ -1,11 +1,9 @@
-"""How the bots stand, for everybody, and whether the site works."""
+"""How the bots stand, for everybody."""
 
 from dataclasses import dataclass
 
 from fastapi import APIRouter
-from fastapi.responses import PlainTextResponse
 
-from arena.store import Reads
 from web.api.paging import LISTED, Next
 from web.api.routes import DataRouter
 from web.board import Row, Wanted
@@ -54,17 +52,5 @@ def public_api(boards: Boards) -> APIRouter:
             rows=board.rows,
             next=next_page(offset=end) if end < board.found else None,
         )
-
-    return router
-
-
-def health_api(reads: Reads) -> APIRouter:
-    """Return the route by which a supervisor sees whether the site can answer; no part of the API."""
-    router = APIRouter()
-
-    @router.api_route("/healthz", methods=["GET", "HEAD"])
-    def health() -> PlainTextResponse:
-        reads.totals()
-        return PlainTextResponse("ok\n")
 
     return router
