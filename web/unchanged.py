@@ -24,8 +24,13 @@ def unless_unchanged(request: Request, what: object, make: Callable[[], Response
     """
     caller = caller_of(request)
     who = None if caller is None else (caller.account.name, caller.benched)
-    etag = f'"{hashlib.sha256(repr((_PROCESS, who, what)).encode()).hexdigest()}"'
+    etag = tag_of(who, what)
     response = not_modified(request, etag) or make()
     response.headers["ETag"] = etag
     response.headers["Vary"] = "Cookie"
     return response
+
+
+def tag_of(*what: object) -> str:
+    """Return an ``ETag`` for what this process makes of these things."""
+    return f'"{hashlib.sha256(repr((_PROCESS, *what)).encode()).hexdigest()}"'

@@ -6,7 +6,7 @@ from tests.docs.documents import DOCS, ROOT, rows
 from web.viewer.address import Sight, Stage
 from web.viewer.events import MANY_POINTS
 from web.viewer.frames import FORMAT
-from web.viewer.picture import SIZE
+from web.viewer.sheet import SIZE
 
 PAGE = DOCS / "viewer.md"
 KEYS = ROOT / "web" / "templates" / "_viewer_keys.html"

@@ -71,6 +71,7 @@ MATRIX: Final = {
     ("GET", "/games/{game}/frames.json"): EVERYBODY,
     ("GET", "/games/{game}/og.png"): EVERYBODY,
     ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/games/{game}/{round}/{turn}/og.png"): EVERYBODY,
     ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/cards"): EVERYBODY,
     ("GET", "/cards/definitions"): EVERYBODY,

@@ -1,11 +1,9 @@
 """The replay viewer's pages: every frame has an address, and nothing else has."""
 
 import re
-from io import BytesIO
 
 import pytest
 from fastapi.testclient import TestClient
-from PIL import Image
 
 from arena.replay import parse
 from arena.store import Store
@@ -232,33 +230,3 @@ def test_moments_lead_to_their_frames(client: TestClient) -> None:
     assert len(links) > 8
     assert all(client.get(link.replace("&amp;", "&")).status_code == 200 for link in set(links))
     assert 'aria-current="step"><span class="when">1.8</span> <span>end of round 1</span>' in text
-
-
-def test_a_game_has_a_picture_for_sharing(client: TestClient) -> None:
-    """A PNG of the usual size; the page names it and itself by whole addresses."""
-    answer = client.get(f"{GAME}/og.png")
-    with Image.open(BytesIO(answer.content)) as picture:
-        assert (picture.format, picture.size) == ("PNG", (1200, 630))
-        assert len(picture.convert("RGB").getcolors(1 << 24) or []) > 50
-    assert answer.headers["content-type"] == "image/png"
-    assert answer.headers["cache-control"] == "public, max-age=86400"
-    assert client.head(f"{GAME}/og.png").content == b""
-    assert client.get("/games/nothing/og.png").status_code == 404
-    text = client.get(f"{GAME}/1/2?view=seat:1").text
-    named = {
-        attributes["property"]: attributes["content"]
-        for tag, attributes in Page(text).tags
-        if tag == "meta" and "property" in attributes
-    }
-    assert named["og:image"] == f"http://testserver{GAME}/og.png"
-    assert named["og:url"] == f"http://testserver{GAME}/1/2?view=seat:1"
-    assert named["og:title"] == "Round 1, turn 2, choice · Game 11"
-    assert named["og:description"] == (
-        "Sushi Go! between bots: random, greedy, <b>bold</b>, gnp.exe, pass both ways."
-    )
-
-
-@pytest.mark.parametrize("game", ["dummy-0-0", "three-0-0", "faulty-0-0"])
-def test_every_kind_of_game_has_a_picture(client: TestClient, game: str) -> None:
-    """Of any number of players, with long names, with a dummy."""
-    assert client.get(f"/games/{game}/og.png").content.startswith(b"\x89PNG")

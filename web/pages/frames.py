@@ -50,10 +50,20 @@ def asked_screen(shown: Shown, asked: AskedFrame, base: str) -> Screen:
     Raises:
         HTTPException: There is no such frame.
     """
+    return screen(shown, asked_film(shown, asked), asked.frame, asked.eyes, base)
+
+
+def asked_film(shown: Shown, asked: AskedFrame) -> Film:
+    """Return a game of which a frame is asked for.
+
+    Raises:
+        HTTPException: It has no such frame.
+    """
     played = film(shown.replay)
     if asked.frame not in played.frames:
         raise HTTPException(404, "This game has no such turn, or that step is not shown of it.")
-    return screen(shown, played, asked.frame, seated(played, asked.eyes), base)
+    seated(played, asked.eyes)
+    return played
 
 
 def seated(played: Film, eyes: Eyes) -> Eyes:

@@ -9,6 +9,7 @@ from arena.store import BotState, Store
 from arena.store.reads import GamePage
 from web.caller import Callers
 from web.gamelogs import read_private_log
+from web.pages.frames import origin
 from web.privacy import viewer_of
 from web.reading import GameId, read_game
 from web.rendering import page
@@ -28,6 +29,7 @@ def game_pages(store: Store, callers: Callers) -> APIRouter:
             request,
             "game.html",
             game=found,
+            origin=origin(request),
             disqualified=() if found.counts else _disqualified(store, found),
             replay=replay_table(found.replay),
             log=read_private_log(store.reads, game, viewer_of(request)),

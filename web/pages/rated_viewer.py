@@ -7,17 +7,17 @@ from fastapi.responses import HTMLResponse
 
 from arena.store import Reads
 from web.caller import Callers
-from web.pages.frames import WORDS, Asked, asked_screen
-from web.pages.viewer import viewer_routes
+from web.pages.frames import WORDS, Asked, asked_film, asked_screen
+from web.pages.viewer import Find, viewer_routes
+from web.pictures import Pictures
 from web.reading import GameId, read_game
 from web.rendering import page
-from web.viewer.film import film
+from web.viewer.film import Film, film
 from web.viewer.picture import picture
 from web.viewer.screen import Shown
+from web.viewer.turn_picture import turn_picture
 
 _METHODS: Final = ["GET", "HEAD"]
-_A_DAY: Final = "public, max-age=86400"
-"""For pictures of games that are everybody's: a game does not change, and other sites ask again and again."""
 
 
 def viewer_pages(reads: Reads, callers: Callers) -> APIRouter:
@@ -44,9 +44,28 @@ def viewer_pages(reads: Reads, callers: Callers) -> APIRouter:
         request.state.framable = True
         return page(request, "viewer_embed.html", screen=made, words=WORDS)
 
-    @router.api_route("/games/{game}/og.png", methods=_METHODS)
-    def result(shown: Found) -> Response:
-        made = picture(film(shown.replay), shown.title)
-        return Response(made, media_type="image/png", headers={"Cache-Control": _A_DAY})
-
+    _add_pictures(router, find)
     return router
+
+
+def _add_pictures(router: APIRouter, find: Find) -> None:
+    """Add the routes of what other sites show beside a link. Nobody in particular asks for these."""
+    pictures = Pictures()
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
+
+    @router.api_route("/games/{game}/og.png", methods=_METHODS)
+    async def result(request: Request, shown: Found) -> Response:
+        of = (shown.title, shown.replay)
+        return await pictures.answer(request, of, lambda: picture(film(shown.replay), shown.title))
+
+    def played(shown: Found, asked: Asked) -> Film:
+        return asked_film(shown, asked)
+
+    @router.api_route("/games/{game}/{round}/{turn}/og.png", methods=_METHODS)
+    async def one_frame(
+        request: Request, shown: Found, asked: Asked, played: Annotated[Film, Depends(played)]
+    ) -> Response:
+        of = (shown.title, shown.replay, asked)
+        return await pictures.answer(
+            request, of, lambda: turn_picture(played, asked.frame, asked.eyes, shown.title)
+        )

@@ -141,7 +141,7 @@ const ACTIONS = {
   " ": () => (playing ? pause() : play()),
   x: nextEvent,
   c: () => copy("link", TEXTS.link()),
-  ...(document.getElementById("embed-code") && { e: () => copy("embed", TEXTS.embed()) }),
+  e: () => document.getElementById("embed-code") && copy("embed", TEXTS.embed()),
   q: nextView,
 };
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from arena.rules import Card
 
-FACES: Final = tuple(card.label for card in Card)
+FACES: Final = (*(card.label for card in Card), "back")
 """From left to right."""
 
 WIDTH: Final = 160
@@ -22,8 +22,8 @@ FILE: Final = Path(__file__).with_name("cards.png")
 
 
 @cache
-def face(card: Card) -> Image.Image:
-    """Return a card's face, with transparent corners."""
-    left = FACES.index(card.label) * WIDTH
+def face(card: Card | None) -> Image.Image:
+    """Return a card's face, or the back of all, with transparent corners."""
+    left = FACES.index("back" if card is None else card.label) * WIDTH
     with Image.open(FILE) as faces:
         return faces.convert("RGBA").crop((left, 0, left + WIDTH, HEIGHT))

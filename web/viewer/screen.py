@@ -104,6 +104,12 @@ class Screen:
         return address(self.shown.base, self.scene.frame, self.eyes)
 
     @property
+    def picture(self) -> str:
+        """The address of a picture of this frame; private games have none."""
+        path, mark, query = self.here.partition("?")
+        return f"{path}/og.png{mark}{query}"
+
+    @property
     def ways(self) -> dict[str, str | None]:
         """The addresses behind the controls by their names; None where there is nothing in that direction."""
         at, frames = self.index, self.film.frames

@@ -1,0 +1,194 @@
+"""Pictures of games and of their frames, for other sites to show beside a link; what many of them cost."""
+
+import asyncio
+import threading
+from io import BytesIO
+
+import pytest
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from tests.web.html import Page
+from web.pictures import MOST_KEPT, MOST_WAITING, Pictures
+from web.problems import Problem
+
+GAME = "/games/faulty-0-0"
+THREADS = 40
+"""In which pages are made."""
+
+
+def named(client: TestClient, path: str) -> dict[str, str | None]:
+    """Return what a page says of itself to other sites."""
+    return {
+        attributes["property"] or "": attributes["content"]
+        for tag, attributes in Page(client.get(path).text).tags
+        if tag == "meta" and "property" in attributes
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "picture"),
+    [
+        (GAME, "Game 11", f"{GAME}/og.png"),
+        (f"{GAME}/1/2", "Round 1, turn 2, choice · Game 11", f"{GAME}/1/2/og.png"),
+        (
+            f"{GAME}/2/8?step=score&view=seat:1",
+            "Round 2, turn 8, points · Game 11",
+            f"{GAME}/2/8/og.png?step=score&view=seat:1",
+        ),
+    ],
+)
+def test_a_page_names_its_picture(client: TestClient, path: str, title: str, picture: str) -> None:
+    """And itself, by whole addresses; the picture is a PNG of the usual size."""
+    told = named(client, path)
+    assert told["og:url"] == f"http://testserver{path}"
+    assert told["og:image"] == f"http://testserver{picture}"
+    assert told["og:title"] == title
+    assert (told["og:description"] or "").startswith(
+        "Sushi Go! between bots: random, greedy, <b>bold</b>, gnp"
+    )
+    answer = client.get(picture)
+    with Image.open(BytesIO(answer.content)) as drawn:
+        assert (drawn.format, drawn.size) == ("PNG", (1200, 630))
+        assert len(drawn.convert("RGB").getcolors(1 << 24) or []) > 50
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["cache-control"] == "public, max-age=86400"
+    assert client.head(picture).content == b""
+
+
+def test_a_frames_picture_says_in_words_what_it_shows(client: TestClient) -> None:
+    """For those who do not see it: what happens, as far as these eyes may know."""
+    said = named(client, f"{GAME}/1/1?step=reveal")["og:image:alt"] or ""
+    assert said.startswith("Round 1, turn 1, reveal. random: ")
+
+
+def test_every_frame_and_view_has_a_picture_of_its_own(client: TestClient) -> None:
+    """Those of a turn's steps, of other turns and of other eyes differ; the last one is that of the game."""
+    paths = [
+        f"{GAME}/{turn}/og.png?step={step}&view={view}"
+        for turn, step in (("1/4", "pick"), ("1/4", "reveal"), ("1/4", "pass"), ("2/4", "pick"))
+        for view in ("all", "seat:0", "seat:1", "infer:1")
+    ]
+    pictures = [client.get(path).content for path in paths]
+    assert len(set(pictures)) == len(paths)
+    end = client.get(f"{GAME}/3/8/og.png?step=end").content
+    assert end == client.get(f"{GAME}/og.png").content
+
+
+@pytest.mark.parametrize("game", ["dummy-0-0", "three-0-0", "faulty-0-0"])
+def test_every_kind_of_game_has_pictures(client: TestClient, game: str) -> None:
+    """Of any number of players, with long names, with a dummy."""
+    for path in (f"/games/{game}/og.png", f"/games/{game}/1/3/og.png?step=reveal"):
+        assert client.get(path).content.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/games/nothing/og.png", 404),
+        ("/games/nothing/1/1/og.png", 404),
+        (f"{GAME}/1/9/og.png", 404),
+        (f"{GAME}/1/1/og.png?step=score", 404),
+        (f"{GAME}/1/1/og.png?view=seat:4", 404),
+        (f"{GAME}/1/1/og.png?view=everything", 422),
+        ("/embed/faulty-0-0/1/1/og.png", 404),
+    ],
+)
+def test_what_is_no_frame_has_no_picture(client: TestClient, path: str, status: int) -> None:
+    """Whatever the sender says it has already."""
+    assert client.get(path, headers={"If-None-Match": "*"}).status_code == status
+
+
+def test_a_picture_is_sent_once(client: TestClient) -> None:
+    """Who has it gets 304 and may go on keeping it; another frame is another one."""
+    first = client.get(f"{GAME}/1/1/og.png")
+    tag = first.headers["etag"]
+    again = client.get(f"{GAME}/1/1/og.png", headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["cache-control"] == first.headers["cache-control"]
+    assert client.get(f"{GAME}/1/2/og.png", headers={"If-None-Match": tag}).status_code == 200
+
+
+class Brush:
+    """Draws when it is let, and counts."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+        self.drawn = 0
+        self._drawing = threading.Lock()
+
+    def __call__(self) -> bytes:
+        """Draw; fails where a picture is being drawn already."""
+        assert self._drawing.acquire(blocking=False)
+        try:
+            assert self.let.wait(30)
+            self.drawn += 1
+            return b"picture"
+        finally:
+            self._drawing.release()
+
+
+def asked() -> Request:
+    """Return a request by somebody who has nothing yet."""
+    return Request({"type": "http", "method": "GET", "headers": []})
+
+
+def test_many_pictures_hold_nothing_up() -> None:
+    """One is drawn at a time; those who wait take no thread, and beyond a number of them nobody waits."""
+    pictures, brush = Pictures(), Brush()
+
+    async def flood() -> list[Response | BaseException]:
+        wanted = [
+            asyncio.create_task(pictures.answer(asked(), (number,), brush)) for number in range(2 * THREADS)
+        ]
+        # Every other thread is free, at the same time.
+        free = threading.Barrier(THREADS - 1)
+        await asyncio.gather(*[run_in_threadpool(free.wait, 30) for _ in range(THREADS - 1)])
+        brush.let.set()
+        return await asyncio.gather(*wanted, return_exceptions=True)
+
+    answers = asyncio.run(flood())
+    made = [answer for answer in answers if isinstance(answer, Response)]
+    refused = [answer for answer in answers if isinstance(answer, Problem)]
+    assert (len(made), len(refused)) == (MOST_WAITING, 2 * THREADS - MOST_WAITING)
+    assert {(each.status_code, (each.headers or {})["Retry-After"]) for each in refused} == {(503, "2")}
+    assert brush.drawn == MOST_WAITING
+
+
+def test_one_picture_is_drawn_once() -> None:
+    """However many ask for it at once or later, until others have taken its room."""
+    pictures, brush = Pictures(), Brush()
+    brush.let.set()
+
+    async def ask(*whats: object) -> None:
+        await asyncio.gather(*[pictures.answer(asked(), (what,), brush) for what in whats])
+
+    async def visit() -> None:
+        await ask(*["popular"] * MOST_WAITING)
+        await ask("popular")
+        assert brush.drawn == 1
+        for number in range(MOST_KEPT):
+            await ask(number)
+        await ask("popular")
+        assert brush.drawn == 1 + MOST_KEPT + 1
+
+    asyncio.run(visit())
+
+
+def test_a_picture_that_failed_is_tried_again() -> None:
+    """Nothing is kept of it, and nobody waits for it for ever."""
+    pictures = Pictures()
+
+    def spill() -> bytes:
+        raise OSError("no more ink")
+
+    async def visit() -> bytes:
+        for _ in range(MOST_WAITING + 1):
+            with pytest.raises(OSError, match="no more ink"):
+                await pictures.answer(asked(), ("it",), spill)
+        answer = await pictures.answer(asked(), ("it",), lambda: b"picture")
+        return bytes(answer.body)
+
+    assert asyncio.run(visit()) == b"picture"
