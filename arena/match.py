@@ -6,7 +6,7 @@ another host. A worker needs nothing else: no database, no names, no secrets.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -193,6 +193,9 @@ class Progress:
     game: int
     steps: tuple[tuple[Decision | None, ...], ...]
 
+
+MOST_PROGRESS_BYTES: Final = 64 * 1024
+"""Of an encoded :class:`Progress`: a whole game of five has some 20 KiB. What is larger is dropped."""
 
 T = TypeVar("T")
 

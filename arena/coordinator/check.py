@@ -40,6 +40,21 @@ class CheckedGame:
         return self.states[-1]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSteps:
+    """Steps of a game that the rules agree with.
+
+    Attributes:
+        states: From the deal on, one more than there are steps.
+        faults: How many, one a seat.
+        moments: At which step the stand-in took the seat over, or None; one a seat.
+    """
+
+    states: tuple[State, ...]
+    faults: tuple[int, ...]
+    moments: tuple[int | None, ...]
+
+
 def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...]:
     """Play every game of a record again.
 
@@ -64,6 +79,26 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
 
 
 def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
+    steps = check_steps(rules, index, game)
+    state = steps.states[-1]
+    if state.result is None:
+        raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
+    return CheckedGame(
+        record=game,
+        states=steps.states,
+        result=state.result,
+        faults=steps.faults,
+        taken_over=tuple(moment is not None for moment in steps.moments),
+        places=places_with_faults(state.result.places, steps.moments),
+    )
+
+
+def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
+    """Play the steps of a game again, as many as there are.
+
+    Raises:
+        RecordRefused: It names the first thing that is wrong.
+    """
     try:
         played = played_again(rules, game)
     except ValueError as error:
@@ -74,18 +109,13 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
         _check_moves_of_stand_in(index, before, step)
     if played.stopped is not None:
         raise RecordRefused(f"game {index}, round {state.round}, turn {state.turn}: {played.stopped}")
-    if state.result is None:
-        raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
     faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
     moments = taken_over(faults, rules.players)
     _check_stand_in(index, game, moments)
-    return CheckedGame(
-        record=game,
+    return CheckedSteps(
         states=played.states,
-        result=state.result,
         faults=tuple(sum(row[seat] is not None for row in faults) for seat in range(rules.players)),
-        taken_over=tuple(moment is not None for moment in moments),
-        places=places_with_faults(state.result.places, moments),
+        moments=moments,
     )
 
 

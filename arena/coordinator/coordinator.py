@@ -15,6 +15,7 @@ from arena.admission import Gate
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
 from arena.coordinator.given import Given, Playing
+from arena.coordinator.live import SHOW_SECONDS, LiveMatches
 from arena.coordinator.voids import VoidsInARow
 from arena.coordinator.watcher import Watcher
 from arena.launcher import HostFailed, LauncherStopped, MatchVoid
@@ -84,6 +85,7 @@ class Coordinator:
         self._news: queue.SimpleQueue[Playing | _Expired | None] = queue.SimpleQueue()
         self._ended: deque[Playing] = deque()
         self._given = Given()
+        self._live = LiveMatches(store.live)
         self._voids = VoidsInARow()
         self._unavailable = False
         self.stopped = False
@@ -103,7 +105,10 @@ class Coordinator:
         leases = Recurring(
             self._keep_leases, name="leases", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
         )
-        with leases:
+        live = Recurring(
+            self._live.show, name="live games", seconds=SHOW_SECONDS, expected=(DatabaseUnavailable,)
+        )
+        with leases, live:
             try:
                 while not self.stopped and self._turn(refill):
                     self.ticked = time.monotonic()
@@ -200,7 +205,7 @@ class Coordinator:
         # The match may have been made where there were more cores.
         fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, place.cpus)))
         deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
-        future = place.play(encode(fitting))
+        future = place.play(encode(fitting), lambda data: self._live.hear(claim, data))
         playing = Playing(claim, place.worker, future, deadline)
         self._given.add(playing)
         future.add_done_callback(lambda _: self._news.put(playing))

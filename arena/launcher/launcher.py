@@ -2,6 +2,7 @@
 
 import math
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -9,14 +10,18 @@ from arena.launcher.errors import LauncherStopped, MatchVoid
 from arena.launcher.referee import RefereeProcess
 from arena.launcher.seats import Seats
 from arena.launcher.sockets import SeatSockets, seat_sockets
-from arena.match import MatchRecord, MatchSpec, decode, encode
-from arena.referee.spec import Ended, Finished, Listening, RefereeSpec, Started
+from arena.match import MOST_PROGRESS_BYTES, MatchRecord, MatchSpec, Progress, decode, encode
+from arena.referee.spec import Ended, Finished, Listening, RefereeSpec, RoundsOver, Started
 from arena.sandbox.runtime import Runtime
 
 _REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 30.0
 """How much longer than the match's own deadline a sandbox may live that nobody has removed."""
+
+
+def _unwatched(_: bytes) -> None:
+    """Let nobody watch."""
 
 
 class Launcher:
@@ -38,12 +43,16 @@ class Launcher:
         self._names: set[str] = set()
         self._lock = threading.RLock()  # a signal handler may call stop()
 
-    def play(self, spec: bytes, slots: tuple[int, ...]) -> bytes:
+    def play(
+        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = _unwatched
+    ) -> bytes:
         """Play a match.
 
         Args:
             spec: A :class:`arena.match.MatchSpec`.
             slots: One a seat; nobody else uses them meanwhile.
+            progress: Is given a :class:`arena.match.Progress` now and then, in this thread. It must be quick,
+                and not raise.
 
         Returns:
             A :class:`arena.match.MatchRecord`.
@@ -57,7 +66,7 @@ class Launcher:
         match = decode(spec, MatchSpec)
         try:
             with seat_sockets(self._run_dir, slots) as sockets:
-                return encode(self._play(match, sockets, slots))
+                return encode(self._play(match, sockets, slots, progress))
         except MatchVoid as error:
             if self._stopping.is_set():
                 raise LauncherStopped(f"match {match.match} was stopped") from error
@@ -79,7 +88,13 @@ class Launcher:
         with self._lock:
             return name in self._names
 
-    def _play(self, match: MatchSpec, sockets: SeatSockets, slots: tuple[int, ...]) -> MatchRecord:
+    def _play(
+        self,
+        match: MatchSpec,
+        sockets: SeatSockets,
+        slots: tuple[int, ...],
+        progress: Callable[[bytes], None],
+    ) -> MatchRecord:
         longest = longest_seconds(match)
         seats = Seats(
             self._runtime,
@@ -96,7 +111,7 @@ class Launcher:
                 self._enter(referee)
                 deadline = referee.kill_after(longest)
                 try:
-                    finished = self._conduct(referee, seats, sockets)
+                    finished = self._conduct(referee, seats, sockets, _progress_of(match, progress))
                 finally:
                     deadline.cancel()
                     self._leave(referee)
@@ -113,7 +128,13 @@ class Launcher:
                 with self._lock:
                     self._names.difference_update(seats.names)
 
-    def _conduct(self, referee: RefereeProcess, seats: Seats, sockets: SeatSockets) -> Finished:
+    def _conduct(
+        self,
+        referee: RefereeProcess,
+        seats: Seats,
+        sockets: SeatSockets,
+        progress: Callable[[RoundsOver], None],
+    ) -> Finished:
         for message in referee.messages():
             match message:
                 case Listening():
@@ -122,6 +143,8 @@ class Launcher:
                         started=lambda seat: referee.tell(Started(seat)),
                         ended=lambda seat, why: referee.tell(Ended(seat, why)),
                     )
+                case RoundsOver():
+                    progress(message)
                 case Finished():
                     return message
         raise MatchVoid(referee.last_words())
@@ -135,6 +158,15 @@ class Launcher:
     def _leave(self, referee: RefereeProcess) -> None:
         with self._lock:
             self._referees.discard(referee)
+
+
+def _progress_of(match: MatchSpec, progress: Callable[[bytes], None]) -> Callable[[RoundsOver], None]:
+    def tell(over: RoundsOver) -> None:
+        data = encode(Progress(match=match.match, attempt=match.attempt, game=over.game, steps=over.steps))
+        if len(data) <= MOST_PROGRESS_BYTES:
+            progress(data)
+
+    return tell
 
 
 def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:

@@ -40,6 +40,7 @@ from arena.store.known_bots import KnownBot, KnownVersion
 from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.lease_clock import LeaseClock, LeaseTime, database_time
 from arena.store.leases import LEASE_SECONDS, RENEW_SECONDS, KnownWorker, Leases
+from arena.store.live_games import LiveGames, ShownGame, WatchedMatch
 from arena.store.matches import (
     Claim,
     ClaimedSeat,
@@ -136,6 +137,7 @@ __all__ = [
     "LeaseClock",
     "LeaseTime",
     "Leases",
+    "LiveGames",
     "MatchKind",
     "MatchState",
     "NameTaken",
@@ -169,6 +171,7 @@ __all__ = [
     "Role",
     "RunningMatch",
     "SeatLog",
+    "ShownGame",
     "Standing",
     "Store",
     "StoreError",
@@ -178,6 +181,7 @@ __all__ = [
     "VersionCurve",
     "VersionGone",
     "WantedGames",
+    "WatchedMatch",
     "Workload",
     "Writes",
     "WrongState",

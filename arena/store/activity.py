@@ -31,6 +31,7 @@ def read(connection: Connection, at: datetime) -> Activity:
 def _running(connection: Connection) -> tuple[RunningMatch, ...]:
     return tuple(
         RunningMatch(
+            match=match.match,
             players=match.players,
             deals=match.deals,
             started=match.started,

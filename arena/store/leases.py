@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, update
 
 from arena.match import MatchSpec, RuntimeName, decode
-from arena.store import queue
+from arena.store import live_games, queue
 from arena.store.database import Database
 from arena.store.lease_clock import LeaseClock, LeaseTime
 from arena.store.matches import Claim
@@ -153,6 +153,7 @@ class Leases:
                 .values(**_AGAIN)
                 .returning(Match.id)
             ).all()
+            live_games.clear(connection)
             return len(released)
 
     def expire(self, at: datetime) -> dict[str, MatchState]:
@@ -247,8 +248,8 @@ def _give_back(
     ).scalar_one_or_none()
     if counted is None:
         return None
-    if counted < {"voids": _VOIDS, "losses": _LOSSES}[counter]:
-        connection.execute(update(Match).where(*mine).values(**_AGAIN))
-        return MatchState.WAITING
-    connection.execute(update(Match).where(*mine).values(state=MatchState.QUARANTINED, ended=at))
-    return MatchState.QUARANTINED
+    again = counted < {"voids": _VOIDS, "losses": _LOSSES}[counter]
+    after = _AGAIN if again else {"state": MatchState.QUARANTINED, "ended": at}
+    connection.execute(update(Match).where(*mine).values(**after))
+    live_games.clear(connection)
+    return MatchState.WAITING if again else MatchState.QUARANTINED

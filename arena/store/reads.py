@@ -205,12 +205,14 @@ class RunningMatch:
     """A rated match that is being played.
 
     Attributes:
+        match: Its id.
         players: How many.
         deals: So many games it has.
         started: UTC.
         seats: In seat order: (bot, version).
     """
 
+    match: str
     players: int
     deals: int
     started: datetime

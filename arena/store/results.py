@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from arena.match import encode
 from arena.rating import GamePlayed, game_time
-from arena.store import bot_states, card_counts, ladder
+from arena.store import bot_states, card_counts, ladder, live_games
 from arena.store.bot_models import Bot, BotVersion
 from arena.store.log import Logged, counted_points
 from arena.store.matches import FinishedGame, FinishedMatch
@@ -45,6 +45,7 @@ def record(connection: Connection, finished: FinishedMatch) -> bool:
         return False
     seats = _seats(connection, finished.match)
     _check_seats(finished, len(seats))
+    live_games.clear(connection)
     _write_reports(connection, finished)
     if finished.games and kind == MatchKind.RATED:
         _rate(connection, finished, seats)

@@ -40,6 +40,7 @@ from arena.store.histories import Histories
 from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.lease_clock import LeaseClock, database_time
 from arena.store.leases import Leases
+from arena.store.live_games import LiveGames
 from arena.store.matches import FinishedMatch, NewSet
 from arena.store.migrate import check_tables, migrate
 from arena.store.people import People
@@ -256,6 +257,7 @@ class Store:
         reads: What can be asked.
         writes: What can be changed.
         leases: Matches that are being played, and by whom.
+        live: Games of these, as far as they may be watched.
         people: Accounts and their ways in.
         desk: Submissions on their way, and what became of them.
         bots: Which there are, and what plays.
@@ -267,6 +269,7 @@ class Store:
     reads: Reads
     writes: Writes
     leases: Leases
+    live: LiveGames
     people: People
     desk: Desk
     bots: Bots
@@ -310,6 +313,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time) -> Store:
         reads=Reads(database),
         writes=Writes(database),
         leases=Leases(database, lease_clock),
+        live=LiveGames(database),
         people=People(database),
         desk=Desk(database),
         bots=Bots(database),

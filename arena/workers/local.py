@@ -1,7 +1,7 @@
 """This host as the only worker."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final
@@ -13,7 +13,7 @@ from arena.workers.status import WorkerStatus
 
 _log = structlog.get_logger()
 
-_LOOK_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 """Between two looks whether a host that failed can play again."""
 
 
@@ -68,7 +68,7 @@ class LocalWorkers:
 
     def host_failed(self, error: HostFailed) -> None:
         """Begin no more matches until this host can run bots again."""
-        self._next_look = time.monotonic() + _LOOK_SECONDS
+        self._next_look = time.monotonic() + LOOK_SECONDS
         self._trouble = str(error)
 
     def _mended(self) -> bool:
@@ -78,7 +78,7 @@ class LocalWorkers:
         if found is None:
             _log.info("this host can play again", after=self._trouble)
         self._trouble = found
-        self._next_look = time.monotonic() + _LOOK_SECONDS
+        self._next_look = time.monotonic() + LOOK_SECONDS
         return found is None
 
 
@@ -92,17 +92,17 @@ class _LocalPlace:
         self._workers = workers
         self._slots = slots
 
-    def play(self, spec: bytes) -> Future[bytes]:
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
         """Play a match; the slots are free again before anybody hears that it is over."""
-        return self._workers.executor.submit(self._play, spec)
+        return self._workers.executor.submit(self._play, spec, progress)
 
     def give_back(self) -> None:
         """Free the slots."""
         self._workers.slots.give_back(self._slots)
 
-    def _play(self, spec: bytes) -> bytes:
+    def _play(self, spec: bytes, progress: Callable[[bytes], None]) -> bytes:
         try:
-            return self._workers.launcher.play(spec, self._slots)
+            return self._workers.launcher.play(spec, self._slots, progress)
         except HostFailed as error:
             self._workers.host_failed(error)
             raise

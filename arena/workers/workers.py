@@ -1,5 +1,6 @@
 """What a coordinator asks of whoever plays its matches."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Protocol
 
@@ -32,11 +33,13 @@ class Place(Protocol):
     def cpus(self) -> float:
         """See the class."""
 
-    def play(self, spec: bytes) -> Future[bytes]:
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
         """Play a match there; to be called once. The room is given back when the future is done.
 
         Args:
             spec: A :class:`arena.match.MatchSpec`.
+            progress: May be given a :class:`arena.match.Progress` now and then, from any thread, until the
+                future is done. Each says all of a game that the ones before did, so any of them may be lost.
 
         Returns:
             Of a :class:`arena.match.MatchRecord`. It may fail with MatchVoid (HostFailed where the worker

@@ -107,10 +107,12 @@ class NotingLauncher(Launcher):
         super().__init__(ProcessRuntime(), "test", run_dir)
         self.shares: set[float] = set()
 
-    def play(self, spec: bytes, slots: tuple[int, ...]) -> bytes:
+    def play(
+        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = lambda _: None
+    ) -> bytes:
         """Play a match."""
         self.shares.add(decode(spec, MatchSpec).limits.cpus)
-        return super().play(spec, slots)
+        return super().play(spec, slots, progress)
 
 
 def play(  # noqa: PLR0913 - what a test may want otherwise

@@ -31,8 +31,8 @@ def test_what_is_played_is_told_with_who_sits_there(store: Store) -> None:
     activity = store.reads.activity(START)
     assert (activity.matches_running, activity.matches_waiting) == (2, 1)
     assert activity.running == tuple(
-        RunningMatch(players=3, deals=4, started=START, seats=tuple((bot, 1) for bot in seats))
-        for seats in ("abc", "cab")
+        RunningMatch(match=match, players=3, deals=4, started=START, seats=tuple((bot, 1) for bot in seats))
+        for match, seats in (("s-0", "abc"), ("s-1", "cab"))
     )
 
 

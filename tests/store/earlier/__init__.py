@@ -8,7 +8,18 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection
 
-from tests.store.earlier import bots, cards, challenges, hosts, matches, people, ratings, submissions, workers
+from tests.store.earlier import (
+    bots,
+    cards,
+    challenges,
+    hosts,
+    live_games,
+    matches,
+    people,
+    ratings,
+    submissions,
+    workers,
+)
 from tests.store.earlier.games import played
 from tests.store.earlier.tables import Tables
 
@@ -28,6 +39,7 @@ def fill(connection: Connection, revision: str) -> None:
         cards.rows(tables, games),
         hosts.rows(),
         workers.rows(),
+        live_games.rows(),
     ]
     for part in parts:
         for table, rows in part.items():
