@@ -315,6 +315,7 @@ def test_the_keyboard_alone_is_enough(browser: Browser, town: Town) -> None:
         if submit.evaluate("link => link === document.activeElement"):
             break
     page.keyboard.press("Enter")
+    page.wait_for_url("**/submit")
     name = page.get_by_label("Bot", exact=True)
     for _ in range(20):
         page.keyboard.press("Tab")
@@ -330,7 +331,7 @@ def test_the_keyboard_alone_is_enough(browser: Browser, town: Town) -> None:
     page.keyboard.press("Tab")
     page.keyboard.type("by keys")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="finns")).to_be_visible()
+    expect(page.get_by_role("heading", name="finns")).to_be_visible(timeout=SOON)
     assert town.newest("finns").note == "by keys"
     page.context.close()
 
