@@ -18,6 +18,7 @@ from arena.coordinator.given import Given, Playing
 from arena.coordinator.live import SHOW_SECONDS, LiveMatches
 from arena.coordinator.voids import VoidsInARow
 from arena.coordinator.watcher import Watcher
+from arena.failpoints import reach
 from arena.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.launcher.launcher import longest_seconds
 from arena.match import RuntimeName, encode
@@ -157,6 +158,7 @@ class Coordinator:
             while self._given:
                 self._hear()
                 self._store_ended()
+            reach("releasing")
             self._store.leases.release(self._name)
         except DatabaseUnavailable as error:
             _log.error("what ran is played again: the database can't be reached", error=str(error))
@@ -174,6 +176,7 @@ class Coordinator:
             claim = self._claim(place, house_only=house_only)
             if claim is None:
                 continue  # another coordinator was first
+            reach("claimed")
             self._submit(claim, place)
             if not claim.rated and not self._rated_wait():
                 refill()  # so that the ladder has its turn, however much else is asked for
@@ -210,6 +213,7 @@ class Coordinator:
         self._given.add(playing)
         future.add_done_callback(lambda _: self._news.put(playing))
         self._watcher.on_started(claim, place.worker)
+        reach("submitted")
 
     def _keep_leases(self) -> None:
         """Give a sign of life, and look for others who give none. In a thread of its own."""
@@ -243,7 +247,10 @@ class Coordinator:
     def _settle(self, playing: Playing) -> None:
         claim = playing.claim
         try:
-            finished = finish(claim, playing.record(), self._now())
+            record = playing.record()
+            reach("record-received")
+            finished = finish(claim, record, self._now())
+            reach("record-checked")
         except LauncherStopped:
             return
         except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
@@ -259,6 +266,7 @@ class Coordinator:
             return
         self._voids.reset()
         if self._store.writes.record(finished):
+            reach("recorded")
             self._watcher.on_finished(finished)
         else:
             _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)

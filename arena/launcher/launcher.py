@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from arena.failpoints import reach
 from arena.launcher.errors import LauncherStopped, MatchVoid
 from arena.launcher.referee import RefereeProcess
 from arena.launcher.seats import Seats
@@ -66,6 +67,7 @@ class Launcher:
         match = decode(spec, MatchSpec)
         try:
             with seat_sockets(self._run_dir, slots) as sockets:
+                reach("sockets-made")
                 return encode(self._play(match, sockets, slots, progress))
         except MatchVoid as error:
             if self._stopping.is_set():
@@ -109,6 +111,7 @@ class Launcher:
         try:
             with RefereeProcess(_referee_spec(match, sockets)) as referee:
                 self._enter(referee)
+                reach("referee-started")
                 deadline = referee.kill_after(longest)
                 try:
                     finished = self._conduct(referee, seats, sockets, _progress_of(match, progress))
@@ -143,9 +146,11 @@ class Launcher:
                         started=lambda seat: referee.tell(Started(seat)),
                         ended=lambda seat, why: referee.tell(Ended(seat, why)),
                     )
+                    reach("sandboxes-started")
                 case RoundsOver():
                     progress(message)
                 case Finished():
+                    reach("played")
                     return message
         raise MatchVoid(referee.last_words())
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, update
 
+from arena.failpoints import reach
 from arena.match import MatchSpec, RuntimeName, decode
 from arena.store import live_games, queue
 from arena.store.database import Database
@@ -103,6 +104,7 @@ class Leases:
                 .values(coordinator=coordinator, worker=worker, **_until(self._clock(connection)))
                 .returning(Match.spec, Match.attempt, Match.kind)
             ).one()
+            reach("claiming")
             return Claim(
                 spec=replace(decode(row.spec, MatchSpec), attempt=row.attempt),
                 seats=queue.claimed_seats(connection, match),
@@ -130,6 +132,7 @@ class Leases:
             if workers:
                 rows = [{"coordinator": coordinator, **asdict(worker), **until} for worker in workers]
                 connection.execute(insert(Worker), rows)
+            reach("renewing")
 
     def release(self, coordinator: str, matches: Collection[str] | None = None) -> int:
         """Let matches of a coordinator wait again; it counts as no fault.

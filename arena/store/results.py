@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from arena.failpoints import reach
 from arena.match import encode
 from arena.rating import GamePlayed, game_time
 from arena.store import bot_states, card_counts, ladder, live_games
@@ -51,6 +52,7 @@ def record(connection: Connection, finished: FinishedMatch) -> bool:
         _rate(connection, finished, seats)
     elif finished.games:
         _write_unrated(connection, finished, seats)
+    reach("recording")
     return True
 
 

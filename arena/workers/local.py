@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from arena.failpoints import reach
 from arena.launcher import HostFailed, Launcher, SlotPool
 from arena.workers.status import WorkerStatus
 
@@ -102,9 +103,12 @@ class _LocalPlace:
 
     def _play(self, spec: bytes, progress: Callable[[bytes], None]) -> bytes:
         try:
-            return self._workers.launcher.play(spec, self._slots, progress)
+            record = self._workers.launcher.play(spec, self._slots, progress)
+            reach("cleared")
         except HostFailed as error:
             self._workers.host_failed(error)
             raise
         finally:
             self.give_back()
+        reach("place-given-back")
+        return record
