@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import msgspec
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from arena.rating import Closings, Entry, Event, GamePlayed, Key, Rate, Times, VersionStarted, apply
+from arena.rating import Closings, Entry, GamePlayed, Key, Rate, Times, VersionStarted
 from arena.rating import Rating as Skill
 from arena.rating import update as update_ratings
 from arena.store import revisions
 from arena.store.bot_models import Bot, BotState, BotVersion
-from arena.store.highlights import Highlights
+from arena.store.fold import Fold
 from arena.store.log import Logged
 from arena.store.meetings import Meetings, bots_of
 from arena.store.models import EventKind, Ladder, Rating, RatingChange, RatingEvent
-from arena.store.points import Points
 from arena.store.rows import Row
 
 _TIMES = msgspec.json.Decoder(Times)
@@ -57,26 +56,16 @@ def append(connection: Connection, log: Sequence[Logged], games: int, rate: Rate
         rate: Rates a game.
     """
     versions = _versions(log)
-    entries = load(connection, versions)
+    fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
+    known = set(fold.entries)
     barred = disqualified(connection)
-    known = set(entries)
-    changes: list[Row] = []
-    highlights, points, meetings = Highlights(), Points(), Meetings(bots_of(connection, versions))
-    for logged in log:
-        if not counts(logged.event, barred):
-            continue
-        highlights.note(logged, entries)
-        changed = apply(entries, logged.event, rate)
-        points.note(changed)
-        meetings.note(logged.event)
-        changes += [change_row(logged.number, key, entries.get(key), entry) for key, entry in changed.items()]
-        entries |= changed
+    changes = [row for logged in log for row in fold.note(logged, barred, rate)]
     connection.execute(insert(RatingEvent), [_event_row(logged) for logged in log])
     if changes:
         connection.execute(insert(RatingChange), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
-    _save(connection, {key: entries[key] for key in sorted(touched)}, known)
-    for kept in (highlights, points, meetings):
+    _save(connection, {key: fold.entries[key] for key in sorted(touched)}, known)
+    for kept in (fold.highlights, fold.points, fold.meetings):
         kept.add(connection)
     its = select(BotVersion.bot_id).where(BotVersion.id.in_({version for version, _ in touched}))
     revisions.changed(connection, Bot.id.in_(its), events=log[-1].number, games=games)
@@ -88,11 +77,6 @@ def disqualified(connection: Connection) -> frozenset[int]:
         select(BotVersion.id).join(Bot, Bot.id == BotVersion.bot_id).where(Bot.state == BotState.DISQUALIFIED)
     )
     return frozenset(connection.execute(wanted).scalars())
-
-
-def counts(event: Event, disqualified: frozenset[int]) -> bool:
-    """Return whether an event changes ratings: not a game in which one of these versions sat."""
-    return not isinstance(event, GamePlayed) or disqualified.isdisjoint(event.versions)
 
 
 def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:
@@ -130,20 +114,6 @@ def rating_row(key: Key, entry: Entry) -> Row:
         "last_played": entry.last_played,
         "times": msgspec.json.encode(entry.times),
         "closings": msgspec.json.encode(entry.closings),
-    }
-
-
-def change_row(number: int, key: Key, before: Entry | None, after: Entry) -> Row:
-    """Return what an event did to one entry as a row of ``rating_change``."""
-    version, players = key
-    return {
-        "event_number": number,
-        "players": players,
-        "version_id": version,
-        "mean_before": before.rating.mean if before else None,
-        "deviation_before": before.rating.deviation if before else None,
-        "mean_after": after.rating.mean,
-        "deviation_after": after.rating.deviation,
     }
 
 

@@ -10,18 +10,17 @@ the games remembers its answers, and under the lock it is asked the same again.
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, select, true
 
-from arena.rating import Entry, GamePlayed, Key, Rate, VersionStarted, apply
+from arena.rating import GamePlayed, Rate, VersionStarted
 from arena.store import ladder, revisions
-from arena.store.highlights import Highlights
+from arena.store.fold import Fold
 from arena.store.log import Logged, counted_points
 from arena.store.meetings import Meetings, bots_of
 from arena.store.models import Game, GameSeat, Ladder, Rating, RatingChange, RatingEvent
-from arena.store.points import Points
 from arena.store.rows import Row, replace
 
 _BATCH = 1000
@@ -53,7 +52,7 @@ def rehearse(connection: Connection, disqualified: frozenset[int], rate: Rate) -
         rate: Rates a game, and remembers.
     """
     events = connection.execute(select(Ladder.events)).scalar_one()
-    fold = _Fold(Meetings(bots_of(connection)))
+    fold = Fold(meetings=Meetings(bots_of(connection)))
     deque(_fold(connection, fold, events, disqualified, rate), maxlen=0)
 
 
@@ -65,7 +64,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
         rate: Rates a game.
     """
     numbers = ladder.lock(connection)
-    fold = _Fold(Meetings(bots_of(connection)))
+    fold = Fold(meetings=Meetings(bots_of(connection)))
     others = 0
     for within, rows in _fold(connection, fold, numbers.events, ladder.disqualified(connection), rate):
         stored = connection.execute(select(RatingChange.__table__).where(within))
@@ -79,36 +78,14 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
     return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fold:
-    """What becomes of the log."""
-
-    meetings: Meetings
-    entries: dict[Key, Entry] = field(default_factory=dict)
-    highlights: Highlights = field(default_factory=Highlights)
-    points: Points = field(default_factory=Points)
-
-
 def _fold(
-    connection: Connection, fold: _Fold, events: int, disqualified: frozenset[int], rate: Rate
+    connection: Connection, fold: Fold, events: int, disqualified: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
     """Fold the log into ``fold``; yield which changes a part of it makes, and what they should be."""
-    entries = fold.entries
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
-        rows: list[Row] = []
-        for logged in _log(connection, first, last):
-            if not ladder.counts(logged.event, disqualified):
-                continue
-            fold.highlights.note(logged, entries)
-            changed = apply(entries, logged.event, rate)
-            fold.points.note(changed)
-            fold.meetings.note(logged.event)
-            rows += [
-                ladder.change_row(logged.number, key, entries.get(key), entry)
-                for key, entry in changed.items()
-            ]
-            entries |= changed
+        log = _log(connection, first, last)
+        rows = [row for logged in log for row in fold.note(logged, disqualified, rate)]
         yield RatingChange.event_number.between(first, last), rows
 
 
