@@ -3,11 +3,13 @@
 Every method may raise DatabaseUnavailable; what was to be written then is all there or not at all.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import cache
 
-from arena.rating import update
+from sqlalchemy import Connection
+
+from arena.rating import Rate, update
 from arena.store import audit, bot_states, card_counts, challenge_rows, disqualification, known_bots, versions
 from arena.store.bot_models import BotState
 from arena.store.challenge_rows import KnownChallenge, NewChallenge
@@ -139,16 +141,11 @@ class Bots:
             NoSuchBot: There is none of that name.
             WrongState: It is disqualified already, or a bot of the house.
         """
-        rate = cache(update)
-        with self._database.read() as connection:
-            counted = card_counts.fold(
-                connection, disqualification.rehearse(connection, name, rate, counts=False)
-            )
-        with self._database.write() as connection:
-            rebuilt = disqualification.disqualify(connection, name, why, at, rate)
-            card_counts.rebuild(connection, counted)
-            audit.record(connection, entry)
-            return rebuilt
+
+        def change(connection: Connection, rate: Rate) -> Rebuilt:
+            return disqualification.disqualify(connection, name, why, at, rate)
+
+        return self._rate_anew(name, change, entry, counts=False)
 
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Take a disqualification back, so that its games count again; this takes as long.
@@ -157,21 +154,30 @@ class Bots:
             NoSuchBot: There is none of that name.
             WrongState: It was not disqualified.
         """
-        rate = cache(update)
-        with self._database.read() as connection:
-            counted = card_counts.fold(
-                connection, disqualification.rehearse(connection, name, rate, counts=True)
-            )
-        with self._database.write() as connection:
-            rebuilt = disqualification.reinstate(connection, name, at, rate)
-            card_counts.rebuild(connection, counted)
-            audit.record(connection, entry)
-            return rebuilt
+
+        def change(connection: Connection, rate: Rate) -> Rebuilt:
+            return disqualification.reinstate(connection, name, at, rate)
+
+        return self._rate_anew(name, change, entry, counts=True)
 
     def note_gone(self, kept: Collection[str], at: datetime) -> int:
         """Note which versions of strangers have no image any more; ``kept`` are the sources that have."""
         with self._database.write() as connection:
             return bot_states.note_gone(connection, kept, at)
+
+    def _rate_anew(
+        self, name: str, change: Callable[[Connection, Rate], Rebuilt], entry: NewAuditEntry, *, counts: bool
+    ) -> Rebuilt:
+        """Work out everything as it will be when a bot's games count or don't; then change it so at once."""
+        rate = cache(update)
+        with self._database.read() as connection:
+            barred = disqualification.rehearse(connection, name, rate, counts=counts)
+            counted = card_counts.fold(connection, barred)
+        with self._database.write() as connection:
+            rebuilt = change(connection, rate)
+            card_counts.rebuild(connection, counted)
+            audit.record(connection, entry)
+            return rebuilt
 
 
 class Challenges:
