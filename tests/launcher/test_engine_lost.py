@@ -6,17 +6,17 @@ import socket
 import tempfile
 import threading
 import time
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 import docker
 import pytest
 
-from arena.launcher import Launcher, MatchVoid
+from arena.launcher import HostFailed, Launcher, SlotPool
 from arena.match import encode
 from arena.sandbox.docker_runtime import DockerRuntime
+from arena.workers.local import LOOK_SECONDS, local_workers
 from tests.launcher import programs
 from tests.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
@@ -69,45 +69,53 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+# docker-py leaves the sockets of cut connections to the garbage collector, which warns of them.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.docker
 def test_bots_that_end_with_their_engine_are_not_to_blame(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """Nobody can tell why they ended, so the match is void and rated for nobody."""
+    """Nobody can tell why they ended: the match is void, and without an engine no other begins."""
     stage = DockerStage(docker_client, base_image)
-    line = EngineLine(folder / "engine.sock")
     try:
-        with closing(
-            DockerRuntime(docker.APIClient(base_url=f"unix://{line.path}", version="auto"))
-        ) as runtime:
-            launcher = Launcher(runtime, stage.install, folder / "run")
-            spec = Hall(stage, launcher, folder).spec(programs.TOO_SLOW, programs.TOO_SLOW)
-            outcome: list[str] = []
-
-            def play() -> None:
-                try:
-                    launcher.play(encode(spec), (0, 1))
-                except MatchVoid as error:
-                    outcome.append(str(error))
-
-            match = threading.Thread(target=play)
-            match.start()
-            deadline = time.monotonic() + 60
-            while len(_running(docker_client, stage)) < 2:
-                assert time.monotonic() < deadline, "the bots did not start"
-                time.sleep(0.05)
-            line.cut()
-            for container in _running(docker_client, stage):
-                container.kill()
-            match.join(60)
-            assert not match.is_alive()
-            assert len(outcome) == 1
+        _lose_engine(docker_client, stage, folder)
     finally:
-        line.cut()
         stage.close()
-        # docker-py leaves the sockets of cut connections to the garbage collector, which would warn of them.
-        with warnings.catch_warnings(action="ignore"):
-            gc.collect()
+        gc.collect()
+
+
+def _lose_engine(client: docker.DockerClient, stage: DockerStage, folder: Path) -> None:
+    """Cut the line to the engine in the middle of a match, and make it anew."""
+    line = EngineLine(folder / "engine.sock")
+    with (
+        closing(DockerRuntime(docker.APIClient(base_url=f"unix://{line.path}", version="auto"))) as runtime,
+        local_workers(Launcher(runtime, stage.install, folder / "run"), SlotPool(5, 0.4), "host") as workers,
+    ):
+        spec = Hall(stage, workers.launcher, folder).spec(programs.TOO_SLOW, programs.TOO_SLOW)
+        place = workers.take(2)
+        assert place is not None
+        match = place.play(encode(spec), lambda _: None)
+        await_that(lambda: len(_running(client, stage)) == 2)
+        assert workers.status()[0].busy == 2
+        line.cut()
+        for container in _running(client, stage):
+            container.kill()
+        assert isinstance(match.exception(60), HostFailed)
+        assert workers.status()[0].busy == 0
+        assert workers.take(2) is None
+        time.sleep(LOOK_SECONDS)  # then it looks again, and there is none yet
+        assert workers.take(2) is None
+        line = EngineLine(line.path)
+        await_that(lambda: workers.take(2) is not None)
+        line.cut()
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def _running(client: docker.DockerClient, stage: DockerStage) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # a module that its stubs hide
