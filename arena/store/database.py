@@ -103,10 +103,7 @@ def _is_no_database(error: DBAPIError) -> bool:
 
 
 def _postgresql(address: URL) -> Engine:
-    try:
-        return create_engine(address, pool_size=_POOL, max_overflow=_OVERFLOW, pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        raise StoreError(f"PostgreSQL needs the package psycopg[binary] ({error}): install it") from error
+    return create_engine(address, pool_size=_POOL, max_overflow=_OVERFLOW, pool_pre_ping=True)
 
 
 def _sqlite(address: URL) -> Engine:

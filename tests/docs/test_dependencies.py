@@ -19,8 +19,9 @@ def declared() -> set[str]:
     """Return the names in pyproject.toml, package.json and the base images' lists."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = project["dependency-groups"].values()
+    extras = project["project"]["optional-dependencies"].values()
     specified = project["project"]["dependencies"] + [
-        item for group in groups for item in group if isinstance(item, str)
+        item for group in (*groups, *extras) for item in group if isinstance(item, str)
     ]
     bots = (ROOT / "bots" / "base-python" / "requirements.in").read_text().splitlines()
     specified += [line for line in bots if line and not line.startswith("#")]
