@@ -7,13 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from arena.backup.restoring import UNFINISHED
 from arena.bootstrap.errors import CannotStart
 from arena.settings import Settings
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the data directory's lock. It goes with this process, however that ends."""
+def alone(folder: Path, *, restoring: bool = False) -> Iterator[None]:
+    """Hold the data directory's lock. It goes with this process, however that ends.
+
+    Args:
+        folder: The data directory.
+        restoring: Whether a backup is restored into it.
+
+    Raises:
+        CannotStart: Somebody else holds it, it can't be made, or a backup was restored into it in part only.
+    """
     try:
         # A referee that was taken over has another user, and must not read the database.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -28,7 +37,21 @@ def alone(folder: Path) -> Iterator[None]:
                 f"another arena is running in {folder.absolute()}: end it first, "
                 "or name another folder in ARENA_DATA_DIR"
             ) from None
+        if not restoring:
+            check_restored(folder)
         yield
+
+
+def check_restored(folder: Path) -> None:
+    """Make sure that nobody was ended while a backup was restored into a data directory.
+
+    Raises:
+        CannotStart: So it was, or it is done now.
+    """
+    if (folder / UNFINISHED).exists():
+        raise CannotStart(
+            f"a backup was restored into {folder.absolute()} in part only: run `arena restore` again"
+        )
 
 
 def install_id(folder: Path) -> str:

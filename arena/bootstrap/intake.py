@@ -133,9 +133,18 @@ def images_of(settings: Settings) -> ImageStore:
     Raises:
         CannotStart: Nothing can be kept there.
     """
+    return ImageStore(image_objects(settings), settings.data_dir / "images.lock")
+
+
+def image_objects(settings: Settings) -> Objects:
+    """Return the objects that these images are made of.
+
+    Raises:
+        CannotStart: Nothing can be kept there.
+    """
     url = settings.images_url or str(settings.data_dir.absolute() / "images")
     try:
-        return ImageStore(Objects(url), settings.data_dir / "images.lock")
+        return Objects(url)
     except IntakeTrouble as error:
         raise CannotStart(str(error)) from error
 

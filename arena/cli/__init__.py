@@ -33,6 +33,8 @@ _COMMANDS: Final = {
     "check": "arena.cli.check:check",
     "doctor": "arena.cli.doctor:doctor",
     "admin": "arena.cli.admin:app",
+    "backup": "arena.cli.backup:backup",
+    "restore": "arena.cli.backup:restore",
 }
 """Where each command, a function, or group of commands, a ``Typer``, is."""
 

@@ -5,16 +5,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+from arena.files import sync
+
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 @contextmanager
-def opened(target: str) -> Iterator[BinaryIO]:
+def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a target for writing.
 
     A file is written beside its place under another name and takes its place
-    at the end; after an error or an interruption nothing of it is left. Stdout
+    at the end, when it is on the disk; after an error or an interruption nothing of it is left. Stdout
     (``-``) and devices get the data as it comes.
+
+    Args:
+        target: Path of a file, or ``-``.
+        private: Whether nobody else may read a file.
 
     Raises:
         OSError: The target can't be written.
@@ -32,8 +40,11 @@ def opened(target: str) -> Iterator[BinaryIO]:
         return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("xb") as file:
+        with os.fdopen(os.open(part, _NEW, 0o600 if private else 0o666), "wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(path)
+        sync(path.parent)
     finally:
         part.unlink(missing_ok=True)

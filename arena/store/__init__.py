@@ -21,6 +21,7 @@ from arena.store.errors import (
     DatabaseDamaged,
     DatabaseForeign,
     DatabaseNewer,
+    DatabaseNotEmpty,
     DatabaseUnavailable,
     InvitationRefused,
     LastOperator,
@@ -82,6 +83,7 @@ from arena.store.reads import (
 )
 from arena.store.rebuild import Rebuilt
 from arena.store.running import OpenMatch
+from arena.store.snapshot import Snapshot, TableRows
 from arena.store.store import Reads, Store, Writes, open_store
 from arena.store.submitted import Allowance, KnownSubmission, NewSubmission, QualificationGame, Quota
 from arena.store.versions import NewVersion
@@ -112,6 +114,7 @@ __all__ = [
     "DatabaseDamaged",
     "DatabaseForeign",
     "DatabaseNewer",
+    "DatabaseNotEmpty",
     "DatabaseUnavailable",
     "Desk",
     "FinishedGame",
@@ -172,10 +175,12 @@ __all__ = [
     "RunningMatch",
     "SeatLog",
     "ShownGame",
+    "Snapshot",
     "Standing",
     "Store",
     "StoreError",
     "StoredPassword",
+    "TableRows",
     "TooManyTokens",
     "Totals",
     "VersionCurve",

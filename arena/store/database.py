@@ -38,10 +38,7 @@ class Database:
         Raises:
             StoreError: The URL is neither PostgreSQL's nor that of an SQLite file.
         """
-        try:
-            address = make_url(url)
-        except ArgumentError:
-            raise StoreError(f"{url} is no address of a database: {_ADDRESSES}") from None
+        address = _address(url)
         self.url = address.render_as_string()
         self.is_sqlite = address.get_backend_name() == "sqlite"
         if self.is_sqlite:
@@ -53,14 +50,19 @@ class Database:
         self._writer = self._engine.execution_options(writes=True)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self, *, snapshot: bool = False) -> Iterator[Connection]:
         """Read in one transaction.
+
+        Args:
+            snapshot: Whether all of it must be of one moment, however long it takes. On SQLite it always is.
 
         Raises:
             DatabaseDamaged: The file is no database.
             DatabaseUnavailable: It can't be reached.
         """
-        with self._transaction(self._engine) as connection:
+        frozen = snapshot and not self.is_sqlite
+        engine = self._engine.execution_options(isolation_level="REPEATABLE READ") if frozen else self._engine
+        with self._transaction(engine) as connection:
             yield connection
 
     @contextmanager
@@ -90,9 +92,33 @@ class Database:
         except DatabaseError as error:
             if _is_no_database(error):
                 raise DatabaseDamaged(
-                    f"{self.url}: {error.orig}. Restore a backup, or move the file away to start anew"
+                    f"{self.url}: {error.orig}. Move the file away, and restore a backup with "
+                    "`arena restore FILE` or start anew"
                 ) from error
             raise
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of an SQLite database, whether it is there or not; None for another kind of database.
+
+    Raises:
+        StoreError: The URL can't be used.
+    """
+    address = _address(url)
+    return _file_of(address) if address.get_backend_name() == "sqlite" else None
+
+
+def _address(url: str) -> URL:
+    try:
+        return make_url(url)
+    except ArgumentError:
+        raise StoreError(f"{url} is no address of a database: {_ADDRESSES}") from None
+
+
+def _file_of(address: URL) -> Path:
+    if address.database in {None, "", ":memory:"}:
+        raise StoreError(f"an SQLite database in memory would be lost: {_ADDRESSES}")
+    return Path(address.database or "")
 
 
 def _is_no_database(error: DBAPIError) -> bool:
@@ -108,12 +134,11 @@ def _postgresql(address: URL) -> Engine:
 
 def _sqlite(address: URL) -> Engine:
     """Make an engine whose reads are snapshots and whose writes take the lock at their beginning."""
-    if address.database in {None, "", ":memory:"}:
-        raise StoreError(f"an SQLite database in memory would be lost: {_ADDRESSES}")
-    folder = Path(address.database or "").parent
+    file = _file_of(address)
+    folder = file.parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")
-    _make_for_the_folders_owner(Path(address.database or ""))
+    _make_for_the_folders_owner(file)
     engine = create_engine(
         address, connect_args={"timeout": _LOCKED_SECONDS}, pool_size=_POOL, max_overflow=_OVERFLOW
     )

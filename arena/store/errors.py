@@ -7,6 +7,7 @@ StoreError
 ├── DatabaseDamaged    the file fails its integrity check, or is no database at all
 ├── DatabaseForeign    a database of something else
 ├── DatabaseNewer      made by a newer version of this program
+├── DatabaseNotEmpty   a backup is restored into an empty one only
 ├── DatabaseUnavailable  it can't be reached, or stays locked
 ├── InvitationRefused  an invitation that lets nobody in
 ├── LastOperator       without it nobody could operate the arena
@@ -47,6 +48,10 @@ class DatabaseForeign(StoreError):
 
 class DatabaseNewer(StoreError):
     """The database was made by a newer version of this program."""
+
+
+class DatabaseNotEmpty(StoreError):
+    """There is something in a database that has to be empty."""
 
 
 class DatabaseUnavailable(StoreError):

@@ -9,7 +9,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from arena.store.database import Database
-from arena.store.errors import DatabaseChanged, DatabaseDamaged, DatabaseForeign, DatabaseNewer
+from arena.store.errors import DatabaseChanged, DatabaseForeign, DatabaseNewer
+from arena.store.integrity import check_integrity
 
 VERSION_TABLE = "kaiten_schema"
 """Holds the revision. The name tells our databases from others that use alembic."""
@@ -26,10 +27,10 @@ def migrate(database: Database) -> None:
         DatabaseNewer: It was made by a newer Kaiten.
         DatabaseUnavailable: It can't be reached.
     """
-    newest = _newest()
+    newest = newest_revision()
     with database.read() as connection:
         if database.is_sqlite:
-            _check_integrity(connection, database.url)
+            check_integrity(connection, database.url)
         if _revision(connection, database.url) == newest:
             return
     with database.write() as connection:
@@ -47,17 +48,27 @@ def check_tables(database: Database) -> None:
         DatabaseUnavailable: It can't be reached.
     """
     with database.read() as connection:
-        found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()  # noqa: S608 - a name of ours
-    if found != _newest():
+        check_revision(connection, database.url)
+
+
+def check_revision(connection: Connection, url: str) -> None:
+    """Do the same in a transaction.
+
+    Raises:
+        DatabaseChanged: Another version of this program has changed the tables.
+    """
+    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()  # noqa: S608 - a name of ours
+    if found != newest_revision():
         raise DatabaseChanged(
-            f"the tables of {database.url} are at revision {found}, and this program needs {_newest()}: "
+            f"the tables of {url} are at revision {found}, and this program needs {newest_revision()}: "
             "start it again, in the version of the program that changed them"
         )
 
 
 @cache
-def _newest() -> str | None:
-    return ScriptDirectory.from_config(alembic_config()).get_current_head()
+def newest_revision() -> str:
+    """Return the revision of the tables that this program needs."""
+    return str(_scripts().get_current_head())
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
@@ -67,8 +78,22 @@ def alembic_config(connection: Connection | None = None) -> Config:
     return config
 
 
+def is_known(revision: str) -> bool:
+    """Tell whether this program's migrations know a revision; if not, a newer program made it."""
+    return revision in {script.revision for script in _scripts().walk_revisions()}
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(alembic_config())
+
+
 def _revision(connection: Connection, url: str) -> str | None:
-    """Return the revision of a database, None where it is empty."""
+    """Return the revision of a database, None where it is empty.
+
+    Raises:
+        DatabaseForeign: There are tables, and they aren't Kaiten's.
+        DatabaseNewer: It was made by a newer Kaiten.
+    """
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE not in tables:
         if tables:
@@ -76,15 +101,8 @@ def _revision(connection: Connection, url: str) -> str | None:
         return None
     context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
     revision = context.get_current_revision()
-    scripts = ScriptDirectory.from_config(alembic_config())
-    if revision is not None and revision not in {script.revision for script in scripts.walk_revisions()}:
+    if revision is not None and not is_known(revision):
         raise DatabaseNewer(
             f"{url} was made by a newer Kaiten (its tables are at {revision}): install that version"
         )
     return revision
-
-
-def _check_integrity(connection: Connection, url: str) -> None:
-    problems = connection.execute(text("PRAGMA quick_check(1)")).scalars().all()
-    if problems != ["ok"]:
-        raise DatabaseDamaged(f"{url} is damaged ({problems[0]}): restore a backup")

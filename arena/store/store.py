@@ -5,6 +5,7 @@ Threads may share a store.
 """
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -56,6 +57,7 @@ from arena.store.reads import (
     Standing,
     Totals,
 )
+from arena.store.snapshot import Snapshot, snapshot
 from arena.store.workload import Workload
 
 
@@ -286,6 +288,10 @@ class Store:
             DatabaseUnavailable: It can't be reached.
         """
         check_tables(self._database)
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Give all that is kept, as it is now, for as long as the context lasts."""
+        return snapshot(self._database)
 
     def close(self) -> None:
         """Close all connections."""

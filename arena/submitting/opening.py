@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from arena.settings import Settings
@@ -39,4 +40,9 @@ def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Rec
 
 def uploads_of(settings: Settings) -> Uploads:
     """Return where received files are kept."""
-    return Uploads(settings.data_dir / "uploads", settings.least_free)
+    return Uploads(uploads_folder(settings), settings.least_free)
+
+
+def uploads_folder(settings: Settings) -> Path:
+    """Return the folder that they are in."""
+    return settings.data_dir / "uploads"

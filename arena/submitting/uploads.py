@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from arena.files import sync
 from arena.submitting.errors import NoRoom
 from arena.submitting.stages import UploadKind
 
@@ -64,11 +65,7 @@ class Uploads:
         file.flush()
         os.fsync(file.fileno())
         self._part(id_).rename(self.path(id_, kind))
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(self._folder)
 
     def remove(self, id_: str, kind: UploadKind) -> None:
         """Remove a submission's file, if it is there."""

@@ -31,6 +31,8 @@ EVERY_COMMAND = {
     "arena replay verify",
     "arena check",
     "arena doctor",
+    "arena backup",
+    "arena restore",
     "arena admin rebuild-ratings",
     "arena admin rebuild-statistics",
     "arena admin add-bot",

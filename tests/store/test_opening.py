@@ -19,6 +19,7 @@ from arena.store import (
     open_store,
 )
 from arena.store.database import Database
+from arena.store.integrity import check_integrity
 from arena.store.migrate import VERSION_TABLE, alembic_config
 from arena.store.models import Base
 from tests.store.builders import START, add_bot, claimed, finished, new_set
@@ -119,8 +120,23 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
     middle = len(data) // 2
     data[middle : middle + 3 * 4096] = b"\xa5" * (3 * 4096)
     file.write_bytes(data)
-    with pytest.raises(DatabaseDamaged, match="backup"):
+    with pytest.raises(DatabaseDamaged, match="move it away, and restore a backup with `arena restore FILE`"):
         open_store(sqlite_url)
+
+
+def test_reading_through_a_large_file_ends(sqlite_url: str) -> None:
+    """What was read by then counts, and the connection can be used afterwards."""
+    store = open_store(sqlite_url)
+    store.writes.add_set(new_set("s", [add_bot(store, name) for name in "ab"], deals=24, matches=2))
+    store.close()
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        connection.execute(text("CREATE TEMP TABLE large AS SELECT zeroblob(3000) AS filler FROM bot"))
+        for _ in range(12):
+            connection.execute(text("INSERT INTO large SELECT filler FROM large"))
+        check_integrity(connection, sqlite_url, seconds=0)
+        assert connection.execute(text("SELECT count(*) FROM large")).scalar_one() == 2 * 2**12
+    database.close()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

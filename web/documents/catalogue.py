@@ -47,6 +47,7 @@ CHAPTERS: Final = (
         "Run an arena",
         (
             "docs/operating.md",
+            "docs/backup.md",
             "docs/compose.md",
             "docs/settings.md",
             "docs/intake.md",

@@ -1,0 +1,154 @@
+"""Restores a backup into an empty place. The database comes last, and at once: without it there is no arena.
+
+A file in the data directory says that this is under way. Where it is left, because whoever restored was
+killed, no arena starts there, and the next restore removes what is left and begins anew.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from arena.backup.archive import Archive
+from arena.backup.errors import BackupDamaged, PlaceNotEmpty
+from arena.backup.manifest import IMAGES, TABLES, UPLOADS
+from arena.backup.rows import unpacked
+from arena.files import sync
+from arena.intake.objects import Objects
+from arena.store import NewAuditEntry, loading
+
+UNFINISHED: Final = "restoring"
+"""The file that says so."""
+
+_MADE: Final = ("images", "uploads")
+"""Folders that a restore fills in the data directory."""
+
+_IMAGE_FOLDERS: Final = ("blobs/sha256", "images", "used", "bases")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a backup is restored to.
+
+    Attributes:
+        data: The data directory, whose lock this process holds.
+        url: SQLAlchemy URL of the database.
+        uploads: Folder of files on their way, in the data directory.
+        objects: Opens the place where images are kept. What is there already stays: images are named by what
+            they are.
+    """
+
+    data: Path
+    url: str
+    uploads: Path
+    objects: Callable[[], Objects]
+
+
+def restore(archive: Archive, place: Place, entry: NewAuditEntry, say: Callable[[str], None]) -> None:
+    """Restore a backup: all of it, or nothing that could be taken for an arena.
+
+    Args:
+        archive: The backup.
+        place: An empty one.
+        entry: For the audit log.
+        say: Is told what takes time.
+
+    Raises:
+        BackupDamaged: It is not as it was written.
+        IntakeTrouble: Images can't be written.
+        OSError: Something else can't be written.
+        PlaceNotEmpty: There is something in the data directory.
+        StoreError: The database is not empty, or can't be used.
+    """
+    _check_empty(place)
+    say("checking all of the backup")
+    archive.verify()
+    with _unfinished(place):
+        _uploads(archive, place.uploads)
+        say("the images of bots")
+        _images(archive, place.objects())
+        say("the database")
+        _database(archive, place.url, entry)
+
+
+def _check_empty(place: Place) -> None:
+    if not (place.data / UNFINISHED).is_file():
+        for file in place.data.rglob("*"):
+            if not file.is_dir() and file != place.data / "lock":
+                raise PlaceNotEmpty(
+                    f"{place.data} is not empty ({file.relative_to(place.data)}, …): name another folder in "
+                    "ARENA_DATA_DIR, or move away what is there"
+                )
+    loading.check_empty(place.url)
+
+
+@contextmanager
+def _unfinished(place: Place) -> Iterator[None]:
+    """Say in the data directory that it is not whole. An error removes what was made there."""
+    note = place.data / UNFINISHED
+    if note.exists():
+        _remove(place)
+    note.touch(mode=0o600)
+    sync(place.data)
+    try:
+        yield
+    except BaseException:
+        _remove(place)
+        note.unlink()
+        raise
+    note.unlink()
+    sync(place.data)
+
+
+def _remove(place: Place) -> None:
+    """Remove what an unfinished restore has made. The folders stay: something may be mounted there."""
+    for name in _MADE:
+        folder = place.data / name
+        for each in folder.iterdir() if folder.is_dir() else ():
+            if each.is_dir():
+                shutil.rmtree(each)
+            else:
+                each.unlink()
+    loading.remove_unfinished(place.url)
+
+
+def _uploads(archive: Archive, folder: Path) -> None:
+    """Write the files on their way."""
+    names = archive.manifest.names(UPLOADS)
+    if not names:
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in names:
+        with (folder / name).open("xb") as file:
+            for piece in archive.pieces(f"{UPLOADS}/{name}"):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+    sync(folder)
+
+
+def _images(archive: Archive, objects: Objects) -> None:
+    """Write the images that aren't there yet, each record after what it names, as the backup has them."""
+    there = {f"{folder}/{name}" for folder in _IMAGE_FOLDERS for name in objects.sizes(folder)}
+    for name in archive.manifest.names(IMAGES):
+        if name not in there:
+            objects.write(name, archive.pieces(f"{IMAGES}/{name}"))
+
+
+def _database(archive: Archive, url: str, entry: NewAuditEntry) -> None:
+    """Load the database; it appears whole or not at all."""
+    tables = {
+        name: loading.TableToLoad(summary.columns, _rows(archive, name))
+        for name, summary in archive.manifest.tables.items()
+    }
+    try:
+        loading.load(url, archive.manifest.revision, tables, entry)
+    except ValueError as error:
+        raise BackupDamaged(f"the backup can't be restored: {error}. Take another one") from error
+
+
+def _rows(archive: Archive, table: str) -> Callable[[], Iterator[list[list[Any]]]]:
+    return lambda: unpacked(archive.pieces(f"{TABLES}/{table}"))
