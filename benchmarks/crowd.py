@@ -180,7 +180,7 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
         for bot in range(bots)
     ]
     for first in range(0, len(log), _PORTION):
-        ladder.append(connection, log[first : first + _PORTION], numbers.games)
+        ladder.append(connection, log[first : first + _PORTION], numbers.games, barred=frozenset())
 
 
 def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
@@ -245,7 +245,7 @@ def _play(
                 log.append(_logged(numbers.events + len(log) + 1, number, seats, at))
     for kind, made in rows.items():
         connection.execute(insert(kind), made)
-    ladder.append(connection, log, numbers.games + len(log), rate=_rate)
+    ladder.append(connection, log, numbers.games + len(log), barred=frozenset(), rate=_rate)
     return len(log)
 
 

@@ -70,13 +70,8 @@ class Folded:
     tally: Tally
 
 
-def add(connection: Connection, versions: Iterable[int], tallies: Iterable[Tally]) -> None:
-    """Add games of these versions, unless one of them is disqualified.
-
-    The caller holds the lock on the ladder.
-    """
-    if not ladder.disqualified(connection).isdisjoint(versions):
-        return
+def add(connection: Connection, tallies: Iterable[Tally]) -> None:
+    """Add games that count. The caller holds the lock on the ladder."""
     tally = merged(tallies)
     add_rows(connection, CardGames, _games_rows(tally))
     add_rows(connection, CardCount, _count_rows(tally))

@@ -44,21 +44,25 @@ def lock(connection: Connection) -> Numbers:
     return Numbers(row.events, row.games)
 
 
-def append(connection: Connection, log: Sequence[Logged], games: int, rate: Rate = update_ratings) -> None:
-    """Write events, what they change and where they lead.
-
-    Games of bots that are disqualified are written and change nothing. The caller holds the lock.
+def append(
+    connection: Connection,
+    log: Sequence[Logged],
+    games: int,
+    barred: frozenset[int],
+    rate: Rate = update_ratings,
+) -> None:
+    """Write events, what they change and where they lead. The caller holds the lock.
 
     Args:
         connection: To the store, for writing.
         log: The events.
         games: The last game's number.
+        barred: Versions of bots that are disqualified: games with them are written and change nothing.
         rate: Rates a game.
     """
     versions = _versions(log)
     fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
     known = set(fold.entries)
-    barred = disqualified(connection)
     changes = [row for logged in log for row in fold.note(logged, barred, rate)]
     connection.execute(insert(RatingEvent), [_event_row(logged) for logged in log])
     if changes:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, update
 
 from arena.failpoints import reach
 from arena.match import encode
 from arena.rating import GamePlayed, game_time
 from arena.store import bot_states, card_counts, ladder, live_games
-from arena.store.bot_models import Bot, BotVersion
 from arena.store.log import Logged, counted_points
 from arena.store.matches import FinishedGame, FinishedMatch
 from arena.store.models import Game, GameSeat, Match, MatchKind, MatchSeat, MatchState
 from arena.store.replays import with_authors
-from arena.store.submission_models import Submission, UnratedGame
+from arena.store.seated import AUTHOR, seated
+from arena.store.submission_models import UnratedGame
 
 
 class _Seat(NamedTuple):
@@ -69,8 +69,10 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -
         )
         for index, game in enumerate(finished.games, start=1)
     ]
-    ladder.append(connection, log, numbers.games + len(log))
-    card_counts.add(connection, versions, [game.cards for game in finished.games])
+    barred = ladder.disqualified(connection)
+    ladder.append(connection, log, numbers.games + len(log), barred)
+    if barred.isdisjoint(versions):
+        card_counts.add(connection, [game.cards for game in finished.games])
     bot_states.bench_failing(connection, _taken_over(finished, versions), finished.ended)
 
 
@@ -95,14 +97,7 @@ def _last_fault(finished: FinishedMatch, seat: int) -> str:
 
 def _seats(connection: Connection, match: str) -> list[_Seat]:
     """Return who sat there, with the authors' names as they are now: one may have gone since the claim."""
-    rows = connection.execute(
-        select(MatchSeat.version_id, func.coalesce(Bot.author, Submission.author).label("author"))
-        .outerjoin(BotVersion, BotVersion.id == MatchSeat.version_id)
-        .outerjoin(Bot, Bot.id == BotVersion.bot_id)
-        .outerjoin(Submission, Submission.number == MatchSeat.submission_number)
-        .where(MatchSeat.match_id == match)
-        .order_by(MatchSeat.seat)
-    )
+    rows = connection.execute(seated(MatchSeat.version_id, AUTHOR).where(MatchSeat.match_id == match))
     return [_Seat(row.version_id, row.author) for row in rows]
 
 

@@ -114,7 +114,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     connection.execute(update(Bot).where(Bot.id == bot.id).values(newest=number))
     set_playing(connection, bot.id, number, new.created)
     event = VersionStarted(version=version, previous=None if previous is None else previous.id)
-    ladder.append(connection, [Logged(numbers.events + 1, event)], numbers.games)
+    ladder.append(connection, [Logged(numbers.events + 1, event)], numbers.games, barred=frozenset())
     return version
 
 
