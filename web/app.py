@@ -1,16 +1,18 @@
 """The application: routes, static files, headers and errors put together."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
 from fastapi.staticfiles import StaticFiles
 
 from arena.accounts import Accounts
 from arena.owners import Owners
-from arena.store import Store
+from arena.store import Store, StoreError
 from arena.submitting.receiver import Receiver
 from web import errors
 from web.api import (
@@ -85,10 +87,12 @@ class Parts:
 def create_app(parts: Parts) -> FastAPI:
     """Return the site."""
     reads, accounts = parts.store.reads, parts.accounts
+    boards = Boards(reads, parts.now)
     # An address with a slash too many is not there: a redirect would go to whatever host the request names.
     app = Site(
         lambda site: Observed(site, parts.metrics),
         title="Kaiten",
+        lifespan=_opening(boards),
         openapi_url=None,
         max_body_size=_LARGEST_BODY,
         redirect_slashes=False,
@@ -96,7 +100,6 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SameSite)
     app.add_middleware(KeptPages, pulse=parts.store.pulse, now=parts.now)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
-    boards = Boards(reads, parts.now)
     app.include_router(front_pages(reads, boards, callers, parts.now))
     app.include_router(leaderboard_pages(boards, callers))
     app.include_router(badge_pages(boards, parts.store.bots))
@@ -107,7 +110,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(viewer_pages(reads, callers))
     app.include_router(card_sheet(reads))
     app.include_router(card_pages(reads, callers))
-    app.include_router(bot_pages(parts.store, parts.owners, callers))
+    app.include_router(bot_pages(parts.store, boards, parts.owners, callers))
     app.include_router(challenge_pages(parts.store, callers))
     app.include_router(entry_pages(accounts, callers, attempts, parts.metrics))
     app.include_router(account_pages(accounts, callers, attempts))
@@ -131,3 +134,18 @@ def create_app(parts: Parts) -> FastAPI:
     app.mount("/static", StaticFiles(packages=[("web", "static")]))
     errors.install(app, callers)
     return app
+
+
+def _opening(boards: Boards) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Return what is done before anybody is let in: lists are read, so that the first visitor need not wait.
+
+    Where the database does not answer just then, whoever asks for a list has it read.
+    """
+
+    @asynccontextmanager
+    async def opening(_: FastAPI) -> AsyncIterator[None]:
+        with suppress(StoreError):
+            await run_in_threadpool(boards.read_all)
+        yield
+
+    return opening

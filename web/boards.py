@@ -38,6 +38,12 @@ class Boards:
         self._now = now
         self._lists = {players: _List() for players in (OVERALL, 2, 3, 4, 5)}
 
+    def read_all(self) -> None:
+        """Read all lists, so that nobody who asks for one waits for what a whole ladder takes."""
+        for players, known in self._lists.items():
+            with known.lock:
+                self._look(known, players)
+
     def state(self, players: int | None = None) -> tuple[int, int]:
         """Return what a board follows from: where that is as it was, so is the board."""
         known = self._lists[players or OVERALL]

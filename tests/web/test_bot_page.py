@@ -9,7 +9,7 @@ from arena.owners import MOST_OPPONENTS
 from arena.rules import Rules
 from arena.store import BotState
 from tests.accounts.world import World
-from tests.builders import START, host_report, play_set
+from tests.builders import START, add_bots, host_report, play_set
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
@@ -38,14 +38,14 @@ def forms(page: Page) -> list[str]:
 
 def opponents_of(page: Page) -> list[str | None]:
     """Return the opponents that the form of a challenge offers."""
-    begin = page.tags.index(("datalist", {"id": "opponents"})) + 1
+    begin = page.tags.index(("datalist", {"id": "whom"})) + 1
     options = takewhile(lambda each: each[0] == "option", page.tags[begin:])
     return [attributes["value"] for _, attributes in options]
 
 
 def fields_of_opponents(page: Page) -> list[str | None]:
     """Return what stands in the fields for opponents of that form."""
-    return [attributes["value"] for _, attributes in page.tags if attributes.get("list") == "opponents"]
+    return [attributes["value"] for _, attributes in page.tags if attributes.get("list") == "whom"]
 
 
 def tables(page: Page) -> dict[str, list[list[str]]]:
@@ -244,6 +244,18 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
     (made,) = world.store.challenges.newest(stable.ann.id)
     assert answer.headers["location"] == f"/challenges/{made.id}"
     assert (made.seats, made.deals) == ((("mine", 3), ("greedy", 1), ("mine", 1)), 2)
+
+
+def test_the_form_offers_few_of_many_opponents(world: World) -> None:
+    """Those ahead; whoever types a part of a name is offered the bots that have it, also without scripts."""
+    add_bots(world.store, [(f"crowd-{number:03}", "somebody") for number in range(200)])
+    visitor = logged_in(world, "ann")
+    offered = opponents_of(Page(visitor.get(MINE).text))
+    assert {"mine@1", "greedy"} < set(offered)
+    assert len(offered) < 60
+    assert "crowd-199" not in offered
+    answer = visitor.post(f"{MINE}/challenges", data={"opponent": ["wd-19@2", "@", "<"], "deals": "1"})
+    assert opponents_of(Page(answer.text))[:10] == [f"crowd-19{digit}" for digit in range(10)]
 
 
 @pytest.mark.parametrize(

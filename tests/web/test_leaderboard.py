@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from fastapi.testclient import TestClient
 
+from arena.rating import OVERALL
 from arena.rules import Rules
-from arena.store import NewVersion, Store
+from arena.store import BoardChanges, NewVersion, Reads, Store
 from tests.accounts.world import World
 from tests.builders import START, add_bots, play_set
 from tests.store.builders import claimed, finished
@@ -287,3 +288,20 @@ def test_who_is_off_the_board_is_not_on_it(world: World) -> None:
     assert everybody(visitor) == [name for name in before if name != "ann-s"]
     store.bots.come_back("ann-s", START)
     assert everybody(visitor) == before
+
+
+def test_lists_are_read_before_anybody_asks(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the site opens; whoever comes first then hears of changes alone, as everybody does."""
+    read, asked = Reads.board_changes, []
+
+    def noted(reads: Reads, players: int, since: int) -> BoardChanges:
+        changes = read(reads, players, since)
+        asked.append((players, len(changes.lines)))
+        return changes
+
+    monkeypatch.setattr(Reads, "board_changes", noted)
+    with browser(crowd) as visitor:
+        assert [players for players, lines in asked if lines] == [OVERALL, 2, 3, 4, 5]
+        asked.clear()
+        assert visitor.get("/leaderboard").status_code == 200
+        assert set(asked) == {(OVERALL, 0)}

@@ -11,6 +11,7 @@ from arena.owners import MOST_DEALS, MOST_OPPONENTS, Owners, WantedChallenge
 from arena.store import KnownBot, Store
 from web.api.refusals import REFUSED, refusal
 from web.board import PROVISIONAL_DEVIATION
+from web.boards import Boards
 from web.bothistory import FAULTY, RECENT
 from web.botpage import CURVE_VERSIONS, Where, read_bot_page
 from web.caller import Callers
@@ -92,12 +93,12 @@ def _where(  # noqa: PLR0913, PLR0917 - what of a bot can be looked at
     )
 
 
-def bot_pages(store: Store, owners: Owners, callers: Callers) -> APIRouter:
+def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) -> APIRouter:
     """Return the routes of bots. What changes something takes a session; programs have the API."""
     router = APIRouter(
         prefix="/bots/{bot}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
     )
-    bots = _Bots(store, owners)
+    bots = _Bots(store, boards, owners)
     router.add_api_route("", bots.show, methods=_METHODS)
     for path, action in (
         ("/version", bots.play_version),
@@ -111,8 +112,9 @@ def bot_pages(store: Store, owners: Owners, callers: Callers) -> APIRouter:
 class _Bots:
     """Answers the requests."""
 
-    def __init__(self, store: Store, owners: Owners) -> None:
+    def __init__(self, store: Store, boards: Boards, owners: Owners) -> None:
         self._store = store
+        self._boards = boards
         self._owners = owners
 
     def show(
@@ -187,6 +189,7 @@ class _Bots:
     ) -> Response:
         viewer = viewer_of(request)
         owns, private = viewer.owns(bot.account), viewer.may_see(bot.account)
+        typed = _Typed() if refused is None else refused.typed
         return page(
             request,
             "bot.html",
@@ -196,7 +199,7 @@ class _Bots:
             where=where,
             owns=owns,
             private=private,
-            opponents=read_opponents(self._store, bot) if owns else (),
+            opponents=read_opponents(self._store, self._boards, bot, typed.opponents) if owns else (),
             most_opponents=MOST_OPPONENTS,
             most_deals=MOST_DEALS,
             provisional_deviation=PROVISIONAL_DEVIATION,
@@ -208,7 +211,7 @@ class _Bots:
             done=done if owns else "",
             wrong="" if refused is None else refused.form,
             error=None if refused is None else refused.problem.detail.removesuffix("."),
-            typed=_Typed() if refused is None else refused.typed,
+            typed=typed,
         )
 
 
