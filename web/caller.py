@@ -8,6 +8,7 @@ from fastapi import HTTPException, Request
 from arena.accounts import Accounts, Scope, scopes_of
 from arena.store import ApiToken, Bots, BotState, KnownAccount, OpenSession
 from web.cookies import session_secret
+from web.wayback import log_in_first
 
 _BEARER: Final = "bearer "
 _SECRET: Final = 200
@@ -88,7 +89,11 @@ def caller_of(request: Request) -> Caller | None:
 
 
 class LogInFirst(HTTPException):
-    """A page for people who are logged in. It becomes a way to the form."""
+    """A page for people who are logged in. It becomes a way to the form, and from there back to it.
 
-    def __init__(self) -> None:
-        super().__init__(303, "Log in first.", {"Location": "/login"})
+    Args:
+        request: For that page.
+    """
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(303, "Log in first.", {"Location": log_in_first(request)})

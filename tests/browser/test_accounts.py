@@ -68,7 +68,7 @@ def test_in_a_token_and_out(browser: Browser, port: str, size: str, theme: str) 
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("link", name="Log in")).to_be_visible()
     visit.open("/account")
-    expect(page).to_have_url(f"{visit.url}/login")
+    expect(page).to_have_url(f"{visit.url}/login?next=/account")
     page.go_back()
     expect(page.get_by_text("my laptop")).to_have_count(0)
     # What was refused on purpose is the one thing that Chromium notes.

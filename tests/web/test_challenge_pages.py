@@ -95,7 +95,7 @@ def test_a_challenge_is_for_who_asked_and_operators(
         answer = visitor.get(address)
         assert answer.status_code == status
         assert ("mine@" in answer.text) == (status == 200)
-        assert (answer.headers.get("location") == "/login") == (status == 303)
+        assert (answer.headers.get("location") == f"/login?next={address}") == (status == 303)
 
 
 def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
@@ -155,4 +155,4 @@ def test_the_list_has_ones_own_newest_first(world: World, stable: Stable) -> Non
     assert "/challenges" in second.links
     assert "No challenges yet" in logged_in(world, "oper").get("/challenges").text
     assert "No older challenges" in visitor.get("/challenges?before=1").text
-    assert browser(world).get("/challenges").headers["location"] == "/login"
+    assert browser(world).get("/challenges").headers["location"] == "/login?next=/challenges"

@@ -3,6 +3,7 @@
 import re
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
@@ -32,7 +33,97 @@ def test_somebody_registers_and_is_logged_in(world: World) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert SECURE_NAME not in visitor.cookies
     assert world.accounts.sessions.find(secret) is None
-    assert visitor.get("/account").headers["location"] == "/login"
+    assert visitor.get("/account").headers["location"] == "/login?next=/account"
+
+
+def hidden(text: str) -> str | None:
+    """Return where the form of a page leads on to."""
+    fields = [attributes for tag, attributes in Page(text).tags if tag == "input"]
+    return next((field["value"] for field in fields if field["name"] == "next"), None)
+
+
+@pytest.mark.parametrize("form", ["/login", "/register"])
+def test_one_lands_where_one_came_from(world: World, form: str) -> None:
+    """A page that takes a session leads back to itself, also after a wrong password and by the other form."""
+    if form == "/login":
+        world.add("ann")
+    visitor = browser(world)
+    answer = visitor.get("/submissions?before=7")
+    assert answer.headers["location"] == "/login?next=/submissions%3Fbefore%3D7"
+    text = visitor.get(answer.headers["location"]).text
+    if form == "/register":
+        text = visitor.get(next(link for link in Page(text).links if link.startswith(form))).text
+        assert "/login?next=/submissions%3Fbefore%3D7" in Page(text).links
+    assert hidden(text) == "/submissions?before=7"
+    wrong = visitor.post(form, data={"name": "ann", "password": "wrong", "next": hidden(text) or ""})
+    assert hidden(wrong.text) == "/submissions?before=7"
+    answer = visitor.post(form, data=FORM | {"next": hidden(wrong.text) or ""})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/submissions?before=7")
+
+
+@pytest.mark.parametrize(
+    ("referer", "onward"),
+    [
+        (f"{HTTPS}/games/g/2/3?step=reveal&view=seat:1", "/games/g/2/3?step=reveal&view=seat:1"),
+        (f"{HTTPS}/login?next=/mine", None),
+        (f"{HTTPS}//evil.example/", None),
+        ("https://evil.example/games", None),
+        ("https://arena.example.evil.example/games", None),
+        ("https://arena.example@evil.example/games", None),
+        ("http://[", None),
+        ("", None),
+    ],
+)
+def test_who_follows_the_link_in_the_head_comes_back(world: World, referer: str, onward: str | None) -> None:
+    """To the page on which it was, by what the browser says of it; other sites' pages don't count."""
+    assert hidden(browser(world).get("/login", headers={"Referer": referer}).text) == onward
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/%2F/../..//evil.example",
+        "/.//evil.example",
+        "/games/..//evil.example",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        "/\r\nLocation: https://evil.example",
+        " //evil.example",
+        "https://evil.example",
+        "https:evil.example",
+        "javascript:alert(1)",
+        "evil.example",
+        "@evil.example",
+        "/\u2044/evil.example",
+        "%2F%2Fevil.example",
+        "/login",
+        "/logout",
+        "/register?next=/mine",
+        "/" + "x" * 3000,
+    ],
+)
+def test_nobody_is_sent_to_another_site(world: World, wanted: str) -> None:
+    """Whatever somebody has written into a link: as it is, encoded, and as what the form sends."""
+    world.add("ann")
+    visitor = browser(world)
+    for link in (quote(wanted, safe=""), quote(wanted, safe="/:%")):
+        assert hidden(visitor.get(f"/login?next={link}").text) is None
+        assert hidden(visitor.get(f"/register?next={link}").text) is None
+    answer = visitor.post("/login", data=FORM | {"next": wanted})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+
+
+@pytest.mark.parametrize("wanted", ["/%2F%2Fevil.example", "/%5Cevil.example", "/games?next=//evil.example"])
+def test_what_is_encoded_in_a_path_stays_there(world: World, wanted: str) -> None:
+    """Browsers read an address of this site from it."""
+    world.add("ann")
+    location = browser(world).post("/login", data=FORM | {"next": wanted}).headers["location"]
+    assert location == wanted
+    assert urlsplit(urljoin(f"{HTTPS}/login", location)).netloc == "arena.example"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_who_has_none_is_told_how_to_begin(world: World, ann: KnownAccount) -> N
     """And who is not logged in is sent to do so."""
     assert "None yet" in read(logged_in(world, ann.name))
     assert browser(world).get("/bots").headers["location"] == "/mine"
-    assert browser(world).get("/mine").headers["location"] == "/login"
+    assert browser(world).get("/mine").headers["location"] == "/login?next=/mine"
 
 
 def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> None:

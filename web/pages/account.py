@@ -55,7 +55,7 @@ def logged_in(request: Request) -> OpenSession:
     """
     caller = caller_of(request)
     if caller is None or caller.session is None:
-        raise LogInFirst
+        raise LogInFirst(request)
     return caller.session
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from arena.accounts import AccountError, Accounts, Busy, RegistrationRefused, WrongCredentials
@@ -17,11 +17,16 @@ from web.headers import PRIVATE
 from web.metrics import LoginFailure, SiteMetrics
 from web.problems import Problem
 from web.rendering import page
+from web.wayback import came_from, local
 
 _METHODS: Final = ["GET", "HEAD"]
 
 Text = Annotated[str, Form()]
 """A field of a form; one that was not sent is empty, and refused like an empty one."""
+
+Onward = Annotated[str, Form(alias="next")]
+WayBack = Annotated[str, Query(alias="next")]
+"""Where somebody wants to go; anybody can have written it, so it has to be a page of this site."""
 
 
 def entry_pages(accounts: Accounts, callers: Callers, attempts: Attempts, metrics: SiteMetrics) -> APIRouter:
@@ -44,10 +49,10 @@ class _Entry:
         self._attempts = attempts
         self._metrics = metrics
 
-    def login_form(self, request: Request) -> Response:
-        return self._form(request, "login.html", name="")
+    def login_form(self, request: Request, onward: WayBack = "") -> Response:
+        return self._form(request, "login.html", onward=onward or came_from(request), name="")
 
-    def login(self, request: Request, name: Text = "", password: Text = "") -> Response:
+    def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
             self._attempts.log_in(request, name)
         except Problem:
@@ -58,22 +63,29 @@ class _Entry:
         except (Busy, WrongCredentials) as error:
             if isinstance(error, WrongCredentials):
                 self._metrics.login_failed(LoginFailure.CREDENTIALS)
-            return self._form(request, "login.html", error, name=name)
-        return self._enter(request, account)
+            return self._form(request, "login.html", error, onward=onward, name=name)
+        return self._enter(request, account, onward)
 
-    def register_form(self, request: Request, invitation: str = "") -> Response:
-        return self._form(request, "register.html", name="", invitation=invitation)
+    def register_form(self, request: Request, invitation: str = "", onward: WayBack = "") -> Response:
+        onward = onward or came_from(request)
+        return self._form(request, "register.html", onward=onward, name="", invitation=invitation)
 
     def register(
-        self, request: Request, name: Text = "", password: Text = "", invitation: Text = ""
+        self,
+        request: Request,
+        name: Text = "",
+        password: Text = "",
+        invitation: Text = "",
+        onward: Onward = "",
     ) -> Response:
         if self._accounts.registration.mode is not RegistrationMode.CLOSED:
             self._attempts.register(request)
         try:
             account = self._accounts.registration.register(name, password, invitation.strip())
         except (AccountError, InvitationRefused, NameTaken, WrongName) as error:
-            return self._form(request, "register.html", error, name=name, invitation=invitation)
-        return self._enter(request, account)
+            fields = {"name": name, "invitation": invitation}
+            return self._form(request, "register.html", error, onward=onward, **fields)
+        return self._enter(request, account, onward)
 
     def logout(self, request: Request) -> Response:
         secret = session_secret(request)
@@ -84,7 +96,7 @@ class _Entry:
         return answer
 
     def _form(
-        self, request: Request, template: str, error: Exception | None = None, **fields: str
+        self, request: Request, template: str, error: Exception | None = None, *, onward: str, **fields: str
     ) -> Response:
         made = page(
             request,
@@ -95,16 +107,17 @@ class _Entry:
             mode=self._accounts.registration.mode,
             shortest=SHORTEST,
             longest=LONGEST,
+            onward=local(onward),
             **fields,
         )
         made.headers["Cache-Control"] = PRIVATE
         return made
 
-    def _enter(self, request: Request, account: KnownAccount) -> Response:
+    def _enter(self, request: Request, account: KnownAccount, onward: str) -> Response:
         """Begin a session that was never there before, whatever the browser has sent, and end that one."""
         browser = request.headers.get("user-agent", "")
         secret = self._accounts.sessions.open(account, browser, instead_of=session_secret(request))
-        answer = RedirectResponse("/account", 303)
+        answer = RedirectResponse(local(onward) or "/account", 303)
         set_session(request, answer, secret)
         return answer
 
