@@ -37,7 +37,6 @@ def fill(connection: Connection, revision: str) -> None:
         *(game.rows() for game in games),
         ratings.rows(tables, games),
         cards.rows(tables, games),
-        live_games.rows(),
         hosts.rows(),
         workers.rows(),
         live_games.rows(),

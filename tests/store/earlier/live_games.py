@@ -1,13 +1,18 @@
-"""Games as far as they may be seen while they are played."""
+"""Games that are being played, as far as they may be seen."""
 
-from tests.store.earlier.matches import RUNNING
+from tests.store.earlier import matches
 
 
 def rows() -> dict[str, list[dict[str, object]]]:
-    """Return what is seen of the match that runs: of this attempt, and left of the one before."""
+    """Return the row of a game of the match that runs."""
     return {
         "live_game": [
-            {"match_id": RUNNING.id, "game": game, "attempt": attempt, "rounds": 2, "disclosed": "{}" * 5000}
-            for game, attempt in enumerate((2, 1))
+            {
+                "match_id": matches.RUNNING.id,
+                "game": 0,
+                "attempt": 2,
+                "rounds": 1,
+                "disclosed": '{"format": "kaiten-live/1"}',
+            }
         ]
     }
