@@ -21,10 +21,17 @@ class Gate:
 
     def __init__(self, *, own: bool = False) -> None:
         self._open = own
+        self._decided = own
 
     def decide(self, report: HostReport, accepted: Collection[str]) -> None:
         """Open or shut it, by what a host was seen to hold and by what its operator accepts as missing."""
         self._open = not unaccepted(report, accepted)
+        self._decided = True
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is known who may play."""
+        return self._decided
 
     @property
     def house_only(self) -> bool:

@@ -168,12 +168,14 @@ class MatchRecord:
         attempt: As in the spec.
         games: In the order of the spec's seeds.
         seats: One a seat.
+        launch_seconds: What the sandboxes took to start.
     """
 
     match: str
     attempt: int
     games: tuple[GameRecord, ...]
     seats: tuple[SeatReport, ...]
+    launch_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

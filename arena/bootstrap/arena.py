@@ -22,8 +22,9 @@ from arena.bootstrap.host import (
     warn_of_few_cores,
 )
 from arena.bootstrap.intake import image_source, keeper_of, pipeline_of
+from arena.bootstrap.monitoring import Monitoring
 from arena.controls import HostReport
-from arena.coordinator import Coordinator, Watcher
+from arena.coordinator import Coordinator, Watcher, Watchers
 from arena.imagekeeper import ImageKeeper, pruner
 from arena.launcher import Launcher, SlotPool, sweeper
 from arena.sandbox import Runtime
@@ -64,6 +65,7 @@ class Arena:
     _group: CommonGroup | None
     _keeper: ImageKeeper | None
     _pipeline: Pipeline | None
+    _monitoring: Monitoring
     _install: str
     _run_dir: Path
 
@@ -79,15 +81,17 @@ class Arena:
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
             local_workers(launcher, self.slots, host) as workers,
         ):
-            yield Coordinator(
+            made = Coordinator(
                 name=self._install,
                 store=self.store,
                 workers=workers,
                 runtime=self.ladder.runtime,
                 now=utc_now,
-                watcher=watcher,
+                watcher=Watchers(self._monitoring.metrics, watcher),
                 gate=self._gate,
             )
+            with self._monitoring.of(made):
+                yield made
 
     def check_host(self, say: Callable[[str], None]) -> HostReport:
         """Try what this host can hold, log and keep what it can't, and let strangers' bots play if they may.
@@ -148,8 +152,9 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
         ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_this_host())
         engine = runtime if isinstance(runtime, DockerRuntime) else None
         submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)
+        monitoring = Monitoring(settings, store, install)
         try:
-            with submitted as pipeline:
+            with monitoring.listening(runtime, gate), submitted as pipeline:
                 yield Arena(
                     store=store,
                     runtime=runtime,
@@ -162,6 +167,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
                     _group=group,
                     _keeper=None if engine is None else keeper_of(settings, store, engine),
                     _pipeline=pipeline,
+                    _monitoring=monitoring,
                     _install=install,
                     _run_dir=run_dir,
                 )

@@ -90,6 +90,7 @@ def _settings_in(settings: Settings, folder: Path) -> Settings:
             "database_url": None,
             "images_url": None,
             "sandbox": RuntimeName.DOCKER,
+            "ops_address": None,
             "disk_floor_gib": 0,
             "submissions_a_day": 1,
             "bots_per_author": 1,

@@ -108,3 +108,6 @@ class _Bar:
 
     def on_dropped(self, match: str, attempt: int) -> None:
         """Wait for the end of its other attempt."""
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Go on waiting."""

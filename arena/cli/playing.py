@@ -1,5 +1,6 @@
 """What the commands that play rated games have in common: how they begin, end, and speak."""
 
+import logging
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -40,6 +41,9 @@ class Quiet:
 
     def on_dropped(self, match: str, attempt: int) -> None:
         """Say nothing: it was played again, and that counts."""
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Say nothing."""
 
 
 @contextmanager
@@ -104,11 +108,15 @@ def prepare(arena: Arena, runtime: RuntimeName) -> None:
         say(f"removed {arena.swept} sandboxes that an earlier run had left")
     if arena.waiting_again:
         say(f"{arena.waiting_again} matches that an earlier run did not finish wait again")
-    arena.ladder.enter_house_bots(house_bots(runtime, say))
-    arena.check_host(say)
+    arena.enter_house_bots(house_bots(runtime, say), say)
+    if arena.slots is not None:
+        arena.check_host(say)
 
 
 def warn_of_processes(settings: Settings) -> None:
     """Say it loudly where nothing is isolated."""
     if settings.sandbox is RuntimeName.PROCESS:
-        say("WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.")
+        say(
+            "WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.",
+            logging.WARNING,
+        )

@@ -5,6 +5,6 @@ The only writer of results.
 
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.coordinator import ArenaTrouble, Coordinator
-from arena.coordinator.watcher import Watcher
+from arena.coordinator.watcher import Watcher, Watchers
 
-__all__ = ["ArenaTrouble", "Coordinator", "RecordRefused", "Watcher"]
+__all__ = ["ArenaTrouble", "Coordinator", "RecordRefused", "Watcher", "Watchers"]

@@ -40,9 +40,9 @@ class ArenaTrouble(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Expired:
-    """Matches whose leases have run out, and where they are now."""
+    """Matches whose leases have run out, by id and attempt, and where they are now."""
 
-    matches: Mapping[str, MatchState]
+    matches: Mapping[tuple[str, int], MatchState]
 
 
 class Coordinator:
@@ -212,14 +212,17 @@ class Coordinator:
         playing = Playing(claim, place.worker, future, deadline)
         self._given.add(playing)
         future.add_done_callback(lambda _: self._news.put(playing))
+        _log.info("match started", match=claim.spec.match, attempt=claim.spec.attempt, worker=place.worker)
         self._watcher.on_started(claim, place.worker)
         reach("submitted")
 
     def _keep_leases(self) -> None:
         """Give a sign of life, and look for others who give none. In a thread of its own."""
-        self._store.leases.renew(self._name, self._given.matches, self._workers.status())
+        kept = self._given.matches
+        self._store.leases.renew(self._name, kept, self._workers.status())
         if expired := self._store.leases.expire(self._now()):
             self._news.put(_Expired(expired))
+        self._watcher.on_leases_kept(len(kept), len(expired))
 
     def _hear(self) -> None:
         """Wait for news, for a little while."""
@@ -235,8 +238,8 @@ class Coordinator:
         self._ended.extend(playing for playing in late if playing not in self._ended)
 
     def _note_expired(self, expired: _Expired) -> None:
-        for match, state in expired.matches.items():
-            _log.warning("lease expired", match=match, state=state)
+        for (match, attempt), state in expired.matches.items():
+            _log.warning("lease expired", match=match, attempt=attempt, state=state)
             self._watcher.on_lost(match, "its lease ran out", quarantined=state is MatchState.QUARANTINED)
 
     def _store_ended(self) -> None:
@@ -267,6 +270,9 @@ class Coordinator:
         self._voids.reset()
         if self._store.writes.record(finished):
             reach("recorded")
+            _log.info(
+                "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
+            )
             self._watcher.on_finished(finished)
         else:
             _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)

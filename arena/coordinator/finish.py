@@ -31,6 +31,7 @@ def finish(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
         reports=record.seats,
         games=tuple(_finished(claim, index, game) for index, game in enumerate(checked)),
         ended=ended,
+        launch_seconds=record.launch_seconds,
     )
 
 

@@ -22,3 +22,52 @@ class Watcher(Protocol):
 
     def on_dropped(self, match: str, attempt: int) -> None:
         """Take note that a result came too late: nothing of it was stored."""
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Take note of a sign of life, in a thread of its own.
+
+        Args:
+            renewed: So many matches go on being this coordinator's.
+            expired: So many, of any coordinator, were taken from whoever gave no sign of life.
+        """
+
+
+class Watchers:
+    """Several that hear the same.
+
+    Args:
+        watchers: In the order in which they hear.
+    """
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self._watchers = watchers
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Tell all of them."""
+        for watcher in self._watchers:
+            watcher.on_started(claim, worker)
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Tell all of them."""
+        for watcher in self._watchers:
+            watcher.on_finished(match)
+
+    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Tell all of them."""
+        for watcher in self._watchers:
+            watcher.on_voided(match, reason, quarantined=quarantined)
+
+    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+        """Tell all of them."""
+        for watcher in self._watchers:
+            watcher.on_lost(match, reason, quarantined=quarantined)
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Tell all of them."""
+        for watcher in self._watchers:
+            watcher.on_dropped(match, attempt)
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Tell all of them."""
+        for watcher in self._watchers:
+            watcher.on_leases_kept(renewed, expired)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from structlog.contextvars import bound_contextvars
+
 from arena.failpoints import reach
 from arena.launcher.errors import LauncherStopped, MatchVoid
 from arena.launcher.referee import RefereeProcess
@@ -66,7 +68,10 @@ class Launcher:
         """
         match = decode(spec, MatchSpec)
         try:
-            with seat_sockets(self._run_dir, slots) as sockets:
+            with (
+                bound_contextvars(match=match.match, attempt=match.attempt),
+                seat_sockets(self._run_dir, slots) as sockets,
+            ):
                 reach("sockets-made")
                 return encode(self._play(match, sockets, slots, progress))
         except MatchVoid as error:
@@ -123,6 +128,7 @@ class Launcher:
                 attempt=match.attempt,
                 games=finished.games,
                 seats=seats.finish(finished.seats),
+                launch_seconds=seats.launch_seconds,
             )
         finally:
             try:

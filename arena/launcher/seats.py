@@ -1,8 +1,10 @@
 """The sandboxes of one match."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Final
 
 import structlog
@@ -51,6 +53,9 @@ class Seats:
         sockets: Their folders.
         slots: One a seat.
         deadline_seconds: After this long a sandbox ends by itself.
+
+    Attributes:
+        launch_seconds: What it took to start them, once they are.
     """
 
     def __init__(  # noqa: PLR0913 - a match's sandboxes are made of these
@@ -70,6 +75,7 @@ class Seats:
         )
         self._seats = tuple(_Seat() for _ in self._specs)
         self._limits: Limits = spec.limits
+        self.launch_seconds = 0.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,8 +93,14 @@ class Seats:
             HostFailed: The engine does not answer.
             MatchVoid: The runtime failed otherwise. Some may have been started: remove them.
         """
+        began = time.monotonic()
         with ThreadPoolExecutor(len(self._specs)) as pool:
-            launches = [pool.submit(self._launch, seat, started, ended) for seat in range(len(self._specs))]
+            # What is logged there is of this match, too: a thread of its own would not know.
+            launches = [
+                pool.submit(copy_context().run, self._launch, seat, started, ended)
+                for seat in range(len(self._specs))
+            ]
+        self.launch_seconds = time.monotonic() - began
         for launch in launches:
             try:
                 launch.result()
@@ -121,7 +133,7 @@ class Seats:
         if not sandboxes:
             return
         with ThreadPoolExecutor(len(sandboxes)) as pool:
-            removals = [pool.submit(sandbox.remove) for sandbox in sandboxes]
+            removals = [pool.submit(copy_context().run, sandbox.remove) for sandbox in sandboxes]
         for removal in removals:
             if (error := removal.exception()) is not None:
                 _log.error("sandbox not removed", error=str(error))
@@ -138,7 +150,9 @@ class Seats:
             ended(index, seat.refused)
             return
         started(index)
-        seat.watcher = threading.Thread(target=self._watch, args=(index, seat.sandbox, ended), daemon=True)
+        seat.watcher = threading.Thread(
+            target=copy_context().run, args=(self._watch, index, seat.sandbox, ended), daemon=True
+        )
         seat.watcher.start()
 
     def _watch(self, index: int, sandbox: Sandbox, ended: Callable[[int, str], None]) -> None:

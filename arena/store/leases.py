@@ -159,14 +159,14 @@ class Leases:
             live_games.clear(connection)
             return len(released)
 
-    def expire(self, at: datetime) -> dict[str, MatchState]:
+    def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
         """Let matches wait again whose leases have run out, or give them up after too many losses.
 
         Args:
             at: UTC.
 
         Returns:
-            Where they are now, by id.
+            Where they are now, by id and the attempt that is over.
         """
         with self._database.write() as connection:
             now = self._clock(connection)
@@ -181,7 +181,7 @@ class Leases:
                 reason = f"nothing was heard of coordinator {row.coordinator} for {LEASE_SECONDS:.0f} s"
                 state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
-                    found[row.id] = state
+                    found[row.id, row.attempt] = state
             connection.execute(delete(Worker).where(_over(Worker, now)))
             return found
 

@@ -164,6 +164,7 @@ class FinishedMatch:
         reports: One a seat.
         games: In the order of the seeds; fewer than those after a crash.
         ended: UTC.
+        launch_seconds: What its bots took to start. It is counted and not kept.
     """
 
     match: str
@@ -171,3 +172,4 @@ class FinishedMatch:
     reports: tuple[SeatReport, ...]
     games: tuple[FinishedGame, ...]
     ended: datetime
+    launch_seconds: float = 0.0

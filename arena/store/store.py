@@ -26,6 +26,7 @@ from arena.store import (
     ladder_settings,
     quarantine,
     queue,
+    queue_sizes,
     rebuild,
     results,
     sets,
@@ -44,6 +45,7 @@ from arena.store.leases import Leases
 from arena.store.live_games import LiveGames
 from arena.store.matches import FinishedMatch, NewSet
 from arena.store.migrate import check_tables, migrate
+from arena.store.models import MatchKind, MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
 from arena.store.pulse import Pulse
@@ -116,6 +118,11 @@ class Reads:
         """Return how many matches wait for this runtime; only those of the house, or rated ones, if asked."""
         with self._database.read() as connection:
             return queue.waiting(connection, runtime, house_only=house_only, rated_only=rated_only)
+
+    def queue_sizes(self) -> dict[tuple[MatchState, MatchKind], int]:
+        """Return how many matches wait, run and were put aside, of each kind."""
+        with self._database.read() as connection:
+            return queue_sizes.read(connection)
 
     def quarantined(self) -> int:
         """Return how many matches have been put aside for faults of the arena."""

@@ -68,6 +68,9 @@ class Notes:
         """Note it."""
         self.dropped.append((match, attempt))
 
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Think nothing of it."""
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:

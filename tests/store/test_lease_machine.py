@@ -145,7 +145,7 @@ class Coordinators(RuleBasedStateMachine):
             for id_, match in self.matches.items()
             if match.holder and (match.boot != self.clock.boot or match.until < self.clock.seconds)
         }
-        found = self.store.leases.expire(START)
+        found = {id_: state for (id_, _), state in self.store.leases.expire(START).items()}
         assert found == {id_: match.fail(void=False) for id_, match in over.items()}
 
     @precondition(anything)

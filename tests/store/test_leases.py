@@ -66,13 +66,13 @@ def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
     assert store.leases.expire(START) == {}
     store.leases.renew("one", [kept.spec.match], [])
     clock.seconds += 2
-    assert store.leases.expire(START) == {left.spec.match: MatchState.WAITING}
+    assert store.leases.expire(START) == {(left.spec.match, 1): MatchState.WAITING}
     again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
     assert again
     assert (again.spec.match, again.spec.attempt) == (left.spec.match, 2)
     store.leases.renew("one", [left.spec.match], [])  # too late: it is not theirs any more
     clock.seconds += LEASE_SECONDS - 1
-    assert store.leases.expire(START) == {kept.spec.match: MatchState.WAITING}
+    assert store.leases.expire(START) == {(kept.spec.match, 1): MatchState.WAITING}
 
 
 def test_who_is_late_may_store_as_long_as_nobody_else_has_claimed(store: Store, clock: Clock) -> None:
@@ -82,7 +82,7 @@ def test_who_is_late_may_store_as_long_as_nobody_else_has_claimed(store: Store, 
     assert second
     clock.seconds += LEASE_SECONDS + 1
     assert store.writes.record(finished(first, [(1, 2, 3)]))
-    assert list(store.leases.expire(START)) == [second.spec.match]
+    assert list(store.leases.expire(START)) == [(second.spec.match, 1)]
     assert not store.writes.record(finished(second, [(1, 2, 3)]))
     again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
     assert again

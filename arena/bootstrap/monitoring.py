@@ -1,0 +1,106 @@
+"""What supervisors and Prometheus are told of a coordinator's process."""
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Final
+
+from arena.admission import Gate
+from arena.bootstrap.errors import CannotStart
+from arena.coordinator import Coordinator
+from arena.coordinator.gauges import ArenaGauges
+from arena.coordinator.metrics import MatchMetrics
+from arena.monitoring.health import Check, goes_round
+from arena.monitoring.listener import CannotListen, Listener, checked, metrics_of
+from arena.monitoring.registry import new_registry
+from arena.sandbox import Runtime
+from arena.settings import Settings
+from arena.store import Store, StoreError
+from arena.workers.status import WorkerStatus
+
+_NOTHING_YET: Final = "no matches are played yet"
+
+
+class Monitoring:
+    """Watches one coordinator after the other.
+
+    Args:
+        settings: Where somebody may ask.
+        store: Of the arena.
+        install: Id of the installation.
+
+    Attributes:
+        metrics: Hear of matches.
+    """
+
+    def __init__(self, settings: Settings, store: Store, install: str) -> None:
+        self._address = settings.ops_address
+        self._store = store
+        self._install = install
+        self._registry = new_registry()
+        self._coordinator: Coordinator | None = None
+        self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
+        self._registry.register(
+            ArenaGauges(
+                queue=store.reads.queue_sizes,
+                workers=self._workers,
+                disk_free=lambda: shutil.disk_usage(settings.data_dir).free,
+            )
+        )
+
+    @contextmanager
+    def listening(self, runtime: Runtime, gate: Gate) -> Iterator[None]:
+        """Answer those who ask, if there is an address for them.
+
+        Raises:
+            CannotStart: Something else listens there.
+        """
+        alive: Mapping[str, Check] = {"main loop": goes_round(self._turned, time.monotonic)}
+        ready: Mapping[str, Check] = {
+            "engine": runtime.trouble,
+            "database": self._database,
+            "host": lambda: None if gate.decided else "it is not known yet what it can hold",
+            "coordinator": self._plays,
+        }
+        routes = {
+            "/healthz": checked(alive),
+            "/readyz": checked(ready),
+            "/metrics": metrics_of(self._registry),
+        }
+        try:
+            listener = nullcontext() if self._address is None else Listener(self._address, routes)
+        except CannotListen as error:
+            raise CannotStart(f"ARENA_OPS_ADDRESS: {error}") from error
+        with listener:
+            yield
+
+    @contextmanager
+    def of(self, coordinator: Coordinator) -> Iterator[None]:
+        """Watch this one as long as the context lasts."""
+        self._coordinator = coordinator
+        try:
+            yield
+        finally:
+            self._coordinator = None
+
+    def _turned(self) -> float | None:
+        coordinator = self._coordinator
+        return None if coordinator is None else coordinator.ticked
+
+    def _plays(self) -> str | None:
+        coordinator = self._coordinator
+        if coordinator is None:
+            return _NOTHING_YET
+        return "it ends and begins no more matches" if coordinator.draining or coordinator.stopped else None
+
+    def _database(self) -> str | None:
+        try:
+            self._store.check()
+        except StoreError as error:
+            return str(error)
+        return None
+
+    def _workers(self) -> tuple[WorkerStatus, ...]:
+        known = self._store.leases.workers()
+        return tuple(worker.status for worker in known if worker.coordinator == self._install)
