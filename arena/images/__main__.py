@@ -1,8 +1,8 @@
-"""``python -m arena.images``: make the image that docker-compose.yml runs, or a base image of bots.
+"""``python -m arena.images``: make the images that docker-compose.yml runs, or a base image of bots.
 
 ::
 
-    python -m arena.images               localhost/kaiten/server
+    python -m arena.images               localhost/kaiten/server and localhost/kaiten/postgresql
     python -m arena.images javascript    kaiten/bot-base-javascript
 """
 
@@ -13,7 +13,14 @@ from contextlib import closing
 import docker
 from docker.errors import DockerException
 
-from arena.images import SERVER_IMAGE, ImageTrouble, build_server_image, ensure_base_image
+from arena.images import (
+    DATABASE_IMAGE,
+    SERVER_IMAGE,
+    ImageTrouble,
+    build_database_image,
+    build_server_image,
+    ensure_base_image,
+)
 from arena.languages import LANGUAGES
 
 
@@ -27,12 +34,14 @@ def main() -> int:
         with closing(docker.from_env()) as client:
             if language is None:
                 build_server_image(client, _say)
+                build_database_image(client, _say)
             else:
                 ensure_base_image(client, language, _say)
     except (ImageTrouble, DockerException) as error:
         _say(str(error))
         return 1
-    _say(f"{language.base_image if language else SERVER_IMAGE} is up to date")
+    made = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"
+    _say(f"up to date: {made}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A root file system with an interpreter from Debian's packages, made with mmdebstrap and kept as an image.
+"""A root file system with what Debian's packages hold, made with mmdebstrap and kept as an image.
 
 The packages are unpacked, not configured: no package manager's state is needed at run time, no maintainer
 script runs, and it takes seconds. What their scripts would have made and a bot needs is added by a hook.
@@ -46,19 +46,21 @@ class Root:
     """A root file system.
 
     Attributes:
-        language: Whose interpreter it holds, such as ``python``.
+        name: Of what it holds, such as ``python``.
         packages: Of Debian, beside what every one has; what they depend on comes with them.
         official: An image of a registry that would have done instead; named in errors.
+        left_out: Patterns of files in these packages that nobody needs.
     """
 
-    language: str
+    name: str
     packages: tuple[str, ...]
     official: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def image(self) -> str:
         """Its name as an image."""
-        return f"kaiten/debian-{self.language}:{_RELEASE}"
+        return f"kaiten/debian-{self.name}:{_RELEASE}"
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -67,6 +69,7 @@ class Root:
             "--variant=extract",
             "--include=" + ",".join((*_COMMON, *self.packages)),
             *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
+            *(f"--dpkgopt=path-exclude={pattern}" for pattern in self.left_out),
             f"--extract-hook={_HOOK}",
             _RELEASE,
         )

@@ -15,7 +15,7 @@ _LIBRARY = "kaiten"
 
 _PARENTS = Parents(
     official=_OFFICIAL,
-    root=Root(language=JAVASCRIPT.name, packages=("nodejs",), official=_OFFICIAL),
+    root=Root(name=JAVASCRIPT.name, packages=("nodejs",), official=_OFFICIAL),
     official_arguments={},
     root_arguments={},
 )

@@ -17,7 +17,7 @@ _PACKAGES = ("rules", "wire", "sdk")  # of arena, with its own __init__.py
 PARENTS = Parents(
     official=_OFFICIAL,
     root=Root(
-        language=PYTHON.name,
+        name=PYTHON.name,
         packages=(
             "libpython3.11-stdlib",
             "libstdc++6",  # compiled wheels take it as given

@@ -1,0 +1,89 @@
+"""The image of the database: who may come in, what a kill does, and what stays."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import docker
+import pytest
+from docker.models.containers import Container
+
+from arena.images import build_database_image
+from tests.demo.running import await_that
+
+pytestmark = pytest.mark.docker
+
+ARENA, SITE, STRANGER = "0", "62000", "62005"
+
+
+@pytest.fixture(scope="module")
+def image(docker_client: docker.DockerClient) -> str:
+    """Give the image."""
+    return build_database_image(docker_client)
+
+
+@pytest.fixture
+def volume(docker_client: docker.DockerClient) -> Iterator[str]:
+    """Give the name of an empty volume."""
+    volume = docker_client.volumes.create(f"kaiten-test-{uuid.uuid4().hex[:8]}")
+    yield volume.name
+    volume.remove()
+
+
+@contextmanager
+def running(client: docker.DockerClient, image: str, volume: str) -> Iterator[Container]:
+    """Give a container with what docker-compose.yml gives it."""
+    container = client.containers.run(
+        image,
+        detach=True,
+        network_mode="none",
+        read_only=True,
+        tmpfs={"/tmp": "", "/run/postgresql": "uid=62001"},  # noqa: S108 - in the container
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges:true"],
+        volumes={volume: {"bind": "/var/lib/postgresql/data", "mode": "rw"}},
+    )
+    try:
+        yield container
+    finally:
+        container.remove(force=True, v=True)
+
+
+def ask(database: Container, user: str, role: str, statement: str) -> str:
+    """Run a statement as a user of the container, and return what comes back; empty where nothing does."""
+    code, output = database.exec_run(
+        ["psql", "--host", "/run/postgresql", "--username", role, "-Atc", statement, "kaiten"],
+        user=user,
+        workdir="/",
+    )
+    assert isinstance(output, bytes)
+    return output.decode().strip() if code == 0 else ""
+
+
+def test_the_arena_and_its_site_come_in_and_nobody_else(
+    docker_client: docker.DockerClient, image: str, volume: str
+) -> None:
+    """What they wrote is there after a stop, which takes no time, and after a kill."""
+    with running(docker_client, image, volume) as database:
+        await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
+        assert ask(database, ARENA, "kaiten", "CREATE TABLE kept AS SELECT 7 AS seven") == "SELECT 1"
+        assert ask(database, STRANGER, "kaiten", "SELECT 1") == ""
+        assert ask(database, SITE, "postgres", "SELECT 1") == ""
+        database.stop(timeout=60)
+        assert database.wait()["StatusCode"] == 0
+    with running(docker_client, image, volume) as database:
+        await_that(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
+        database.kill()
+        database.start()
+        await_that(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
+
+
+def test_a_beginning_that_was_killed_is_made_anew(
+    docker_client: docker.DockerClient, image: str, volume: str
+) -> None:
+    """A half-made cluster is never taken for one."""
+    with running(docker_client, image, volume) as database:
+        await_that(lambda: "creating subdirectories" in database.logs().decode(), "the beginning")
+        database.kill()
+        database.start()
+        await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
