@@ -1,14 +1,15 @@
 """What a bot's page reads: opponents, curves, games that are wanted, records, the place in the queue."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, text
 
 from arena.match import RuntimeName
 from arena.rules import Rules
-from arena.store import LOOKED_THROUGH, GamePage, Store, WantedGames, bot_results, histories, open_store
+from arena.store import LOOKED_THROUGH, GamePage, Store, WantedGames, bot_results, histories
 from arena.store.database import Database
 from arena.store.store import Reads
 from tests.builders import play_set
@@ -71,9 +72,8 @@ def test_a_curve_goes_from_the_start_to_now(store: Store) -> None:
     assert store.histories.curve("nobody-there") == ()
 
 
-def test_a_long_curve_ends_now_as_well(sqlite_url: str) -> None:
+def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     """Also where the last game has no point of its own."""
-    store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     store.writes.add_set(new_set("long", versions, deals=131, matches=1))
     claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
@@ -81,7 +81,6 @@ def test_a_long_curve_ends_now_as_well(sqlite_url: str) -> None:
     store.writes.record(finished(claim, outcomes(random.Random(1), 2, 131)))  # noqa: S311 - a test's dice
     (curve,) = store.histories.curve("a")
     assert [point.games for point in curve.points] == [*range(0, 131, 2), 131]
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -128,17 +127,21 @@ def test_games_are_found_by_what_is_wanted(
         assert found == right
 
 
-def test_looking_for_what_is_rare_ends_and_goes_on(sqlite_url: str) -> None:
-    """After so many games, with the place where to go on; what was asked costs no more than that."""
-    store = open_store(sqlite_url)
+@pytest.fixture
+def five_thousand(store: Store, url: str) -> Iterator[Database]:
+    """Give a way to the store, in which ``mine`` has played so many games, one of them remarkable."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
     assert store.writes.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
-    database = Database(sqlite_url)
-    assert grow(database) == 5000
-    engine = create_engine(sqlite_url)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE game_seat SET points = 99, faults = 1 WHERE game_number = 7"))
-    engine.dispose()
+    with closing(Database(url)) as database:
+        assert grow(database) == 5000
+        with database.write() as connection:
+            connection.execute(text("UPDATE game_seat SET points = 99, faults = 1 WHERE game_number = 7"))
+        yield database
+
+
+@pytest.mark.usefixtures("five_thousand")
+def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
+    """After so many games, with the place where to go on."""
     wanted = WantedGames(low=99)
     first = store.histories.games("mine", wanted)
     assert (first.games, first.older, first.looked_through) == ((), 5001 - LOOKED_THROUGH, LOOKED_THROUGH)
@@ -149,15 +152,18 @@ def test_looking_for_what_is_rare_ends_and_goes_on(sqlite_url: str) -> None:
     (faulty,) = store.histories.games("mine", WantedGames(faulty=True)).games
     assert faulty.number == 7
 
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousand: Database) -> None:
+    """However many games there are; SQLite can tell."""
+
     def looking(wanted: WantedGames) -> Callable[[Connection], object]:
         return lambda connection: bot_results.find(connection, "mine", wanted, None, 20)
 
-    assert effort(database, looking(WantedGames(faulty=True))) < 30
-    assert effort(database, looking(WantedGames())) < 60
-    assert effort(database, lambda connection: histories.curve(connection, "mine", 0, 20)) < 60
-    assert effort(database, lambda connection: histories.opponents(connection, "mine", 0, 20)) < 30
-    database.close()
-    store.close()
+    assert effort(five_thousand, looking(WantedGames(faulty=True))) < 30
+    assert effort(five_thousand, looking(WantedGames())) < 60
+    assert effort(five_thousand, lambda connection: histories.curve(connection, "mine", 0, 20)) < 60
+    assert effort(five_thousand, lambda connection: histories.opponents(connection, "mine", 0, 20)) < 30
 
 
 def test_records_are_of_the_last_games(store: Store) -> None:

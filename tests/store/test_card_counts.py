@@ -169,13 +169,11 @@ def test_many_may_be_recorded_at_once(store: Store) -> None:
     assert store.reads.cards().tally == merged(tallies)
 
 
-def test_counting_goes_through_more_games_than_are_read_at_once(sqlite_url: str) -> None:
+def test_counting_goes_through_more_games_than_are_read_at_once(store: Store) -> None:
     """In the order of the log, each once."""
-    store = open_store(sqlite_url)
     versions = [add_bot(store, name, author=name) for name in "ab"]
     for number in range(110):
         play_set(store, [versions], Rules(players=2), name=f"s{number}")
     assert store.reads.totals().games > card_counts.BATCH
     rebuilt = store.writes.rebuild_cards()
     assert (rebuilt.games, rebuilt.differing) == (220, 0)
-    store.close()
