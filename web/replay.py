@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena.replay import parse
 from arena.replay.document import PublicReplay, ReplayTurn
-from web.text import clean_name
+from web.text import bot_address, clean_name
 
 _NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
 _CARD_NAMES: Final = {
@@ -75,13 +75,21 @@ class RoundTable:
     so_far: tuple[int, ...]
 
 
+class Participant(NamedTuple):
+    """Who took part: a name, the version, and the address of the bot's page, as far as there are these."""
+
+    name: str
+    version: int | None
+    address: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class ReplayTable:
-    """A whole game. Participants are names and versions, the dummy last; numbers have one entry each."""
+    """A whole game. The dummy is the last participant; numbers have one entry each."""
 
     seed: str
     shuffle: str
-    participants: tuple[tuple[str, int | None], ...]
+    participants: tuple[Participant, ...]
     rounds: tuple[RoundTable, ...]
     puddings: tuple[int, ...]
     pudding_scores: tuple[int, ...]
@@ -97,28 +105,32 @@ class ReplayTable:
         return tuple(sorted(range(len(self.places)), key=self.places.__getitem__))
 
 
-def replay_table(text: str) -> ReplayTable:
+def replay_table(text: str, *, candidate: int | None = None) -> ReplayTable:
     """Lay out a replay.
 
     Args:
         text: The replay as JSON.
+        candidate: The seat of what was no version yet, so that no page has it.
 
     Raises:
         InvalidReplay: It is no ``sushigo-replay/1``; the text says where.
     """
     replay = parse(text)
-    seats = [(clean_name(seat.bot), seat.version) for seat in replay.seats]
+    seats = [
+        Participant(clean_name(each.bot), each.version, None if seat == candidate else bot_address(each.bot))
+        for seat, each in enumerate(replay.seats)
+    ]
     rounds = tuple(_rounds(replay))
     return ReplayTable(
         seed=replay.seed,
         shuffle=replay.shuffle,
-        participants=(*seats, ("dummy", None)) if replay.rules.dummy else tuple(seats),
+        participants=(*seats, Participant("dummy", None, None)) if replay.rules.dummy else tuple(seats),
         rounds=rounds,
         puddings=tuple(replay.puddings.counts),
         pudding_scores=tuple(replay.puddings.scores),
         totals=tuple(replay.totals),
         places=replay.places,
-        faults=tuple(_faults(rounds, [f"{bot}@{version}" for bot, version in seats])),
+        faults=tuple(_faults(rounds, [f"{seat.name}@{seat.version}" for seat in seats])),
     )
 
 

@@ -1,5 +1,6 @@
 """The page of a game: what everybody sees of it, and what only those see whose bots played it."""
 
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -98,6 +99,18 @@ def test_notes_stand_below_their_turn(world: World) -> None:
     assert all(row[0].startswith("private mine@2:") for row in rows)
     troubles = [row for row in rows if "seat 1 sent <nothing>" in row[0]]
     assert len(troubles) == sum(bool(step[1] and step[1].fault) for step in log.record.steps) > 0
+
+
+def test_names_at_the_heads_of_the_replay_lead_to_the_bots(world: World) -> None:
+    """Of each round's table, and of the end's; the dummy has no page."""
+    fill(world.store)
+    client = browser(world)
+    for game, names in (("dummy-0-0", ["random", "greedy"]), ("three-0-0", ["random", "greedy"])):
+        heads = re.findall(
+            r'<th scope="col">\s*<a class="botlink" href="/bots/([\w-]+)"', client.get(f"/games/{game}").text
+        )
+        assert heads == names * 4, game
+        assert {client.get(f"/bots/{name}").status_code for name in heads} == {200}
 
 
 def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:

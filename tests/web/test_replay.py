@@ -92,7 +92,7 @@ def test_every_fault_is_listed_with_the_turn_it_links_to() -> None:
 def test_the_dummy_is_a_participant_that_nobody_times() -> None:
     """Its column comes last and has neither time nor fault."""
     table, _ = _table(Rules(players=2, dummy=True), 2)
-    assert table.participants == (("bot0", 1), ("bot1", 1), ("dummy", None))
+    assert table.participants == (("bot0", 1, "/bots/bot0"), ("bot1", 1, "/bots/bot1"), ("dummy", None, None))
     cells = [line.cells[2] for played in table.rounds for line in played.turns]
     assert len(cells) == 27
     assert not any(cell.chopsticks or cell.standin or cell.fault or cell.millis for cell in cells)

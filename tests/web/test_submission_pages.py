@@ -233,11 +233,12 @@ def test_a_game_has_a_page_with_the_own_log(world: World, ann: KnownAccount, vis
     text = read(visitor, PATHS[3])
     result = Page(text).tables[0]
     assert sorted(row[0] for row in result[1:]) == ["1", "2", "3"]
-    assert "mine yours" in [row[1] for row in result]
+    assert "mine@1 yours" in [row[1] for row in result]
     assert text.count("wasabi first") == 1
     assert "ready\\x1b[2J" in text
     assert "Rating" not in text
-    assert {"#r1t1", "/api/v1/submissions/a1/games/a1-q0-0-0/replay"} <= set(Page(text).links)
+    assert {"#r1t1", "/api/v1/submissions/a1/games/a1-q0-0-0/replay", "/bots/greedy"} <= set(Page(text).links)
+    assert "/bots/mine" not in Page(text).links
     send(world.store, ann, "a2")
     assert visitor.get("/submissions/a2/games/a1-q0-0-0").status_code == 404
     assert visitor.get("/submissions/a1/games/nothing").status_code == 404

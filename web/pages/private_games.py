@@ -67,7 +67,7 @@ def private_game_pages(find: Find, reads: Reads, callers: Callers, *, base: str)
             request,
             "private_game.html",
             game=found,
-            replay=replay_table(found.shown.replay),
+            replay=replay_table(found.shown.replay, candidate=found.candidate),
             log=read_private_log(reads, game, viewer_of(request)),
         )
 
