@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from docker.models.containers import Container
 
-from arena.images import build_server_image
+from arena.images import build_database_image, build_server_image
 from arena.sandbox import INSTALL_LABEL
 from tests.demo.running import await_that
 
@@ -124,17 +124,18 @@ def test_the_file_is_valid(project: Project) -> None:
 def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> None:
     """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots."""
     build_server_image(project.client)
+    build_database_image(project.client)
     project.run("up", "-d")
     arena, web = project.service("arena"), project.service("web")
     assert mounts(arena) == {
         "/data": True,
         "/data/uploads": True,
-        "/database": True,
+        "/run/postgresql": True,
         SOCKET: True,
         "/run/kaiten": True,
         "/sys/fs/cgroup": True,
     }
-    assert mounts(web) == {"/data/uploads": True, "/database": True}
+    assert mounts(web) == {"/data/uploads": True, "/run/postgresql": True}
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
     read = reader(web)
