@@ -187,7 +187,7 @@ _GROWING = r"(?:match|match_seat|match_set|game|game_seat|rating_event|rating_ch
 _WALK = (
     rf"SCAN {_GROWING}(?! USING (?:COVERING )?INDEX ix_match_open)"  # SQLite
     rf"|Seq Scan on {_GROWING}"  # PostgreSQL, as is what goes through a whole index
-    rf"|Scan (?:Backward )?using (?!ix_match_open)\S+ on {_GROWING}.*\n(?!\s*Index Cond)"
+    rf"|Scan (?:Backward )?using (?!ix_match_open)\S+ on {_GROWING}.*(?:\n(?!\s*Index Cond)|\Z)"
 )
 
 
