@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     disk_floor_gib: float | None = Field(
         default=None,
         ge=0,
-        description="GiB that uploads leave free; without it the smaller of 5 and a tenth of the disk.",
+        description="GiB of the disk that stay free; without it the smaller of 5 and a tenth of it.",
     )
     submissions_a_day: int = Field(default=20, ge=0, description="Files that an author may send in 24 hours.")
     bots_per_author: int = Field(default=5, ge=0, description="Bots that an author may have.")
@@ -141,7 +141,7 @@ class Settings(BaseSettings):
 
     @property
     def least_free(self) -> int | None:
-        """Bytes that uploads leave free on the disk; None for the usual."""
+        """Bytes of the disk that stay free; None for the usual."""
         return None if self.disk_floor_gib is None else int(self.disk_floor_gib * 1024**3)
 
     @property

@@ -25,6 +25,7 @@ from arena.bootstrap.intake import image_source, keeper_of, pipeline_of
 from arena.bootstrap.monitoring import Monitoring
 from arena.controls import HostReport
 from arena.coordinator import Coordinator, Watcher, Watchers
+from arena.disk import Disk
 from arena.imagekeeper import ImageKeeper, pruner
 from arena.launcher import Launcher, SlotPool, sweeper
 from arena.sandbox import Runtime
@@ -35,6 +36,7 @@ from arena.settings import Settings
 from arena.store import Store, open_store
 from arena.submitting.pipeline import Pipeline, steps_of
 from arena.workers.local import local_workers
+from arena.workers.room import WithRoom
 
 _NAME: Final = 64
 
@@ -84,7 +86,7 @@ class Arena:
             made = Coordinator(
                 name=self._install,
                 store=self.store,
-                workers=workers,
+                workers=WithRoom(workers, Disk(self._settings.data_dir, self._settings.least_free)),
                 runtime=self.ladder.runtime,
                 now=utc_now,
                 watcher=Watchers(self._monitoring.metrics, watcher),

@@ -3,7 +3,8 @@
 UploadRefused
 ├── TooLarge   more than is taken
 ├── Damaged    not what its sender said, or cut off
-└── NoRoom     the arena can't take it now: a full disk, too many at once
+└── NoRoom     the arena can't take it now: too many at once
+    └── DiskFull  or a full disk
 """
 
 
@@ -21,3 +22,7 @@ class Damaged(UploadRefused):
 
 class NoRoom(UploadRefused):
     """The arena can't take a file now. Nothing is wrong with it."""
+
+
+class DiskFull(NoRoom):
+    """There is too little room on the arena's disk."""

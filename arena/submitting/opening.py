@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from arena.disk import Disk
 from arena.settings import Settings
 from arena.store import Quota, Store
 from arena.submitting.receiver import Receiver
@@ -40,7 +41,8 @@ def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Rec
 
 def uploads_of(settings: Settings) -> Uploads:
     """Return where received files are kept."""
-    return Uploads(uploads_folder(settings), settings.least_free)
+    folder = uploads_folder(settings)
+    return Uploads(folder, Disk(folder, settings.least_free))
 
 
 def uploads_folder(settings: Settings) -> Path:

@@ -19,10 +19,10 @@ from arena.intake.limits import DEFAULT_LIMITS
 from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.names import check_name
 from arena.store import Allowance, KnownSubmission, NewSubmission, Quota, Store
-from arena.submitting.errors import Damaged, NoRoom, TooLarge, UploadRefused
+from arena.submitting.errors import Damaged, TooLarge, UploadRefused
 from arena.submitting.places import Places
 from arena.submitting.stages import UploadKind
-from arena.submitting.uploads import Uploads
+from arena.submitting.uploads import Uploads, unwritten
 
 MOST_AT_ONCE: Final = 4
 """Files that one process receives at a time."""
@@ -98,6 +98,10 @@ class Receiver:
         if not self._own:
             hosts = self._store.reads.hosts()
             admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+
+    def has_room(self) -> bool:
+        """Tell whether there is room on the disk for files at all."""
+        return self._uploads.disk.has_room()
 
     def allowance(self, author: str, account: int | None) -> Allowance:
         """Return what an author has sent, and may send now."""
@@ -178,7 +182,7 @@ class Incoming:
         try:
             self._file.write(piece)
         except OSError as error:
-            raise _unwritten(error) from error
+            raise unwritten(error) from error
 
     def finish(self) -> KnownSubmission:
         """Keep the file, which is whole, and write it down.
@@ -193,7 +197,7 @@ class Incoming:
         try:
             self._uploads.keep(self._file, new.id, new.kind)
         except OSError as error:
-            raise _unwritten(error) from error
+            raise unwritten(error) from error
         try:
             return self._store.desk.add(new, self._quota)
         except BaseException:
@@ -226,7 +230,3 @@ def _note(note: str) -> str:
 def _too_large(upload: Upload) -> TooLarge:
     what = "an image's archive" if upload.kind is UploadKind.IMAGE else "a source file"
     return TooLarge(f"{what} may have {upload.limit} bytes, and this has more")
-
-
-def _unwritten(error: OSError) -> NoRoom:
-    return NoRoom(f"the arena could not write the file ({error.strerror}): try again later")

@@ -4,25 +4,24 @@ A file is written under another name and gets its own when it is whole, before i
 So whoever is killed leaves a file that no submission has, which :meth:`Uploads.prune` removes.
 """
 
+import errno
 import os
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from arena.disk import Disk
 from arena.files import sync
-from arena.submitting.errors import NoRoom
+from arena.submitting.errors import DiskFull, NoRoom
 from arena.submitting.stages import UploadKind
 
 GRACE: Final = timedelta(minutes=10)
 """A file that nobody has written to for so long, and that no submission has, is nobody's."""
 
 _PART: Final = ".part"
-_GIB: Final = 1024**3
-_LEAST_FREE: Final = 5 * _GIB
-_LEAST_SHARE: Final = 10
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Uploads:
@@ -30,12 +29,15 @@ class Uploads:
 
     Args:
         folder: Made where it is missing, for this process's user alone.
-        least_free: Bytes that stay free on its disk; without it the smaller of 5 GiB and a tenth of the disk.
+        disk: The one it is on.
+
+    Attributes:
+        disk: As given.
     """
 
-    def __init__(self, folder: Path, least_free: int | None = None) -> None:
+    def __init__(self, folder: Path, disk: Disk) -> None:
         self._folder = folder
-        self._least_free = least_free
+        self.disk = disk
 
     def path(self, id_: str, kind: UploadKind) -> Path:
         """Return where a submission's file is, or would be."""
@@ -53,7 +55,7 @@ class Uploads:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = part.open("xb")
         except OSError as error:
-            raise NoRoom(f"the arena can't write files now ({error.strerror}): try again later") from error
+            raise unwritten(error) from error
         try:
             with file:
                 yield file
@@ -76,15 +78,12 @@ class Uploads:
         """Make sure that so many bytes more fit on the disk.
 
         Raises:
-            NoRoom: They don't.
+            DiskFull: They don't.
         """
-        folder = next(each for each in (self._folder, *self._folder.parents) if each.is_dir())
-        usage = shutil.disk_usage(folder)
-        least = self._least_free
-        if least is None:
-            least = min(_LEAST_FREE, usage.total // _LEAST_SHARE)
-        if usage.free - size < least:
-            raise NoRoom("the arena's disk is too full for this file: try again later, or tell its operator")
+        if not self.disk.has_room(size):
+            raise DiskFull(
+                "the arena's disk is too full for this file: try again later, or tell its operator"
+            )
 
     def prune(self, received: Collection[str], now: datetime) -> int:
         """Remove old files that no received submission has; return how many.
@@ -104,3 +103,10 @@ class Uploads:
 
     def _part(self, id_: str) -> Path:
         return self._folder / f"{id_}{_PART}"
+
+
+def unwritten(error: OSError) -> NoRoom:
+    """Return what to tell the sender of a file that can't be written."""
+    if error.errno in _FULL:
+        return DiskFull("the arena's disk is full: try again later, or tell its operator")
+    return NoRoom(f"the arena could not write the file ({error.strerror}): try again later")

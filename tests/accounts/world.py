@@ -26,6 +26,7 @@ class World:
         mode: Who may register.
         now: The time; add to it.
         uploads: Where files for its bots go.
+        least_free: Bytes that these leave free on their disk.
         pseudonyms: Those to be given, in order; ``former-1``, ``former-2``, … without.
         accounts: Of the store.
     """
@@ -34,6 +35,7 @@ class World:
     mode: RegistrationMode = RegistrationMode.OPEN
     now: datetime = START
     uploads: Path = Path("/nowhere")
+    least_free: int = 0
     pseudonyms: list[str] = field(default_factory=list)
     accounts: Accounts = field(init=False)
 

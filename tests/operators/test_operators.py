@@ -7,6 +7,7 @@ import pytest
 
 from arena.accounts import Scope
 from arena.accounts.errors import NoSuchAccount
+from arena.disk import Disk
 from arena.match import Clock, Limits
 from arena.operators import (
     BotOperators,
@@ -161,7 +162,7 @@ def status_of(world: World, name: str) -> UserStatus:
     """Return what there is of an account, where the arena's own numbers are 3, 2 and 5."""
     receiver = Receiver(
         world.store,
-        Uploads(world.uploads, 0),
+        Uploads(world.uploads, Disk(world.uploads, 0)),
         Quota(submissions_a_day=3, bots=2, on_their_way=9),
         now=lambda: world.now,
         new_id=lambda: "id",

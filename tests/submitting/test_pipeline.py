@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.admission import Gate
+from arena.disk import Disk
 from arena.imagekeeper import ImageKeeper
 from arena.intake import Platform
 from arena.intake.intake import Bases, Intake
@@ -53,7 +54,7 @@ class Place:
         self.engine = Engine()
         self.gate = Gate()
         self.quota = 1 << 40
-        self.uploads = Uploads(folder / "uploads", 0)
+        self.uploads = Uploads(folder / "uploads", Disk(folder / "uploads", 0))
         self._images = store_in(folder)
         self._folder = folder
         dice = random.Random(3)  # noqa: S311 - a test's dice are no secret

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from arena.admission import StrangersRefused
+from arena.disk import Disk
 from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.names import WrongName
 from arena.store import BotTaken, KnownSubmission, NewAccount, Quota, QuotaReached, Role, Store, open_store
-from arena.submitting.errors import Damaged, NoRoom, TooLarge, UploadRefused
+from arena.submitting.errors import Damaged, DiskFull, NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import MOST_AT_ONCE, Receiver, Upload
 from arena.submitting.stages import Stage, UploadKind
 from arena.submitting.uploads import GRACE, Uploads
@@ -43,7 +44,7 @@ def receiver(
     """Return what receives files."""
     ids = iter(range(1000))
     quota = Quota(submissions_a_day=most, bots=2, on_their_way=100)
-    uploads = Uploads(folder, least_free)
+    uploads = Uploads(folder, Disk(folder, least_free))
     return Receiver(store, uploads, quota, now=lambda: START, new_id=lambda: f"u{next(ids)}", own=own)
 
 
@@ -140,7 +141,7 @@ def test_a_quota_that_was_reached_meanwhile_counts(store: Store, folder: Path) -
 
 def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: Path) -> None:
     """The sender is told to try again; when there is room it is taken."""
-    with pytest.raises(NoRoom, match="disk is too full"):
+    with pytest.raises(DiskFull, match="disk is too full"):
         send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
     one = receiver(store, folder)
     with ExitStack() as crowd:
@@ -197,5 +198,5 @@ def test_what_a_killed_process_left_is_pruned(folder: Path) -> None:
         file.write_bytes(FILE)
         then = (START - age).timestamp()
         os.utime(file, (then, then))
-    assert Uploads(folder).prune({"u1.tar"}, START) == 2
+    assert Uploads(folder, Disk(folder)).prune({"u1.tar"}, START) == 2
     assert sorted(file.name for file in folder.iterdir()) == ["u1.tar", "u4.part"]

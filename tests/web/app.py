@@ -4,6 +4,7 @@ import secrets
 
 from fastapi import FastAPI
 
+from arena.disk import Disk
 from arena.match import RuntimeName
 from arena.owners import Owners
 from arena.store import Quota, Store
@@ -23,7 +24,7 @@ def site_over(world: World) -> FastAPI:
     """Return the site over a world, with room for a few files."""
     receiver = Receiver(
         world.store,
-        Uploads(world.uploads, 0),
+        Uploads(world.uploads, Disk(world.uploads, world.least_free)),
         Quota(submissions_a_day=3, bots=2, on_their_way=9),
         now=lambda: world.now,
         new_id=lambda: secrets.token_hex(8),

@@ -71,6 +71,7 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
         "games": 0,
         "last_game": None,
         "paused": False,
+        "disk_full": False,
         "matches_running": 0,
         "matches_waiting": 0,
         "matches_quarantined": 0,

@@ -181,3 +181,21 @@ def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> N
     end.join()
     assert [said["stage"] for said in stages] == ["received", "inspected", "rejected"]
     assert stages[-1]["cause"]["exit_code"] == 3
+
+
+def test_a_full_disk_refuses_files_and_nothing_else(world: World, ann: KnownAccount) -> None:
+    """507, and no word of coming back soon. Pages and data are there; the status says why nothing begins."""
+    world.least_free = 1 << 60
+    full = sender(world, ann)
+    answer = full.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
+    assert (answer.status_code, "retry-after" in answer.headers) == (507, False)
+    assert answer.json()["detail"] == (
+        "the arena's disk is too full for this file: try again later, or tell its operator."
+    )
+    assert full.get("/api/v1/submissions").json()["submissions"] == []
+    assert full.get("/leaderboard").status_code == 200
+    assert full.get("/api/v1/status").json()["disk_full"] is True
+    assert "The disk is full." in full.get("/status").text
+    world.least_free = 0
+    assert sender(world, ann).get("/api/v1/status").json()["disk_full"] is False
+    assert put(sender(world, ann))[0] == 201

@@ -13,7 +13,7 @@ from arena.store import (
     QuotaReached,
     VersionGone,
 )
-from arena.submitting.errors import NoRoom, TooLarge, UploadRefused
+from arena.submitting.errors import DiskFull, NoRoom, TooLarge, UploadRefused
 from web.problems import Problem
 
 _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
@@ -27,14 +27,17 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NoSuchVersion: (422, ""),
     WrongName: (422, ""),
     QuotaReached: (429, "Wait, or ask whoever runs the arena for more."),
-    NoRoom: (503, ""),
+    DiskFull: (507, "Wait, or tell whoever runs the arena."),
+    NoRoom: (503, ""),  # after the one of its kinds that has a status of its own
     StrangersRefused: (503, "Whoever runs it sees why with `arena doctor`."),
     UploadRefused: (422, ""),  # after those of its kinds that have a status of their own
 }
 """Status and hint by error; the hint of the status where there is none."""
 
 _COME_AGAIN_SECONDS: Final = "5"
-"""Where waiting helps: other uploads end, or somebody makes room."""
+"""Where waiting helps: other uploads end."""
+
+_BUSY: Final = 503
 
 REFUSED: Final = tuple(_PROBLEMS)
 """What :func:`refusal` knows."""
@@ -46,5 +49,5 @@ def refusal(error: Exception) -> Problem:
     if isinstance(error, StrangersRefused):
         # The whole text is for the operator, and names what the host lacks.
         return Problem(status, "This arena takes no bots of strangers just now.", hint=hint)
-    headers = {"Retry-After": _COME_AGAIN_SECONDS} if isinstance(error, NoRoom) else None
+    headers = {"Retry-After": _COME_AGAIN_SECONDS} if status == _BUSY else None
     return Problem(status, f"{error}.", hint=hint, headers=headers)

@@ -13,7 +13,9 @@ from web.caller import Caller, Callers
 from web.status import Status, read_status
 
 
-def status_api(reads: Reads, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def status_api(
+    reads: Reads, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
+) -> APIRouter:
     """Return the route of the status."""
     router = DataRouter("arena")
     Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
@@ -25,6 +27,7 @@ def status_api(reads: Reads, callers: Callers, now: Callable[[], datetime]) -> A
         Who plays in matches that are not rated, and what was put aside and why, is for operators: that takes
         the scope operate.
         """
-        return read_status(reads, now(), operator=caller is not None and Scope.OPERATE in caller.scopes)
+        operator = caller is not None and Scope.OPERATE in caller.scopes
+        return read_status(reads, now(), operator=operator, disk_full=not has_room())
 
     return router

@@ -63,9 +63,10 @@ _NOT_TAKEN: Final = problems(
         413: "The file is too large.",
         429: "A quota is used up.",
         503: (
-            "There is no room, a file of this account is being received already, the arena takes no bots of "
+            "Others' files or one of this account are being received, the arena takes no bots of "
             "strangers, or its database does not answer."
         ),
+        507: "The arena's disk is full.",
     }
 )
 

@@ -16,13 +16,15 @@ from web.status import bars_of, read_status
 _METHODS: Final = ["GET", "HEAD"]
 
 
-def status_pages(reads: Reads, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def status_pages(
+    reads: Reads, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
+) -> APIRouter:
     """Return the route of the status."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 
     @router.api_route("/status", methods=_METHODS)
     def status(request: Request) -> Response:
-        facts = read_status(reads, now(), operator=viewer_of(request).operator)
+        facts = read_status(reads, now(), operator=viewer_of(request).operator, disk_full=not has_room())
         return page(request, "status.html", facts=facts, bars=bars_of(facts.hours))
 
     return router

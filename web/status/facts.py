@@ -143,6 +143,7 @@ class Status:
         last_game: When the newest of them ended, in UTC; None without one.
         hours: The last 24; at the end the one that has begun.
         paused: Whether the ladder draws no new matches just now.
+        disk_full: Whether no match begins and no file is received, since there is too little room for them.
         matches_running: How many.
         matches_waiting: How many.
         matches_quarantined: Put aside for faults of the arena.
@@ -157,6 +158,7 @@ class Status:
     last_game: datetime | None
     hours: tuple[Hour, ...]
     paused: bool
+    disk_full: bool
     matches_running: int
     matches_waiting: int
     matches_quarantined: int

@@ -15,13 +15,14 @@ MOST_QUARANTINED: Final = 50
 _STOPS: Final = {control.name: control.stops for control in CONTROLS}
 
 
-def read_status(reads: Reads, now: datetime, *, operator: bool) -> Status:
+def read_status(reads: Reads, now: datetime, *, operator: bool, disk_full: bool) -> Status:
     """Read how the arena is.
 
     Args:
         reads: Of its store.
         now: UTC.
         operator: Whether it is for an operator, who sees whose matches these are, and what went wrong.
+        disk_full: Whether there is too little room on its disk.
     """
     totals, load = reads.totals(), reads.workload(now)
     return Status(
@@ -30,6 +31,7 @@ def read_status(reads: Reads, now: datetime, *, operator: bool) -> Status:
         last_game=load.last_game,
         hours=tuple(Hour(begins=hour.begins, games=hour.games) for hour in load.hours),
         paused=load.paused,
+        disk_full=disk_full,
         matches_running=len(load.running),
         matches_waiting=sum(load.waiting.values()),
         matches_quarantined=load.quarantined,
