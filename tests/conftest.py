@@ -92,12 +92,18 @@ def compose_command() -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def postgresql_cluster() -> Iterator[Cluster]:
-    """Give a private PostgreSQL cluster that listens on a socket of its own only."""
+def postgresql_programs() -> Path:
+    """Give the folder of PostgreSQL's programs."""
     programs = find_programs()
     if programs is None:
         _missing("PostgreSQL's programs are not installed", "apt-get install postgresql")
-    cluster = Cluster(programs)
+    return programs
+
+
+@pytest.fixture(scope="session")
+def postgresql_cluster(postgresql_programs: Path) -> Iterator[Cluster]:
+    """Give a private PostgreSQL cluster that listens on a socket of its own only."""
+    cluster = Cluster(postgresql_programs)
     try:
         cluster.start()
         yield cluster

@@ -34,8 +34,17 @@ class Cluster:
         self._call(
             "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
         )
+        self.resume()
+
+    def resume(self) -> None:
+        """Start the server over what is there, and wait until it answers."""
         options = f"{_SETTINGS} -c unix_socket_directories={self._folder}"
-        self._call("pg_ctl", "start", "-w", "-D", data, "-l", str(self._folder / "log"), "-o", options)
+        log, data = str(self._folder / "log"), str(self._folder / "data")
+        self._call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", options)
+
+    def crash(self) -> None:
+        """Stop the server as a crash does: connections are cut, nothing is tidied up."""
+        self._call("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._folder / "data"))
 
     def address(self, database: str, scheme: str = "postgresql") -> str:
         """Give the URL of one of its databases."""
@@ -44,7 +53,7 @@ class Cluster:
     def remove(self) -> None:
         """Stop it, if it runs, and delete all it holds."""
         if (self._folder / "data" / "postmaster.pid").exists():
-            self._call("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._folder / "data"))
+            self.crash()
         shutil.rmtree(self._folder)
 
     def _call(self, program: str, *arguments: str) -> None:

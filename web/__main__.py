@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+import structlog
 import uvicorn
 
 from arena.accounts import open_accounts
@@ -27,6 +28,8 @@ from web.app import Parts, create_app
 from web.metrics import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
+
+_log = structlog.get_logger()
 
 
 class CannotServe(Exception):
@@ -48,12 +51,14 @@ def main() -> int:
         _say(f"error: {error}", logging.ERROR)
         return 1
     log_what_nobody_caught()
-    with listener, closing(store), monitoring:
+    with listener, closing(store), monitoring as told:
         server = _server(settings, store, metrics)
         _end_on_signals(server)
         gc.freeze()  # what has been made so far stays: the collector of garbage need not look at it again
         host, port = listener.getsockname()[:2]
         _say(f"The site is at http://{Address(host, port)}/")
+        if told is not None:
+            _log.info("metrics are told", address=str(told.address))
         server.run(sockets=[listener])
     return 0
 

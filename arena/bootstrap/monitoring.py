@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Final
 
+import structlog
+
 from arena.admission import Gate
 from arena.bootstrap.errors import CannotStart
 from arena.coordinator import Coordinator
@@ -18,6 +20,8 @@ from arena.sandbox import Runtime
 from arena.settings import Settings
 from arena.store import Store, StoreError
 from arena.workers.status import WorkerStatus
+
+_log = structlog.get_logger()
 
 _NOTHING_YET: Final = "no matches are played yet"
 
@@ -72,7 +76,9 @@ class Monitoring:
             listener = nullcontext() if self._address is None else Listener(self._address, routes)
         except CannotListen as error:
             raise CannotStart(f"ARENA_OPS_ADDRESS: {error}") from error
-        with listener:
+        with listener as listening:
+            if listening is not None:
+                _log.info("health and metrics are told", address=str(listening.address))
             yield
 
     @contextmanager

@@ -22,6 +22,11 @@ def site_of(store: Store) -> FastAPI:
 
 def site_over(world: World) -> FastAPI:
     """Return the site over a world, with room for a few files."""
+    return create_app(parts_over(world))
+
+
+def parts_over(world: World) -> Parts:
+    """Return what such a site is made of."""
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, world.least_free)),
@@ -37,7 +42,7 @@ def site_over(world: World) -> FastAPI:
         new_id=lambda: secrets.token_hex(8),
         new_seed=lambda: secrets.token_hex(16),
     )
-    parts = Parts(
+    return Parts(
         store=world.store,
         accounts=world.accounts,
         receiver=receiver,
@@ -45,4 +50,3 @@ def site_over(world: World) -> FastAPI:
         metrics=SiteMetrics(),
         now=lambda: world.now,
     )
-    return create_app(parts)

@@ -47,6 +47,7 @@ CHAPTERS: Final = (
         "Run an arena",
         (
             "docs/operating.md",
+            "docs/monitoring.md",
             "docs/backup.md",
             "docs/compose.md",
             "docs/settings.md",

@@ -1,0 +1,117 @@
+"""What a coordinator counts of matches."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from arena.coordinator.gauges import ArenaGauges
+from arena.coordinator.metrics import MatchMetrics
+from arena.match import RuntimeName
+from arena.store import Claim, DatabaseUnavailable, MatchKind, MatchState, Store, open_store
+from arena.workers.status import WorkerStatus
+from tests.store.builders import START, add_bot, finished, new_set
+
+
+class Counted:
+    """Metrics, and the clocks that they go by."""
+
+    def __init__(self) -> None:
+        self.seconds, self.now = 100.0, 1_000_000.0
+        self.registry = CollectorRegistry()
+        self.matches = MatchMetrics(self.registry, lambda: self.seconds, lambda: self.now)
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """Return a sample's value."""
+        return self.registry.get_sample_value(name, labels)
+
+    def outcomes(self) -> dict[str, float]:
+        """Return how many attempts ended how, but for those ways in which none did."""
+        names = ("finished", "void", "lost", "quarantined", "dropped")
+        values = {name: self.value("kaiten_matches_total", outcome=name) or 0 for name in names}
+        return {name: value for name, value in values.items() if value}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with two matches that wait."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+        store.writes.add_set(new_set("s", [add_bot(store, name) for name in ("a", "b")]))
+        yield store
+
+
+@pytest.fixture
+def counted() -> Counted:
+    """Give metrics in which nothing has happened."""
+    return Counted()
+
+
+def claim(store: Store) -> Claim:
+    """Claim the match that is due."""
+    found = store.leases.claim("one", "w", START, RuntimeName.DOCKER)
+    assert found
+    return found
+
+
+def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: Counted) -> None:
+    """From its claim to its result, and what its bots took to start."""
+    playing = claim(store)
+    counted.matches.on_started(playing, "w")
+    counted.seconds += 7
+    done = replace(finished(playing, [(1, 2)]), launch_seconds=0.3)
+    counted.matches.on_finished(done)
+    assert counted.outcomes() == {"finished": 1}
+    assert counted.value("kaiten_games_total") == len(done.games)
+    assert counted.value("kaiten_match_seconds_sum") == 7
+    assert counted.value("kaiten_launch_seconds_sum") == 0.3
+    assert counted.value("kaiten_last_match_timestamp_seconds") == 1_000_000
+
+
+def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) -> None:
+    """Void, lost, given up, too late; a result that comes after its lease ran out counts without a time."""
+    playing = claim(store)
+    counted.matches.on_started(playing, "w")
+    counted.matches.on_voided(playing.spec.match, "why", quarantined=False)
+    counted.matches.on_started(playing, "w")
+    counted.matches.on_lost(playing.spec.match, "why", quarantined=False)
+    counted.matches.on_finished(finished(playing, [(1, 2)]))
+    counted.matches.on_lost("of-another-coordinator", "why", quarantined=True)
+    counted.matches.on_dropped("m", 1)
+    counted.matches.on_leases_kept(renewed=3, expired=2)
+    assert counted.outcomes() == {"finished": 1, "void": 1, "lost": 1, "quarantined": 1, "dropped": 1}
+    assert counted.value("kaiten_match_seconds_count") == 0
+    assert counted.value("kaiten_lease_renewals_total") == 3
+    assert counted.value("kaiten_lease_expiries_total") == 2
+
+
+def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Counted) -> None:
+    """Each state and kind, also where there is none; without the database the rest is there."""
+    gone = False
+
+    def queue() -> dict[tuple[MatchState, MatchKind], int]:
+        if gone:
+            raise DatabaseUnavailable("it is away")
+        return store.reads.queue_sizes()
+
+    busy = WorkerStatus(name="w", host="h", seats=5, busy=2)
+    counted.registry.register(ArenaGauges(queue=queue, workers=lambda: (busy,), disk_free=lambda: 42))
+
+    def matches(state: str, kind: str = "rated") -> float | None:
+        return counted.value("kaiten_queue_matches", state=state, kind=kind)
+
+    assert (matches("waiting"), matches("running"), matches("quarantined", "challenge")) == (2, 0, 0)
+    playing = claim(store)
+    assert (matches("waiting"), matches("running")) == (1, 1)
+    for attempt in (1, 2, 3):
+        store.leases.void(playing.spec.match, attempt, "why", START)
+        if attempt < 3:
+            assert claim(store).spec.match == playing.spec.match
+    assert (matches("waiting"), matches("running"), matches("quarantined")) == (1, 0, 1)
+    assert counted.value("kaiten_worker_slots", worker="w") == 5
+    assert counted.value("kaiten_worker_busy_slots", worker="w") == 2
+    gone = True
+    assert matches("waiting") is None
+    assert b"kaiten_disk_free_bytes 42" in generate_latest(counted.registry)

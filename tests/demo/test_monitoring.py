@@ -1,0 +1,67 @@
+"""A coordinator as a process: what it tells its supervisor and Prometheus, and what it logs."""
+
+import json
+import re
+import signal
+import subprocess
+from typing import Any
+
+import httpx2
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.demo.running import Place, await_that, started
+
+SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
+
+
+def test_a_coordinator_tells_how_it_is(place: Place) -> None:
+    """It is well from the start, and ready when it plays; each line is JSON, and has its match's ids."""
+    with started(place, "coordinator", **SETTINGS) as arena:
+        lines = [_line(arena)]
+        while lines[-1]["event"] != "health and metrics are told":
+            lines.append(_line(arena))
+        with httpx2.Client(base_url=f"http://{lines[-1]['address']}", timeout=60) as client:
+            assert client.get("/healthz").text == "ok\n"
+            await_that(lambda: client.get("/readyz").status_code == 200, "that it plays")
+            # Read on, so that it never waits for a reader.
+            while sum(line["event"] == "match stored" for line in lines) < 3:
+                lines.append(_line(arena))
+            assert client.get("/healthz").status_code == 200
+            _check_metrics(client.get("/metrics").text)
+            arena.send_signal(signal.SIGTERM)
+        said, rest = arena.communicate(timeout=60)
+    assert (arena.returncode, said) == (0, "")
+    lines += [json.loads(line) for line in rest.splitlines()]
+    _check_lines(lines)
+
+
+def _line(arena: "subprocess.Popen[str]") -> dict[str, Any]:
+    assert arena.stderr is not None
+    line: dict[str, Any] = json.loads(arena.stderr.readline())
+    return line
+
+
+def _check_metrics(text: str) -> None:
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    values = {(sample.name, *sorted(sample.labels.values())): sample.value for sample in samples}
+    assert values["kaiten_matches_total", "finished"] >= 3
+    assert values["kaiten_games_total",] >= 3
+    assert values["kaiten_match_seconds_count",] == values["kaiten_launch_seconds_count",] >= 3
+    assert values["kaiten_launch_seconds_sum",] > 0
+    assert ("kaiten_queue_matches", "rated", "running") in values
+    assert values["kaiten_disk_free_bytes",] > 0
+
+
+def _check_lines(lines: list[dict[str, Any]]) -> None:
+    """Each has what all have; each about a match its ids, and each that began has an end."""
+    assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in lines)
+    about = [line for line in lines if re.match(r"match|lease|result|sandbox", line["event"])]
+    assert all(re.fullmatch(r"[0-9a-f]{12}-\d+", line["match"]) and line["attempt"] == 1 for line in about)
+    began, ended = (
+        [line["match"] for line in about if line["event"] == event]
+        for event in ("match started", "match stored")
+    )
+    assert sorted(began) == sorted(ended)
+    assert len(set(began)) == len(began)
+    assert any("NOTHING IS ISOLATED" in line["event"] for line in lines)
+    assert lines[-1]["event"] == "stopped; nothing is left running"

@@ -1,0 +1,101 @@
+"""docs/monitoring.md tells of the metrics that there are, and its examples use no others."""
+
+import re
+import time
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena.coordinator.gauges import ArenaGauges
+from arena.coordinator.metrics import MatchMetrics, Outcome
+from arena.monitoring.registry import new_registry
+from arena.store import MatchKind, MatchState
+from arena.workers.status import WorkerStatus
+from tests.docs.documents import DOCS, blocks, rows
+from web.metrics import LoginFailure, SiteMetrics
+
+PAGE = DOCS / "monitoring.md"
+TYPES = {"counter", "gauge", "histogram"}
+
+
+def registries() -> Iterator[CollectorRegistry]:
+    """Return those of a coordinator and of a site, with something in each metric that has labels."""
+    coordinator = new_registry()
+    MatchMetrics(coordinator, time.monotonic, time.time)
+    coordinator.register(
+        ArenaGauges(
+            queue=lambda: {(MatchState.WAITING, MatchKind.RATED): 1},
+            workers=lambda: (WorkerStatus(name="w", host="h", seats=5, busy=2),),
+            disk_free=lambda: 1,
+        )
+    )
+    yield coordinator
+    site = SiteMetrics()
+    site.answered("/", "GET", 200, 0.1)
+    yield site.registry
+
+
+def exported() -> dict[str, Metric]:
+    """Return what is exported, as Prometheus would read it, by name without an ending of the format's."""
+    texts = (generate_latest(registry).decode() for registry in registries())
+    return {family.name: family for text in texts for family in text_string_to_metric_families(text)}
+
+
+def labels(family: Metric) -> set[str]:
+    """Return the names of a metric's labels."""
+    return {name for sample in family.samples for name in sample.labels} - {"le"}
+
+
+def test_the_tables_are_what_is_exported() -> None:
+    """Names, types and labels, all of ours and no others."""
+    listed = {
+        cells[0].strip("`"): (cells[1], set(re.findall(r"`(\w+)`", cells[2])))
+        for cells in rows(PAGE)
+        if cells[1] in TYPES
+    }
+    found = {
+        f"{name}_total" if family.type == "counter" else name: (family.type, labels(family))
+        for name, family in exported().items()
+        if not name.startswith("process_")
+    }
+    assert listed == found
+
+
+def test_names_are_as_prometheus_wants_them() -> None:
+    """Small letters, base units, no ending of the format's own; each says what it is."""
+    for name, family in exported().items():
+        assert re.fullmatch(r"(kaiten|process)_[a-z]+(_[a-z]+)*", name)
+        assert not re.search(r"_(ms|millis|minutes|kib|mib|gib|percent|count|sum|bucket|total)$", name)
+        assert family.documentation.strip()
+        if family.type == "histogram":
+            assert name.endswith("_seconds")
+
+
+def test_values_of_labels_are_those_of_the_code() -> None:
+    """What the tables name, and nothing less."""
+    text = PAGE.read_text()
+    values = (
+        *Outcome,
+        *LoginFailure,
+        *MatchKind,
+        MatchState.WAITING,
+        MatchState.RUNNING,
+        MatchState.QUARANTINED,
+    )
+    assert all(f"`{value.value}`" in text for value in values)
+
+
+def test_the_examples_ask_for_what_there_is() -> None:
+    """Each name in a rule is exported, with those labels and values; there is something to scrape."""
+    scraped, rules = blocks(PAGE, "yaml")
+    assert scraped.count("targets:") == 2
+    found = exported()
+    asked = re.findall(r"(kaiten_[a-z_]+)(?:\{(\w+)=~?\"(\w+)\"\})?", rules)
+    assert len(asked) >= 4
+    for name, label, value in asked:
+        family = found[name.removesuffix("_total")]
+        assert not label or label in labels(family)
+        assert not value or value in {*Outcome, *MatchState}
+    assert rules.count("- alert: ") == 3

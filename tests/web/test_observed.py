@@ -1,0 +1,106 @@
+"""What is logged and counted of requests to the site."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+from structlog.testing import capture_logs
+
+from arena.store import Role
+from tests.accounts.world import PASSWORD, World
+from tests.builders import fill
+from tests.web.app import parts_over
+from web import create_app
+from web.metrics import SiteMetrics
+from web.observed import Observed
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Give a site's world with games in it."""
+    world = World.at(tmp_path)
+    fill(world.store)
+    yield world
+    world.store.close()
+
+
+def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:
+    """Return the values of a metric by its labels' values, in the order of their names."""
+    families = text_string_to_metric_families(generate_latest(metrics.registry).decode())
+    found = (sample for family in families for sample in family.samples if sample.name == name)
+    return {tuple(value for _, value in sorted(sample.labels.items())): sample.value for sample in found}
+
+
+def test_requests_are_logged_and_counted_by_templates(world: World) -> None:
+    """Whatever is asked for: a page, one that is sent again, a file, nothing, a wrong method."""
+    parts = parts_over(world)
+    client = TestClient(create_app(parts))
+    game = world.store.reads.games(limit=1)[0].game
+    with capture_logs() as logs:
+        for path in (
+            "/leaderboard",
+            "/leaderboard",
+            f"/games/{game}",
+            "/static/site.css",
+            "/secret-path?a=b",
+        ):
+            client.get(path)
+        client.post("/leaderboard", headers={"Sec-Fetch-Site": "same-origin"})
+        client.request("BREW", "/cards")
+    told = [(line["method"], line["route"], line["status"]) for line in logs if line["event"] == "request"]
+    assert told == [
+        ("GET", "/leaderboard", 200),
+        ("GET", "/leaderboard", 200),
+        ("GET", "/games/{game}", 200),
+        ("GET", "/static/{path}", 200),
+        ("GET", "unknown", 404),
+        ("POST", "/leaderboard", 405),
+        ("unknown", "unknown", 403),
+    ]
+    counted = samples(parts.metrics, "kaiten_http_requests_total")
+    assert counted["GET", "/leaderboard", "2xx"] == 2
+    assert counted["unknown", "unknown", "4xx"] == 1
+    assert samples(parts.metrics, "kaiten_http_request_seconds_count")["/leaderboard",] == 3
+
+
+def test_probes_are_no_lines(world: World) -> None:
+    """They come every few seconds. At level debug they are there."""
+    client = TestClient(create_app(parts_over(world)))
+    with capture_logs() as logs:
+        for path in ("/healthz", "/readyz"):
+            assert client.get(path).headers["Cache-Control"] == "no-store"
+    assert {line["log_level"] for line in logs} == {"debug"}
+
+
+def test_logins_and_uploads_are_counted(world: World) -> None:
+    """Those that were refused, by why."""
+    parts = parts_over(world)
+    world.accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
+    client = TestClient(create_app(parts), headers={"Sec-Fetch-Site": "same-origin"})
+    for _ in range(11):
+        client.post("/login", data={"name": "ann", "password": "wrong"})
+    failures = samples(parts.metrics, "kaiten_login_failures_total")
+    assert failures == {("credentials",): 10, ("too_many",): 1}
+    assert samples(parts.metrics, "kaiten_uploads_total") == {("received",): 0, ("refused",): 0}
+
+
+def test_a_stream_is_open_until_it_ends() -> None:
+    """It is counted while it lasts, and its time is not that of an answer."""
+    app, metrics = FastAPI(), SiteMetrics()
+
+    @app.get("/events")
+    def events() -> StreamingResponse:
+        def body() -> Iterator[bytes]:
+            yield str(samples(metrics, "kaiten_event_streams")[()]).encode()
+
+        return StreamingResponse(body(), media_type="text/event-stream")
+
+    assert TestClient(Observed(app, metrics)).get("/events").text == "1.0"
+    assert samples(metrics, "kaiten_event_streams")[()] == 0
+    assert samples(metrics, "kaiten_http_requests_total") == {("GET", "/events", "2xx"): 1}
+    assert samples(metrics, "kaiten_http_request_seconds_count") == {}

@@ -1,0 +1,102 @@
+"""The site as a process whose database goes away and comes back: what it tells its supervisor, and logs."""
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena.store import open_store
+from tests.demo.running import await_that
+from tests.postgresql import Cluster
+from tests.web.site import START_SECONDS, Site, served
+
+SECRET = "hunter2"  # noqa: S105 - a test's
+
+
+@pytest.fixture
+def cluster(postgresql_programs: Path) -> Iterator[Cluster]:
+    """Give a server of its own, to be stopped and started, with an arena's tables."""
+    cluster = Cluster(postgresql_programs)
+    try:
+        cluster.start()
+        open_store(cluster.address("postgres", "postgresql+psycopg")).close()
+        yield cluster
+    finally:
+        cluster.remove()
+
+
+@pytest.mark.postgresql
+def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp_path: Path) -> None:
+    """It goes away, comes back, and is changed by another version. The log has all of it, and no secret."""
+    with (
+        served(
+            tmp_path,
+            ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg"),
+            ARENA_LOG_LEVEL="info",
+            ARENA_WEB_OPS_ADDRESS="127.0.0.1:0",
+        ) as site,
+        httpx2.Client(
+            base_url=site.url,
+            timeout=60,
+            params={"token": SECRET},
+            headers={"Authorization": f"Bearer {SECRET}"},
+        ) as client,
+    ):
+        assert client.get("/readyz").text == "ok\n"
+        cluster.crash()
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
+        assert answer.json()["detail"] == "The arena's database does not answer just now."
+        assert client.get("/healthz").text == "ok\n"
+        assert client.get("/leaderboard").status_code == 503
+        cluster.resume()
+        await_that(lambda: client.get("/readyz").status_code == 200, "the database")
+        with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
+            connection.execute("UPDATE kaiten_schema SET version_num = 'later'")
+        assert "another version" in client.get("/readyz").json()["detail"]
+        assert client.get(f"/bots/{SECRET}").status_code == 404
+        assert client.get("/metrics").status_code == 404
+        counted = _metrics(site)
+        lines = _ended(site)
+    requests = {line["request"]: line for line in lines if line["event"] == "request"}
+    assert len(requests) == counted == 3
+    assert [(line["route"], line["status"]) for line in requests.values()] == [
+        ("/leaderboard", 503),
+        ("/bots/{bot}", 404),
+        ("unknown", 404),
+    ]
+    (trouble,) = [line for line in lines if line["event"] == "the database can't be used"]
+    assert requests[trouble["request"]]["status"] == 503
+    not_ready = [line for line in lines if line["event"] == "not ready"]
+    assert "needs" in not_ready[-1]["error"]
+    assert all("request" in line for line in not_ready)
+
+
+def _metrics(site: Site) -> float:
+    """Return how many requests that were no probes have been counted."""
+    assert site.process.stderr is not None
+    line = json.loads(site.process.stderr.readline())
+    assert line["event"] == "metrics are told"
+    text = httpx2.get(f"http://{line['address']}/metrics").text
+    (requests,) = (
+        each for each in text_string_to_metric_families(text) if each.name == "kaiten_http_requests"
+    )
+    routes = [sample for sample in requests.samples if not sample.labels["route"].endswith("z")]
+    return sum(sample.value for sample in routes)
+
+
+def _ended(site: Site) -> list[dict[str, Any]]:
+    """End the site, and return what it has logged: lines of JSON alone."""
+    site.process.send_signal(signal.SIGTERM)
+    assert site.process.wait(START_SECONDS) == 0
+    assert site.process.stderr is not None
+    text = site.process.stderr.read()
+    assert SECRET not in text
+    return [json.loads(line) for line in text.splitlines()]
