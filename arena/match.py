@@ -128,10 +128,13 @@ class GameRecord:
         seed: 32 hexadecimal digits; the deck follows from it.
         steps: The joint decisions in order, each with one entry a seat, None
             for a seat that was not asked.
+        totals: Points at the end as whoever played it counted them, one a seat and the dummy's last; none
+            where it has no end. They are counted again before they are believed.
     """
 
     seed: str
     steps: tuple[tuple[Decision | None, ...], ...]
+    totals: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

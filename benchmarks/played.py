@@ -39,4 +39,4 @@ def _game(rules: Rules, seed: str, dice: random.Random) -> GameRecord:
             )
         state = apply(state, moves)
         steps.append(tuple(decisions))
-    return GameRecord(seed=seed, steps=tuple(steps))
+    return GameRecord(seed=seed, steps=tuple(steps), totals=state.result.totals if state.result else ())

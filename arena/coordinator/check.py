@@ -83,6 +83,9 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     state = steps.states[-1]
     if state.result is None:
         raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
+    if game.totals != state.result.totals:
+        told, true = (_points(totals) for totals in (game.totals, state.result.totals))
+        raise RecordRefused(f"game {index}: the record counts {told}, the rules {true}")
     return CheckedGame(
         record=game,
         states=steps.states,
@@ -91,6 +94,10 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
         taken_over=tuple(moment is not None for moment in steps.moments),
         places=places_with_faults(state.result.places, steps.moments),
     )
+
+
+def _points(totals: Sequence[int]) -> str:
+    return f"{', '.join(map(str, totals)) or 'no'} points"
 
 
 def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:

@@ -118,7 +118,10 @@ class GameTable:
 
     def record(self) -> GameRecord:
         """Return the game as played so far."""
-        return GameRecord(seed=self._seed, steps=tuple(self._steps))
+        result = self._state.result
+        return GameRecord(
+            seed=self._seed, steps=tuple(self._steps), totals=result.totals if result is not None else ()
+        )
 
     def over_so_far(self) -> tuple[tuple[Decision | None, ...], ...]:
         """Return the decisions of the rounds that are over, without notes and what was wrong in words."""

@@ -145,6 +145,14 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
         ),
         "seat 0 is asked and there is no move of it",
     ),
+    "an altered score": (
+        replace(honest(), games=(replace(honest().games[0], totals=(99, 0, 0)), honest().games[1])),
+        "game 0: the record counts 99, 0, 0 points, the rules ",
+    ),
+    "no score": (
+        replace(honest(), games=(replace(honest().games[0], totals=()), honest().games[1])),
+        "game 0: the record counts no points, the rules ",
+    ),
     "half a game": (
         replace(
             honest(),

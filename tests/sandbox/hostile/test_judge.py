@@ -76,7 +76,8 @@ def played(name: str, *, fault_seat: int | None = None, other_card_of: int | Non
         steps.append(tuple(decisions))
         state = apply(state, moves)
     seats = tuple(SeatReport(image=image, runtime="docker/runc", limits=(), stderr=TOLD) for image in IMAGES)
-    game = GameRecord(seed=SEED, steps=tuple(steps))
+    assert state.result is not None
+    game = GameRecord(seed=SEED, steps=tuple(steps), totals=state.result.totals)
     return MatchRecord(match=name, attempt=1, games=(game,), seats=seats)
 
 
