@@ -63,6 +63,15 @@ class Settings(BaseSettings):
         default=None,
         description="What the engine runs bots with, such as runc or runsc; its default without.",
     )
+    executor: Annotated[Address | None, NoDecode] = Field(
+        default=None,
+        description="Who plays matches: this host (local), or a cluster (dask://HOST:PORT of its scheduler).",
+    )
+    cluster_ca: Path | None = Field(
+        default=None, description="Certificate of the cluster's authority: who is let in."
+    )
+    cluster_cert: Path | None = Field(default=None, description="This member's certificate in the cluster.")
+    cluster_key: Path | None = Field(default=None, description="Its private key.")
     accept_missing: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description="Controls whose absence is accepted, with commas between, by the names of arena doctor.",
@@ -111,6 +120,16 @@ class Settings(BaseSettings):
     @classmethod
     def _address(cls, value: str | Address | None) -> Address | None:
         return Address.parse(value) if isinstance(value, str) else value
+
+    @field_validator("executor", mode="before")
+    @classmethod
+    def _scheduler(cls, value: str | Address | None) -> Address | None:
+        if not isinstance(value, str) or value.strip() in {"", "local"}:
+            return None if isinstance(value, str) else value
+        scheme, found, rest = value.strip().partition("://")
+        if (scheme, found) != ("dask", "://"):
+            raise ValueError("it should be local, or dask://HOST:PORT")
+        return Address.parse(rest)
 
     @field_validator("accept_missing", "trusted_proxies", mode="before")
     @classmethod

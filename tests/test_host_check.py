@@ -40,6 +40,7 @@ def test_the_report_is_kept_and_decides(base_image: str, settings: Settings) -> 
     named = [entry["control"] for entry in logs if entry["event"] == "control not held"]
     assert tuple(named) == missing(report)
     assert len(report.findings) == len(CONTROL_NAMES)
+    assert arena.slots is not None
     assert report.slots == arena.slots.size
 
 
@@ -68,4 +69,5 @@ def test_plain_processes_keep_strangers_out(settings: Settings) -> None:
     assert not report.isolates
     assert status.unaccepted == CONTROL_NAMES
     assert status.report == report
+    assert arena.slots is not None
     assert report.slots == arena.slots.size

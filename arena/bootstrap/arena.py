@@ -1,8 +1,7 @@
 """A running arena."""
 
-import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +11,23 @@ import structlog
 
 from arena.admission import Gate
 from arena.bootstrap.chances import real_chances, utc_now
-from arena.bootstrap.folders import alone, install_id, private_folder
+from arena.bootstrap.cluster import need_cluster, need_shared_images, workers_of_cluster
+from arena.bootstrap.folders import alone, install_id
+from arena.bootstrap.ground import ground
 from arena.bootstrap.host import (
-    common_group,
     examine,
     limits_of_this_host,
     runtime_of,
     slots_of_host,
-    warn_of_few_cores,
 )
-from arena.bootstrap.intake import image_source, keeper_of, pipeline_of
+from arena.bootstrap.intake import image_source, keeper_of, pipeline_of, shared_images
 from arena.bootstrap.monitoring import Monitoring
 from arena.controls import HostReport
 from arena.coordinator import Coordinator, Watcher, Watchers
 from arena.disk import Disk
 from arena.imagekeeper import ImageKeeper, pruner
 from arena.launcher import Launcher, SlotPool, sweeper
+from arena.match import Limits
 from arena.sandbox import Runtime
 from arena.sandbox.common_group import CommonGroup
 from arena.sandbox.docker_runtime import DockerRuntime
@@ -37,6 +37,7 @@ from arena.store import Store, open_store
 from arena.submitting.pipeline import Pipeline, steps_of
 from arena.workers.local import local_workers
 from arena.workers.room import WithRoom
+from arena.workers.workers import Workers
 
 _NAME: Final = 64
 
@@ -51,7 +52,7 @@ class Arena:
         store: Everything that is kept.
         runtime: Runs bots.
         ladder: Who plays what.
-        slots: The seats of this host.
+        slots: The seats of this host; None where the workers of a cluster play, and this host doesn't.
         swept: How many sandboxes of an earlier run were left and have been removed.
         waiting_again: How many matches an earlier run did not finish.
     """
@@ -59,7 +60,7 @@ class Arena:
     store: Store
     runtime: Runtime
     ladder: Ladder
-    slots: SlotPool
+    slots: SlotPool | None
     swept: int
     waiting_again: int
     _settings: Settings
@@ -74,14 +75,10 @@ class Arena:
     @contextmanager
     def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
         """Give what plays the store's matches; a stopped one can't be used again."""
-        # Stopping a coordinator stops its launcher for good, so each has its own.
-        launcher = Launcher(self.runtime, self._install, self._run_dir)
-        host = socket.gethostname()[:_NAME]
         with (
-            sweeper(self.runtime, self._install, launcher),
+            self._workers() as workers,
             nullcontext() if self._keeper is None else pruner(self._keeper),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
-            local_workers(launcher, self.slots, host) as workers,
         ):
             made = Coordinator(
                 name=self._install,
@@ -95,10 +92,42 @@ class Arena:
             with self._monitoring.of(made):
                 yield made
 
+    def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:
+        """Enter the arena's own bots; in a cluster their images are put where every worker finds them.
+
+        Args:
+            sources: (name, source) of each, as this host has them.
+            say: Is told what takes time.
+
+        Raises:
+            CannotStart: An image can't be kept there.
+            RuntimeTrouble: The engine does not answer.
+        """
+        if self.slots is None and self._keeper is not None:
+            sources = shared_images(self._settings, self._keeper, sources, say)
+        self.ladder.enter_house_bots(sources)
+
+    @contextmanager
+    def _workers(self) -> Iterator[Workers]:
+        """Give who plays: this host, or the workers of a cluster."""
+        scheduler = self._settings.executor
+        if scheduler is not None:
+            with workers_of_cluster(self._settings, scheduler, self.store, self._gate) as others:
+                yield others
+            return
+        # Stopping a coordinator stops its launcher for good, so each has its own.
+        launcher = Launcher(self.runtime, self._install, self._run_dir)
+        host = socket.gethostname()[:_NAME]
+        with (
+            sweeper(self.runtime, self._install, launcher),
+            local_workers(launcher, self.slots or slots_of_host(), host) as workers,
+        ):
+            yield workers
+
     def check_host(self, say: Callable[[str], None]) -> HostReport:
         """Try what this host can hold, log and keep what it can't, and let strangers' bots play if they may.
 
-        Until then none of them does.
+        Until then none of them does. For hosts that play; those of a cluster's workers are tried there.
 
         Args:
             say: Is told what takes time.
@@ -142,39 +171,35 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
         closing(open_store(settings.url)) as store,
     ):
         install = install_id(settings.data_dir)
-        swept = runtime.sweep(install)
-        run_dir = private_folder(settings.sockets) / install
-        shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
-        group = common_group(runtime)
-        if group is not None:
-            group.remove()  # what a killed run's containers left there
-            group.hold()
-        warn_of_few_cores()
+        plays = settings.executor is None
+        if not plays:
+            need_cluster()
+            need_shared_images(settings)
         gate = Gate(own=own)
-        ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_this_host())
+        # A worker gives a bot no more than a slot there has.
+        limits = limits_of_this_host() if plays else Limits()
+        ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits)
         engine = runtime if isinstance(runtime, DockerRuntime) else None
         submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)
         monitoring = Monitoring(settings, store, install)
-        try:
-            with monitoring.listening(runtime, gate), submitted as pipeline:
-                yield Arena(
-                    store=store,
-                    runtime=runtime,
-                    ladder=ladder,
-                    slots=slots_of_host(),
-                    swept=swept,
-                    waiting_again=store.leases.release(install),
-                    _settings=settings,
-                    _gate=gate,
-                    _group=group,
-                    _keeper=None if engine is None else keeper_of(settings, store, engine),
-                    _pipeline=pipeline,
-                    _monitoring=monitoring,
-                    _install=install,
-                    _run_dir=run_dir,
-                )
-        finally:
-            runtime.sweep(install)
-            if group is not None:
-                group.remove()
-            shutil.rmtree(run_dir, ignore_errors=True)
+        with (
+            ground(settings, runtime, install, plays=plays) as held,
+            monitoring.listening(runtime, gate),
+            submitted as pipeline,
+        ):
+            yield Arena(
+                store=store,
+                runtime=runtime,
+                ladder=ladder,
+                slots=slots_of_host() if plays else None,
+                swept=held.swept,
+                waiting_again=store.leases.release(install),
+                _settings=settings,
+                _gate=gate,
+                _group=held.group,
+                _keeper=None if engine is None else keeper_of(settings, store, engine),
+                _pipeline=pipeline,
+                _monitoring=monitoring,
+                _install=install,
+                _run_dir=held.run_dir,
+            )

@@ -89,6 +89,7 @@ def _settings_in(settings: Settings, folder: Path) -> Settings:
             "data_dir": folder / "data",
             "database_url": None,
             "images_url": None,
+            "executor": None,
             "sandbox": RuntimeName.DOCKER,
             "ops_address": None,
             "disk_floor_gib": 0,

@@ -1,6 +1,6 @@
 """What takes in bots of strangers, and keeps their images."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import Final
 
@@ -152,6 +152,39 @@ def image_objects(settings: Settings) -> Objects:
 def image_source(settings: Settings) -> StoreSource:
     """Return where the engine's images are loaded from."""
     return StoreSource(images_of(settings), install_id(settings.data_dir), utc_now)
+
+
+def shared_images(
+    settings: Settings,
+    keeper: ImageKeeper,
+    sources: Iterable[tuple[str, str]],
+    say: Callable[[str], None],
+) -> tuple[tuple[str, str], ...]:
+    """Put images of the arena's own, which only this host's engine has, where every host finds them.
+
+    Args:
+        settings: Those of the arena.
+        keeper: Knows how much room there is.
+        sources: (name, the engine's id) of each.
+        say: Is told what takes time.
+
+    Returns:
+        (name, id by content) of each.
+
+    Raises:
+        CannotStart: One can't be kept.
+        RuntimeTrouble: The engine does not answer.
+    """
+    with _intake_of(settings, say) as intake:
+        try:
+            return tuple((name, intake.take_own(id_, keeper.room()).id) for name, id_ in sources)
+        except IntakeTrouble as error:
+            raise CannotStart(str(error)) from error
+
+
+def fetched_images(settings: Settings) -> StoreSource:
+    """Return where a worker's engine loads images from: it only reads there, and writes down no uses."""
+    return StoreSource(images_of(settings), install_id(settings.data_dir), None)
 
 
 def keeper_of(settings: Settings, store: Store, runtime: DockerRuntime) -> ImageKeeper:

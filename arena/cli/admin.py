@@ -8,7 +8,7 @@ import typer
 
 from arena.admission import StrangersRefused
 from arena.bootstrap import CannotStart, open_keeper, open_results, open_submissions
-from arena.cli import bots, cards, ladder, quarantine, users
+from arena.cli import bots, cards, cluster, ladder, quarantine, users
 from arena.cli.console import WRONG, fail, say
 from arena.cli.operating import write_down
 from arena.cli.playing import explained
@@ -43,6 +43,7 @@ for command in (
     quarantine.quarantine,
     quarantine.release,
     submissions,
+    cluster.cluster_keys,
 ):
     app.command()(command)
 

@@ -90,26 +90,33 @@ class Intake:
 
     def _wrapped(self, source: bytes, language: Language, room: Room) -> BotImage:
         check_source(source)
-        image, top = wrap(source, language, self._base(language, room))
+        image, top = wrap(source, language, self.take_own(self._bases.find(language), room))
         self._store.add(image, _only(image.layers[-1], top), room, self._now())
         return image
 
-    def _base(self, language: Language, room: Room) -> BotImage:
-        """Return a language's base image, which is kept once for each image of the engine's."""
-        engine_id = self._bases.find(language)
-        base = self._store.records.base(engine_id)
-        if base is None:
+    def take_own(self, engine_id: str, room: Room) -> BotImage:
+        """Keep an image of the arena's own, once for each image of the engine's.
+
+        Args:
+            engine_id: The engine's id of it.
+            room: For images.
+
+        Raises:
+            IntakeTrouble: It can't be taken in.
+        """
+        own = self._store.records.base(engine_id)
+        if own is None:
             with workspace(self._folder) as folder:
-                archive = folder / "base.tar"
+                archive = folder / "own.tar"
                 _write(archive, self._bases.export(engine_id))
                 try:
-                    base = self._repacked(archive, room, _OWN_LIMITS)
+                    own = self._repacked(archive, room, _OWN_LIMITS)
                 except Rejected as error:
-                    raise IntakeTrouble(f"the base image {engine_id} can't be taken in: {error}") from error
-            self._store.records.note_base(engine_id, base.id)
-        # Used just now, so that no prune removes it before it is part of another image.
-        self._store.records.note_use(base.id, self._now())
-        return base
+                    raise IntakeTrouble(f"the image {engine_id} can't be taken in: {error}") from error
+            self._store.records.note_base(engine_id, own.id)
+        # Used just now, so that no prune removes it before it is part of another image, or of a match.
+        self._store.records.note_use(own.id, self._now())
+        return own
 
 
 def is_archive(beginning: bytes) -> bool:

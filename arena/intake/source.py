@@ -17,10 +17,10 @@ class StoreSource:
     Args:
         store: Has them.
         install: The installation's id, so that arenas that share an engine don't prune each other's.
-        now: UTC.
+        now: UTC; None where it is not to be noted when images are used.
     """
 
-    def __init__(self, store: ImageStore, install: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, store: ImageStore, install: str, now: Callable[[], datetime] | None) -> None:
         self._store = store
         self._repository = f"kaiten/submitted-{install}"
         self._now = now
@@ -31,12 +31,13 @@ class StoreSource:
         return self._repository
 
     def find(self, id_: str) -> KeptImage | None:
-        """See :class:`arena.sandbox.image_source.ImageSource`. Notes that the image is used."""
+        """See :class:`arena.sandbox.image_source.ImageSource`. Notes that the image is used, where it may."""
         with _as_trouble():
             image = self._store.records.image(id_)
             if image is None:
                 return None
-            self._store.records.note_use(id_, self._now())
+            if self._now is not None:
+                self._store.records.note_use(id_, self._now())
         kept = image
 
         def archive(name: str) -> Iterator[bytes]:

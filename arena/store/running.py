@@ -19,6 +19,8 @@ class OpenMatch:
         players: How many.
         deals: So many games it has.
         started: UTC.
+        worker: Who plays it; empty where an earlier version claimed it, which wrote down no names.
+        coordinator: For whom: the id of an installation; likewise.
         seats: In seat order: (bot, version); no version is a submission that is none yet.
     """
 
@@ -27,13 +29,16 @@ class OpenMatch:
     players: int
     deals: int
     started: datetime
+    worker: str
+    coordinator: str
     seats: tuple[tuple[str, int | None], ...]
 
 
 def listed(connection: Connection) -> tuple[OpenMatch, ...]:
     """Return all, the one that began first first."""
     matches = connection.execute(
-        select(Match.id, Match.kind, Match.started, MatchSet.players, MatchSet.deals)
+        select(Match.id, Match.kind, Match.started, Match.worker, Match.coordinator)
+        .add_columns(MatchSet.players, MatchSet.deals)
         .join(MatchSet, MatchSet.number == Match.set_number)
         .where(text(OPEN), Match.state == MatchState.RUNNING)
         .order_by(Match.started, Match.id)
@@ -46,6 +51,8 @@ def listed(connection: Connection) -> tuple[OpenMatch, ...]:
             players=match.players,
             deals=match.deals,
             started=match.started,
+            worker=match.worker or "",
+            coordinator=match.coordinator or "",
             seats=seats[match.id],
         )
         for match in matches

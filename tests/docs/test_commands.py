@@ -17,6 +17,9 @@ EVERY_COMMAND = {
     "arena demo",
     "arena up",
     "arena coordinator",
+    "arena scheduler",
+    "arena worker",
+    "arena workers",
     "arena leaderboard",
     "arena login",
     "arena logout",
@@ -56,6 +59,7 @@ EVERY_COMMAND = {
     "arena admin quarantine",
     "arena admin release",
     "arena admin prune-images",
+    "arena admin cluster-keys",
 }
 
 

@@ -64,6 +64,8 @@ def test_what_is_played_is_told_with_who_sits_there(store: Store) -> None:
             players=2,
             deals=1,
             started=START,
+            worker="worker",
+            coordinator="here",
             seats=(("a", 1), ("third", None)),
         ),
         OpenMatch(
@@ -72,6 +74,8 @@ def test_what_is_played_is_told_with_who_sits_there(store: Store) -> None:
             players=2,
             deals=3,
             started=START + timedelta(minutes=1),
+            worker="worker",
+            coordinator="here",
             seats=(("a", 1), ("b", 1)),
         ),
     )

@@ -50,6 +50,7 @@ CHAPTERS: Final = (
             "docs/monitoring.md",
             "docs/backup.md",
             "docs/compose.md",
+            "docs/cluster.md",
             "docs/settings.md",
             "docs/intake.md",
             "docs/canary.md",

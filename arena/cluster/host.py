@@ -1,0 +1,151 @@
+"""The worker: offers this host's seats to a scheduler until a signal says to end."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+
+import msgspec
+import structlog
+from distributed import Security, Worker
+from distributed.comm.core import connect
+
+from arena.cluster.addresses import is_loopback
+from arena.cluster.member import Told, told_by_signals, until, wait_for
+from arena.cluster.messages import EXTRA, Card, write
+from arena.cluster.seating import Seating
+from arena.cluster.task import Seats
+from arena.cluster.tuning import NOWHERE, tune
+
+_log = structlog.get_logger()
+
+SEAT: Final = "seat"
+"""dask's name for what a match takes of a worker, one a bot."""
+
+_AGAIN_SECONDS: Final = 0.5
+_FETCH_SECONDS: Final = 10.0
+"""So long a worker that leaves waits until its last results have been fetched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """Where a worker stands.
+
+    Attributes:
+        scheduler: Its address, as dask writes it.
+        host: The scheduler's host alone.
+        port: Where the scheduler reaches this worker; 0 for a free one.
+        security: How they talk.
+        card: What it says of itself; ``run`` is filled in whenever it joins.
+        folder: For what dask writes.
+    """
+
+    scheduler: str
+    host: str
+    port: int
+    security: Security
+    card: Card
+    folder: Path
+
+
+async def run_worker(post: Post, seating: Seating, say: Callable[[str], None]) -> None:
+    """Play what coordinators send, until SIGTERM; what is under way then ends first.
+
+    A second SIGTERM ends it at once.
+    Where the scheduler is away, matches are ended, since their results could reach nobody, and the worker
+    joins again as soon as it is back.
+
+    Args:
+        post: Where it stands.
+        seating: Plays the matches.
+        say: Is told when it has joined and when it leaves.
+    """
+    tune()
+    with told_by_signals() as told:
+        while await _reached(post, told):
+            await _serve(post, seating, told, say)
+            seating.stop_all()
+            await until(lambda: seating.idle)
+
+
+async def _reached(post: Post, told: Told) -> bool:
+    """Wait until the scheduler answers, or somebody says to end; tell which."""
+    said = ""
+    while not told.once.is_set():
+        try:
+            comm = await connect(post.scheduler, **post.security.get_connection_args("worker"))
+            await comm.close()
+        except (OSError, ssl.SSLError) as error:
+            if str(error) != said:
+                said = str(error)
+                _log.warning(
+                    "the scheduler can't be reached; it is tried again", scheduler=post.scheduler, error=said
+                )
+            await wait_for(told.once, _AGAIN_SECONDS)
+        else:
+            return True
+    return False
+
+
+async def _serve(post: Post, seating: Seating, told: Told, say: Callable[[str], None]) -> None:
+    """Join, play, and leave when told or when the connection goes."""
+    worker = _worker(post, seating)
+    try:
+        await worker
+    except (OSError, ValueError, TimeoutError) as error:
+        # Such as: the scheduler has not noticed yet that this very worker was lost a moment ago.
+        _log.warning("could not join; it is tried again", scheduler=post.scheduler, error=str(error))
+        await worker.close()
+        await wait_for(told.once, _AGAIN_SECONDS)
+        return
+    say(f"{post.card.name} plays for {post.scheduler}, {post.card.seats} seats")
+    gone = asyncio.create_task(worker.finished())
+    asked = asyncio.create_task(told.once.wait())
+    await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
+    if told.once.is_set():
+        seating.leave()
+        say("takes no more matches, and ends when those under way have ended")
+        await _play_out(worker, seating, told, gone)
+        await worker.close()
+    else:
+        asked.cancel()
+        _log.warning("the scheduler is away; what was played is given up", scheduler=post.scheduler)
+    await gone
+
+
+async def _play_out(worker: Worker, seating: Seating, told: Told, gone: asyncio.Task[None]) -> None:
+    """Wait until all matches have ended and their results were fetched."""
+
+    def hurried() -> bool:
+        return told.twice.is_set() or gone.done()
+
+    await until(lambda: seating.idle or hurried())
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FETCH_SECONDS):
+            await until(lambda: not (worker.data or worker.active_keys) or hurried())
+
+
+def _worker(post: Post, seating: Seating) -> Worker:
+    card = write(msgspec.structs.replace(post.card, run=token_hex(8)))
+    return Worker(
+        post.scheduler,
+        name=post.card.name,
+        # Without keys nobody but this machine may come.
+        host=post.host if is_loopback(post.host) else None,
+        port=post.port,
+        security=post.security,
+        nthreads=post.card.seats,
+        resources={SEAT: post.card.seats},
+        # Bots have limits of their own, and play in processes of their own.
+        memory_limit=0,
+        local_directory=str(post.folder),
+        dashboard=False,
+        dashboard_address=NOWHERE,
+        plugins=(Seats(seating),),
+        startup_information={EXTRA: lambda _: card},
+        metrics={EXTRA: lambda _: write(seating.state())},
+    )

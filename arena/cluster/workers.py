@@ -1,0 +1,262 @@
+"""The workers of a cluster, as a coordinator asks for them: see :class:`arena.workers.workers.Workers`."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from secrets import token_hex
+from typing import Any, Final
+
+import structlog
+from distributed.scheduler import KilledWorker
+
+from arena.cluster.given import Given, Tickets
+from arena.cluster.link import Heard, Link, SchedulerAway
+from arena.cluster.messages import Answer, Dropped, Record, Void, read_answer
+from arena.cluster.rooms import Member, Rooms
+from arena.cluster.task import play_here
+from arena.launcher import HostFailed, LauncherStopped, MatchVoid
+from arena.recurring import Recurring
+from arena.workers.status import WorkerStatus
+from arena.workers.workers import WorkerLost
+
+_log = structlog.get_logger()
+
+_LOOK_SECONDS: Final = 0.5
+"""Between two looks who is there."""
+
+_REST_SECONDS: Final = 4.0
+"""After a worker did not do as it was expected to, until what it says of itself is believed again."""
+
+Connect = Callable[[str, Heard], Link]
+"""Makes a connection for a session; raises SchedulerAway where that can't be done."""
+
+Admit = Callable[[Member], bool]
+"""Is asked once of every worker that joins whether it may be used."""
+
+
+@contextmanager
+def cluster_workers(
+    connect: Connect, admit: Admit, expected: tuple[type[Exception], ...] = ()
+) -> Iterator["ClusterWorkers"]:
+    """Give the workers of a cluster, whoever is there and whenever they come.
+
+    Args:
+        connect: Makes connections, again after each that breaks.
+        admit: Says who is used.
+        expected: What this may raise when it can't tell; it is asked again then.
+    """
+    workers = ClusterWorkers(connect, admit)
+    try:
+        with Recurring(workers.look, name="cluster", seconds=_LOOK_SECONDS, expected=expected):
+            yield workers
+    finally:
+        workers.close()
+
+
+class ClusterWorkers:
+    """See the module.
+
+    A place is given back when its worker has answered or has gone, however long the coordinator has given the
+    match up by then: until then the worker has no room for another.
+
+    Args:
+        connect: Makes connections.
+        admit: Says who is used.
+    """
+
+    def __init__(self, connect: Connect, admit: Admit) -> None:
+        self._connect = connect
+        self._admit = admit
+        self._session = token_hex(8)
+        self._rooms = Rooms(self._session)
+        self._refused: frozenset[str] = frozenset()
+        self._tickets = Tickets()
+        self._link: Link | None = None
+        self._trouble = ""
+        self._stopped = threading.Event()
+        self._lock = threading.RLock()
+
+    def take(self, seats: int) -> "_ClusterPlace | None":
+        """Reserve room at the worker that has most of it."""
+        with self._lock:
+            if self._stopped.is_set():
+                return None
+            member = self._rooms.take(seats, time.monotonic())
+            return None if member is None else _ClusterPlace(self, member, seats)
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Return who there is."""
+        with self._lock:
+            return self._rooms.status()
+
+    def stop(self) -> None:
+        """End all matches, and begin no more; done by the next look, as a signal's handler may call this."""
+        self._stopped.set()
+
+    def look(self) -> None:
+        """See who is there, and what that means for matches that were given away. Called at intervals."""
+        if self._stopped.is_set():
+            self._fail_elsewhere((), lambda _: LauncherStopped("the arena is being stopped"))
+            return
+        try:
+            link = self._linked()
+            members = self._admitted(link.members())
+        except SchedulerAway as error:
+            self._lose_link(str(error))
+            return
+        with self._lock:
+            self._rooms.update(members)
+        self._fail_elsewhere(
+            [member.card.run for member in members],
+            lambda given: WorkerLost(f"worker {given.worker} has gone"),
+        )
+
+    def close(self) -> None:
+        """End the connection, and whatever is waited for."""
+        self.stop()
+        self.look()
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
+    def play(
+        self, member: Member, seats: int, spec: bytes, progress: Callable[[bytes], None]
+    ) -> Future[bytes]:
+        """See :meth:`arena.workers.workers.Place.play`."""
+        promise: Future[bytes] = Future()
+        promise.set_running_or_notify_cancel()
+        given = Given(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
+        self._tickets.add(given)
+        link = self._link
+        try:
+            answer = (
+                _linked(link).executor(member, seats).submit(play_here, spec, self._session, given.ticket)
+            )
+        except Exception as error:  # noqa: BLE001 - whatever dask has against it, nobody plays this match
+            lost = WorkerLost(f"worker {given.worker}: {error}")
+            self._settle(given.ticket, lambda given: given.fail(lost))
+            return promise
+        self._tickets.sent(given.ticket, answer)
+        answer.add_done_callback(lambda done: self._answered(given.ticket, done))
+        return promise
+
+    def give_back(self, run: str, seats: int) -> None:
+        """Free seats of a worker."""
+        with self._lock:
+            self._rooms.give_back(run, seats)
+
+    def _linked(self) -> Link:
+        if self._link is None:
+            self._link = self._connect(self._session, self._heard)
+            _log.info("the scheduler answers", scheduler=self._link.address)
+            self._trouble = ""
+        return self._link
+
+    def _lose_link(self, why: str) -> None:
+        with self._lock:
+            link, self._link = self._link, None
+            self._rooms.update(())
+        if why != self._trouble:
+            _log.warning("the scheduler is away; it is tried again", error=why)
+        self._trouble = why
+        self._fail_elsewhere((), lambda given: WorkerLost(f"worker {given.worker} went with the scheduler"))
+        if link is not None:
+            with suppress(OSError, TimeoutError):
+                link.close()
+
+    def _admitted(self, members: tuple[Member, ...]) -> list[Member]:
+        """Return those that may be used; each is asked about once."""
+        used = []
+        for member in members:
+            run = member.card.run
+            if run in self._refused:
+                continue
+            with self._lock:
+                known = run in self._rooms
+            if known or self._admit(member):
+                used.append(member)
+            else:
+                self._refused |= {run}
+        self._refused &= {member.card.run for member in members}
+        return used
+
+    def _fail_elsewhere(self, runs: Collection[str], why: Callable[[Given], Exception]) -> None:
+        for given in self._tickets.elsewhere(runs):
+            self._settle(given.ticket, lambda lost: lost.fail(why(lost)))
+
+    def _heard(self, ticket: str, data: bytes) -> None:
+        given = self._tickets.find(ticket)
+        if given is not None:
+            given.progress(data)
+
+    def _answered(self, ticket: str, done: Future[Any]) -> None:
+        """Take what dask brings: an answer, or that there will be none."""
+        try:
+            answer = read_answer(done.result())
+        except (CancelledError, KilledWorker):
+            # It is not there any more, whatever was seen of it last; should it come back, it is another run.
+            self._settle(ticket, lambda given: self._lose(given, "it was lost", math.inf))
+        except Exception as error:  # noqa: BLE001 - dask's, or what a worker's own code raised
+            reason = f"{type(error).__name__}: {error}"
+            self._settle(ticket, lambda given: self._lose(given, reason, _REST_SECONDS))
+        else:
+            self._settle(ticket, lambda given: self._tell(given, answer))
+
+    def _settle(self, ticket: str, tell: Callable[[Given], None]) -> None:
+        """Give the room back, and then say what came of a match; who comes second says nothing."""
+        settled = self._tickets.settle(ticket)
+        if settled is None:
+            return
+        given, answer = settled
+        self.give_back(given.run, given.seats)
+        if answer is not None and not answer.done():
+            answer.cancel()
+        tell(given)
+
+    def _tell(self, given: Given, answer: Answer) -> None:
+        match answer:
+            case Record(data):
+                given.keep(data)
+            case Dropped(reason):
+                self._lose(given, reason, _REST_SECONDS)
+            case Void(reason, host=True):
+                self._rest(given.run, _REST_SECONDS)
+                given.fail(HostFailed(f"worker {given.worker}: {reason}"))
+            case Void(reason):
+                given.fail(MatchVoid(f"worker {given.worker}: {reason}"))
+
+    def _lose(self, given: Given, reason: str, seconds: float) -> None:
+        self._rest(given.run, seconds)
+        given.fail(WorkerLost(f"worker {given.worker}: {reason}"))
+
+    def _rest(self, run: str, seconds: float) -> None:
+        with self._lock:
+            self._rooms.rest(run, time.monotonic() + seconds)
+
+
+def _linked(link: Link | None) -> Link:
+    if link is None:
+        raise SchedulerAway("there is no connection to the scheduler")
+    return link
+
+
+class _ClusterPlace:
+    """Some seats of a worker; see :class:`arena.workers.workers.Place`."""
+
+    def __init__(self, workers: ClusterWorkers, member: Member, seats: int) -> None:
+        self.worker = member.card.name
+        self.seats = seats
+        self.cpus = member.card.cpus
+        self._workers = workers
+        self._member = member
+
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
+        """Play a match there."""
+        return self._workers.play(self._member, self.seats, spec, progress)
+
+    def give_back(self) -> None:
+        """Free the seats."""
+        self._workers.give_back(self._member.card.run, self.seats)
