@@ -1,4 +1,4 @@
-"""Rules, documents and status in a real browser: at every size, in both themes, by links and keys alone."""
+"""Rules, documents and status in a real browser: by links and keys alone."""
 
 import random
 import re
@@ -7,12 +7,12 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from arena.match import RuntimeName
 from arena.store import Role
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import CONTRAST, ONCE_SCROLLED, SIZES, visit_of
+from tests.browser.visits import ONCE_SCROLLED, visit_of
 from tests.builders import fill, finish
 from tests.store.builders import new_set
 from tests.store.test_quarantine import put_aside
@@ -20,15 +20,6 @@ from tests.store.test_submissions import PLENTY, game, new, qualify
 from tests.web.site import served
 
 pytestmark = pytest.mark.chromium
-
-PAGES = {
-    "rules": "/rules",
-    "docs": "/docs",
-    "docs-submitting": "/docs/submitting",
-    "docs-protocol": "/docs/protocol",
-    "docs-greedy": "/docs/greedy",
-    "status-busy": "/status",
-}
 
 
 def busy(world: World) -> None:
@@ -65,36 +56,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield site.url
 
 
-def for_everybody(page: Page, axe: str) -> None:
-    """All text can be read, and axe-core finds nothing."""
-    assert page.evaluate(CONTRAST) == []
-    page.evaluate(axe)
-    found = page.evaluate("axe.run()")
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found["violations"]] == []
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_fit_and_can_be_read_by_all(
-    browser: Browser, url: str, axe: str, size: str, theme: str
-) -> None:
-    """No sideways scrolling, no complaints, enough contrast, nothing that axe-core finds."""
-    visit = visit_of(browser, url, size, theme)
-    for name, path in PAGES.items():
-        visit.open(path)
-        visit.keep(f"{name}-{size}-{theme}")
-        for_everybody(visit.page, axe)
-    assert visit.complaints == []
-    visit.page.context.close()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["small", "desktop"])
-def test_operators_see_what_was_put_aside(
-    browser: Browser, url: str, axe: str, size: str, theme: str
-) -> None:
-    """In the same look; others don't see it."""
-    visit = visit_of(browser, url, size, theme)
+def test_operators_see_what_was_put_aside(browser: Browser, url: str) -> None:
+    """Others don't see it."""
+    visit = visit_of(browser, url, "desktop", "light")
     page = visit.page
     visit.open("/status")
     expect(page.get_by_role("heading", name="Put aside")).to_have_count(0)
@@ -106,16 +70,13 @@ def test_operators_see_what_was_put_aside(
     visit.open("/status")
     expect(page.get_by_role("heading", name="Put aside")).to_be_visible()
     expect(page.get_by_text("freshling")).to_be_visible()
-    visit.keep(f"status-operator-{size}-{theme}")
-    for_everybody(page, axe)
     assert visit.complaints == []
     page.context.close()
 
 
-@pytest.mark.parametrize("size", ["small", "desktop"])
-def test_documents_are_found_and_read_without_scripts(browser: Browser, url: str, size: str) -> None:
+def test_documents_are_found_and_read_without_scripts(browser: Browser, url: str) -> None:
     """From any page by links alone: the index, a document, a part of it, the next one, the rules."""
-    visit = visit_of(browser, url, size, "light", script=False)
+    visit = visit_of(browser, url, "small", "light", script=False)
     page = visit.page
     visit.open("/games")
     site = page.get_by_role("navigation", name="Site")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena.match import RuntimeName
 from arena.rules import Rules
 from arena.store import Store, open_store
-from tests.browser.visits import CONTRAST, SIZES, visit_of
+from tests.browser.visits import WATCH_SHIFTS, visit_of
 from tests.builders import add_bots, play_set
 from tests.store.builders import claimed, finished, new_set
 from tests.web.site import served
@@ -57,13 +57,6 @@ def url(data_dir: Path, store: Store) -> Iterator[str]:
         yield site.url
 
 
-WATCH = """
-  window.moved = 0;
-  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.moved += each.value; })
-    .observe({ type: "layout-shift", buffered: true });
-"""
-"""Sums up how much the layout shifts, as browsers measure it."""
-
 SHOW = """(source) => new Promise((done) => {
   const image = new Image();
   image.onload = () => done(image.naturalWidth);
@@ -80,15 +73,14 @@ def poll(page: Page, address: str) -> int:
     return answer.value.status
 
 
-@pytest.mark.parametrize("path", ["/", "/leaderboard"])
-@pytest.mark.parametrize("size", ["phone", "desktop"])
+@pytest.mark.parametrize(("path", "size"), [("/", "desktop"), ("/leaderboard", "phone")])
 def test_it_keeps_itself_current_and_nothing_moves(
     browser: Browser, store: Store, url: str, size: str, path: str
 ) -> None:
     """A match that ends appears without a reload. As long as nothing is new the site says so, and no more."""
     visit = visit_of(browser, url, size, "light")
     page = visit.page
-    page.add_init_script(WATCH)
+    page.add_init_script(WATCH_SHIFTS)
     page.clock.install()
     visit.open(path)
     page.evaluate("document.body.dataset.same = 'yes'")
@@ -108,27 +100,6 @@ def test_it_keeps_itself_current_and_nothing_moves(
     assert page.evaluate("window.moved") == 0
     assert visit.complaints == []
     page.context.close()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_fit_and_can_be_read(browser: Browser, url: str, size: str, theme: str) -> None:
-    """Nothing to scroll sideways, no complaint, and contrast for everything; pictures are kept."""
-    visit = visit_of(browser, url, size, theme)
-    visit.page.add_init_script(WATCH)
-    for name, path in {
-        "board": "/leaderboard",
-        "board-search": "/leaderboard?search=somebody-1&house=without",
-        "board-last": "/leaderboard?page=2",
-        "board-none": "/leaderboard?search=nobody-at-all",
-        "front-busy": "/",
-    }.items():
-        visit.open(path)
-        assert visit.page.evaluate(CONTRAST) == [], name
-        assert visit.page.evaluate("window.moved") == 0, name
-        visit.keep(f"{name}-{size}-{theme}")
-    assert visit.complaints == []
-    visit.page.context.close()
 
 
 @pytest.mark.parametrize("script", [True, False])

@@ -1,4 +1,4 @@
-"""The site in a real browser: nothing to complain about, at every size, in both themes."""
+"""The site in a real browser: it keeps itself current, and can be used without scripts, by keys, by ear."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,27 +9,11 @@ from playwright.sync_api import Browser, expect
 
 from arena.rules import Rules
 from arena.store import open_store
-from tests.browser.visits import CONTRAST, SIZES, visit_of
+from tests.browser.visits import visit_of
 from tests.builders import add_bots, fill, play_set
 from tests.web.site import served
 
 pytestmark = pytest.mark.chromium
-
-PAGES = {
-    "front": "/",
-    "leaderboard": "/leaderboard",
-    "four-players": "/leaderboard?players=4",
-    "without-the-house": "/leaderboard?house=without&search=o",
-    "games": "/games",
-    "game": "/games/faulty-0-0",
-    "game-dummy": "/games/dummy-0-0",
-    "game-five": "/games/five-0-0",
-    "cards": "/cards",
-    "card": "/cards/maki_2?players=3",
-    "card-definitions": "/cards/definitions",
-    "status": "/status",
-    "error": "/leaderboard?players=9",
-}
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +32,6 @@ def url(data_dir: Path) -> Iterator[str]:
     """Give the address of a running site."""
     with served(data_dir) as site:
         yield site.url
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_fit_and_nothing_is_complained_about(browser: Browser, url: str, size: str, theme: str) -> None:
-    """No message in the console, no refused resource, no sideways scrolling; pictures are kept."""
-    visit = visit_of(browser, url, size, theme)
-    for name, path in PAGES.items():
-        visit.open(path)
-        visit.keep(f"{name}-{size}-{theme}")
-        background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert background == ("rgb(18, 20, 42)" if theme == "dark" else "rgb(250, 246, 237)")
-    # The error page's own status is the one thing that Chromium notes.
-    assert [text for text in visit.complaints if "422" not in text] == []
-    visit.page.context.close()
 
 
 def test_the_board_keeps_itself_current(browser: Browser, data_dir: Path, url: str) -> None:
@@ -100,10 +69,9 @@ def test_everything_can_be_read_without_scripts(browser: Browser, url: str) -> N
     page.context.close()
 
 
-@pytest.mark.parametrize("size", ["phone", "desktop"])
-def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str, size: str) -> None:
+def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str) -> None:
     """Rows and cells keep their roles where a phone shows them as sheets."""
-    visit = visit_of(browser, url, size, "light")
+    visit = visit_of(browser, url, "phone", "light")
     visit.open("/leaderboard")
     table = visit.page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="random@1")).to_have_count(1)
@@ -125,14 +93,4 @@ def test_the_keyboard_reaches_the_content_first(browser: Browser, url: str) -> N
     expect(skip).to_be_in_viewport()
     visit.page.keyboard.press("Enter")
     expect(visit.page.locator("main")).to_be_focused()
-    visit.page.context.close()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_stands_out_from_its_ground(browser: Browser, url: str, theme: str) -> None:
-    """Every piece of text has a contrast of at least 4.5 to 1 with what lies behind it."""
-    visit = visit_of(browser, url, "desktop", theme)
-    for name, path in PAGES.items():
-        visit.open(path)
-        assert visit.page.evaluate(CONTRAST) == [], name
     visit.page.context.close()

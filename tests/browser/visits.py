@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, ViewportSize
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
-SIZES = {"phone": (390, 844), "small": (360, 640), "desktop": (1280, 900), "wide": (2560, 1440)}
+SIZES = {"phone": (390, 844), "small": (360, 640), "desktop": (1440, 900), "wide": (2560, 1440)}
 
 
 @dataclass
@@ -43,6 +43,13 @@ def visit_of(browser: Browser, url: str, size: str, theme: str, *, script: bool 
     visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
     return visit
 
+
+WATCH_SHIFTS = """
+  window.moved = 0;
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.moved += each.value; })
+    .observe({ type: "layout-shift", buffered: true });
+"""
+"""Sums up how much the layout shifts, as browsers measure it."""
 
 CONTRAST = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);

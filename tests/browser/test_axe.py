@@ -1,0 +1,254 @@
+"""Every page of the site in a real browser: at each size, in both themes, for everybody who may see it."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+
+from tests.accounts.world import PASSWORD, World
+from tests.browser.visits import CONTRAST, SCREENSHOTS, SIZES, WATCH_SHIFTS
+from tests.web.people import browser as client
+from tests.web.site import served
+from tests.web.town import build
+
+pytestmark = pytest.mark.chromium
+
+LARGEST_BYTES: Final = 100_000
+PEOPLE: Final = ("ann", "zoe", "oper")
+PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
+NO_PAGES: Final = re.compile(r"^/api/|^/(health|ready)z$|^/bots$|\.\w+$")
+"""Routes of data and pictures, and an address that only leads on to another."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A page in a state.
+
+    Attributes:
+        route: As the site has it; empty where there is none.
+        path: Where to find it.
+        who: Is logged in.
+        status: Of the answer.
+        act: What is done there before it is looked at.
+    """
+
+    route: str
+    path: str
+    who: str = ""
+    status: int = 200
+    act: Callable[[Page], None] | None = None
+
+
+def refused(page: Page) -> None:
+    """Register with a password that is guessed first."""
+    page.get_by_label("Name").fill("bob")
+    page.get_by_label("Password").fill("password1")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def make_a_token(page: Page) -> None:
+    """See its secret."""
+    page.get_by_label("Name").fill("my laptop")
+    page.get_by_role("button", name="Make the token").click()
+    expect(page.locator(".secret")).to_be_visible()
+
+
+def challenge_nobody(page: Page) -> None:
+    """Ask for a bot that there is not."""
+    page.get_by_label("Opponent 1").fill("nobody")
+    page.get_by_role("button", name="Challenge").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def open_all(page: Page) -> None:
+    """Open whatever is folded."""
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+
+
+def ask_for_keys(page: Page) -> None:
+    """Open the viewer's dialog."""
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def come_from_elsewhere(page: Page) -> None:
+    """Send a form that stands on another site."""
+    action = page.url + "logout"
+    page.goto(f'data:text/html,<form method="post" action="{action}"><button>Win</button></form>')
+    page.get_by_role("button").click()
+    expect(page.get_by_text("not sent by a page of this site")).to_be_visible()
+
+
+FRAME: Final = "/games/{game}/{round}/{turn}"
+PAGES: Final = {
+    "front": Look("/", "/"),
+    "leaderboard": Look("/leaderboard", "/leaderboard"),
+    "leaderboard-four": Look("/leaderboard", "/leaderboard?players=4&house=without&search=o"),
+    "leaderboard-none": Look("/leaderboard", "/leaderboard?search=nobody-at-all"),
+    "games": Look("/games", "/games"),
+    "bot": Look("/bots/{bot}", "/bots/mine", act=open_all),
+    "bot-filtered": Look("/bots/{bot}", "/bots/mine?curve=3&opponent=greedy&place=1&min=1"),
+    "bot-new": Look("/bots/{bot}", "/bots/resting"),
+    "bot-banned": Look("/bots/{bot}", "/bots/banned"),
+    "bot-owner": Look("/bots/{bot}", "/bots/mine", "ann", act=challenge_nobody),
+    "bot-benched": Look("/bots/{bot}", "/bots/sleepy", "ann"),
+    "game": Look("/games/{game}", "/games/five-0-0"),
+    "game-dummy": Look("/games/{game}", "/games/dummy-0-0"),
+    "game-owner": Look("/games/{game}", "/games/logged-0-0", "ann"),
+    "viewer-five": Look(FRAME, "/games/five-0-0/2/5?step=reveal"),
+    "viewer-three": Look(FRAME, "/games/three-0-0/1/5?step=pass"),
+    "viewer-two": Look(FRAME, "/games/two-0-0/1/1"),
+    "viewer-dummy": Look(FRAME, "/games/dummy-0-0/2/4"),
+    "viewer-infer": Look(FRAME, "/games/faulty-0-0/1/2?view=infer:1"),
+    "viewer-seat": Look(FRAME, "/games/three-0-0/2/6?view=seat:2"),
+    "viewer-score": Look(FRAME, "/games/faulty-0-0/2/8?step=score"),
+    "viewer-end": Look(FRAME, "/games/three-0-0/3/9?step=end"),
+    "viewer-keys": Look(FRAME, "/games/three-0-0/1/1", act=ask_for_keys),
+    "viewer-embed": Look("/embed/{game}/{round}/{turn}", "/embed/five-0-0/1/3"),
+    "cards": Look("/cards", "/cards?players=2"),
+    "cards-by-difference": Look("/cards", "/cards?players=2&sort=-difference"),
+    "cards-few": Look("/cards", "/cards?players=4"),
+    "card": Look("/cards/{card}", "/cards/tempura?players=2"),
+    "card-unseen": Look("/cards/{card}", "/cards/soy_sauce?players=3"),
+    "card-definitions": Look("/cards/definitions", "/cards/definitions"),
+    "rules": Look("/rules", "/rules"),
+    "docs": Look("/docs", "/docs"),
+    "docs-submitting": Look("/docs/{page}", "/docs/submitting"),
+    "docs-protocol": Look("/docs/{page}", "/docs/protocol"),
+    "docs-greedy": Look("/docs/{page}", "/docs/greedy"),
+    "status": Look("/status", "/status", act=open_all),
+    "status-operator": Look("/status", "/status", "oper"),
+    "login": Look("/login", "/login"),
+    "register": Look("/register", "/register", act=refused),
+    "account": Look("/account", "/account", "zoe"),
+    "token": Look("/account", "/account", "ann", act=make_a_token),
+    "mine": Look("/mine", "/mine", "ann"),
+    "mine-none": Look("/mine", "/mine", "zoe"),
+    "submit": Look("/submit", "/submit", "ann"),
+    "submissions": Look("/submissions", "/submissions", "ann"),
+    "submissions-none": Look("/submissions", "/submissions", "zoe"),
+    "submission-waits": Look("/submissions/{id}", "/submissions/5e4d", "ann"),
+    "submission-qualifying": Look("/submissions/{id}", "/submissions/9a1e", "ann"),
+    "submission-active": Look("/submissions/{id}", "/submissions/ac7e", "ann"),
+    "submission-rejected": Look("/submissions/{id}", "/submissions/bad0", "ann"),
+    "submission-game": Look("/submissions/{id}/games/{game}", "/submissions/bad0/games/bad0-q0-0-0", "ann"),
+    "submission-viewer": Look(
+        "/submissions/{id}/games/{game}/{round}/{turn}", "/submissions/bad0/games/bad0-q0-0-0/1/1", "ann"
+    ),
+    "challenges": Look("/challenges", "/challenges", "ann"),
+    "challenges-none": Look("/challenges", "/challenges", "zoe"),
+    "challenge": Look("/challenges/{id}", "/challenges/{played}", "ann"),
+    "challenge-running": Look("/challenges/{id}", "/challenges/{running}", "ann"),
+    "challenge-game": Look("/challenges/{id}/games/{game}", "/challenges/{played}/games/{played}-0-0", "ann"),
+    "challenge-viewer": Look(
+        "/challenges/{id}/games/{game}/{round}/{turn}", "/challenges/{played}/games/{played}-0-0/2/3", "ann"
+    ),
+    "error-forbidden": Look("", "/", act=come_from_elsewhere),
+    "error-nowhere": Look("", "/nowhere", status=404),
+    "error-unasked": Look("/leaderboard", "/leaderboard?players=9", status=422),
+}
+"""By the names of their pictures."""
+
+
+@dataclass(frozen=True)
+class Town:
+    """A running site.
+
+    Attributes:
+        url: Its address.
+        ids: Ids of challenges, by what became of them.
+        contexts: Browsers in which people are logged in, by their names; nobody is in "".
+    """
+
+    url: str
+    ids: dict[str, str]
+    contexts: dict[str, BrowserContext]
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Town]:
+    """Give a site that has everything, and people who look at it."""
+    folder: Path = tmp_path_factory.mktemp("town")
+    with closing(World.at(folder)) as world:
+        ids = build(world)
+    with served(folder) as site:
+        contexts = {who: browser.new_context() for who in ("", *PEOPLE)}
+        for who, context in contexts.items():
+            context.add_init_script(WATCH_SHIFTS)
+            if who:
+                sent = context.request.post(
+                    f"{site.url}/login",
+                    form={"name": who, "password": PASSWORD},
+                    headers={"Origin": site.url},
+                )
+                assert sent.url == f"{site.url}/account"
+        yield Town(site.url, ids, contexts)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_fit_and_are_for_everybody(town: Town, axe: str, name: str) -> None:
+    """No complaint, no shift, no sideways scrolling, contrast, and nothing that axe-core finds.
+
+    By WCAG 2.2 AA and axe-core's own best practices. Pictures are kept.
+    """
+    look = PAGES[name]
+    page = town.contexts[look.who].new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    width, height = SIZES["phone"]
+    page.set_viewport_size(ViewportSize(width=width, height=height))
+    answer = page.goto(town.url + look.path.format(**town.ids))
+    assert answer is not None
+    assert answer.status == look.status
+    assert len(answer.body()) < LARGEST_BYTES
+    if page.locator("#film").count():
+        page.locator("#film[data-ready]").wait_for()
+    assert page.evaluate("window.moved") == 0
+    if look.act:
+        look.act(page)
+    for theme in ("light", "dark"):
+        see(page, axe, name, theme)
+    # An answer's own status, where it is no success, is the one thing that Chromium notes.
+    assert [text for text in complaints if "Failed to load resource" not in text] == []
+    page.close()
+
+
+def see(page: Page, axe: str, name: str, theme: str) -> None:
+    """Look at an open page in a theme, from small phones to wall screens."""
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == PAPER[theme]
+    for size, (width, height) in SIZES.items():
+        page.set_viewport_size(ViewportSize(width=width, height=height))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, size
+        cards = page.locator(".film .c").evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
+        assert min(cards, default=32) >= 32, size
+        if size in {"phone", "desktop"}:
+            assert page.evaluate(CONTRAST) == [], size
+            page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{theme}.png", full_page=True)
+        if (size, theme) in {("phone", "light"), ("desktop", "dark")}:
+            page.evaluate(axe)
+            found = page.evaluate("axe.run()")["violations"]
+            assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+
+
+def test_no_page_is_left_out(tmp_path: Path) -> None:
+    """Whoever adds a page adds it to the table."""
+    with closing(World.at(tmp_path)) as world:
+        app = client(world).app
+        assert isinstance(app, FastAPI)
+        routes = {
+            found.path
+            for found in iter_route_contexts(app.routes)
+            if found.path and found.methods and "GET" in found.methods
+        }
+    pages = {route for route in routes if not NO_PAGES.search(route) and not route.startswith("/static")}
+    assert pages == {look.route for look in PAGES.values() if look.route}

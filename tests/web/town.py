@@ -1,0 +1,109 @@
+"""A whole arena for pictures and checks of every page: all that the site can show, in one store."""
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from arena.match import RuntimeName
+from arena.rules import Rules
+from arena.store import KnownAccount
+from arena.submitting.stages import UploadKind
+from tests.accounts.world import World
+from tests.builders import add_bots, fill, finish, play_set
+from tests.store.builders import new_set
+from tests.store.test_quarantine import put_aside
+from tests.web.people import logged_in
+from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable, play_next
+from tests.web.submitted import CRASH, play, send
+
+BENCHED: Final = (
+    "the stand-in had to play 5 of its last 10 rated games to the end; the last time: no answer in time"
+)
+LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"
+WHY: Final = "it remembered deals of other people's challenges"
+
+
+def build(world: World) -> dict[str, str]:
+    """Fill a world; return the ids of ann's challenges by what became of them.
+
+    ``ann`` has bots and submissions in every state, ``ben`` one bot, ``zoe`` nothing; ``oper`` operates.
+    There are rated games of two to five players, such as ``dummy-0-0``, ``five-0-0`` and ``logged-0-0``.
+    """
+    fill(world.store)
+    stable = fill_stable(world)
+    world.add("zoe")
+    _much_played(world, stable)
+    _states(world, stable.ann)
+    _submissions(world, stable.ann)
+    challenges = _challenges(world)
+    _now(world, stable)
+    return challenges
+
+
+def _much_played(world: World, stable: Stable) -> None:
+    """Let bots play for a day, with enough games of two that the statistics of cards draw intervals."""
+    store, now = world.store, datetime.now(UTC)
+    dice = random.Random(4)  # noqa: S311 - a town that can be built again
+    more = add_bots(store, [("wasabi-first", "house"), (LONG, "somebody with a name"), ("tuna", "eve")])
+    play_set(store, [[*more, stable.other, stable.house[0]]], Rules(players=5), name="five", faults=0.04)
+    play_set(store, [more[:2]], Rules(players=2), name="two")
+    others, mine = [stable.other, *stable.house, *more], stable.versions[2]
+    for number in range(60):
+        if number == 40:
+            mine = add_version(store, stable.ann, "mine", 4)
+        table = [mine, *dice.sample(others, dice.choice((1, 1, 1, 2, 3, 4)))]
+        dice.shuffle(table)
+        drawn = new_set(f"day-{number}", table, deals=2, matches=1)
+        store.writes.add_set(replace(drawn, seeds=tuple(dice.randbytes(16).hex() for _ in drawn.seeds)))
+        at = now - timedelta(minutes=1470 - 24 * number)
+        claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
+        assert claim is not None
+        assert store.writes.record(finish(claim, dice, ended=at, faults=dice.choice((0, 0, 0.02))))
+
+
+def _states(world: World, ann: KnownAccount) -> None:
+    """Give ann a bot in each state."""
+    for bot in ("sleepy", "resting", "banned"):
+        add_version(world.store, ann, bot, 1)
+    bench(world.store, "sleepy", BENCHED)
+    world.store.bots.retire("resting", world.now)
+    disqualify(world.store, "banned", WHY)
+
+
+def _submissions(world: World, ann: KnownAccount) -> None:
+    """Let ann have sent something that waits, plays, was taken and was not."""
+    store = world.store
+    send(store, ann, "5e4d", "freshling", note="likes wasabi")
+    store.desk.wait("5e4d", "no engine answers")
+    send(store, ann, "9a1e", "quick", kind=UploadKind.JAVASCRIPT)
+    play(store, "9a1e", 2)
+    send(store, ann, "ac7e", "taken", kind=UploadKind.IMAGE, note="a first try")
+    play(store, "ac7e", 3)
+    store.desk.activate("ac7e", datetime.now(UTC))
+    send(store, ann, "bad0", "clumsy")
+    play(store, "bad0")
+    store.desk.reject("bad0", CRASH, datetime.now(UTC))
+
+
+def _challenges(world: World) -> dict[str, str]:
+    """Let ann have asked for two challenges, of which one is played."""
+    visitor = logged_in(world, "ann")
+    found = {}
+    for name, opponents in (("played", ["greedy", "mine@1"]), ("running", ["random"])):
+        answer = visitor.post("/bots/mine/challenges", data={"opponent": opponents, "deals": "1"})
+        found[name] = answer.headers["location"].rpartition("/")[2]
+        for _ in range(3 if name == "played" else 1):
+            play_next(world.store)
+    return found
+
+
+def _now(world: World, stable: Stable) -> None:
+    """Put a match aside, let two be played and some wait."""
+    store = world.store
+    table = [*stable.house, stable.other]
+    store.writes.add_set(new_set("aside", table, matches=1))
+    put_aside(store)
+    store.writes.add_set(new_set("more", table, deals=6))
+    for _ in range(2):
+        assert store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
