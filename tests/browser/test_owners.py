@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import ONCE_SCROLLED, SIZES, Visit, visit_of
+from tests.builders import add_bots
 from tests.web.site import served
 from tests.web.stable import bench, fill_stable, play_next
 
@@ -67,11 +68,16 @@ def test_roll_back_retire_and_play_again(browser: Browser, place: Place) -> None
 
 
 def test_a_challenge_from_the_form_to_its_games(browser: Browser, place: Place) -> None:
-    """A refusal keeps what was typed; the games appear without a reload; each leads to its replay."""
+    """Names are offered, a refusal keeps what was typed; games come without a reload and lead to replays."""
+    add_bots(place.world.store, [(f"crowd-{number}", "somebody") for number in range(100, 180)])
     visit = visit_of(browser, place.url, "desktop", "light")
     page = visit.page
     log_in(visit, "ann")
     visit.open("/bots/mine")
+    offered = page.locator("datalist option[value=crowd-179]")
+    expect(offered).to_have_count(0)
+    page.get_by_label("Opponent 1").fill("wd-179")
+    expect(offered).to_have_count(1)
     page.get_by_label("Opponent 1").fill("greedy")
     page.get_by_label("Opponent 2").fill("mien@1")
     page.get_by_label("Deals").select_option("2")
