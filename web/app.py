@@ -25,6 +25,7 @@ from web.api import (
     games_api,
     health_api,
     histories_api,
+    live_api,
     logs_api,
     public_api,
     replay_api,
@@ -49,6 +50,7 @@ from web.pages import (
     front_pages,
     game_pages,
     leaderboard_pages,
+    live_pages,
     own_bots_pages,
     public_pages,
     status_pages,
@@ -108,6 +110,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(document_pages(open_shelf(), callers))
     app.include_router(game_pages(parts.store, callers))
     app.include_router(viewer_pages(reads, callers))
+    app.include_router(live_pages(parts.store.live, callers))
     app.include_router(card_sheet(reads))
     app.include_router(card_pages(reads, callers))
     app.include_router(bot_pages(parts.store, boards, parts.owners, callers))
@@ -122,6 +125,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.include_router(public_api(boards))
     app.include_router(status_api(reads, callers, parts.receiver.has_room, parts.now))
     app.include_router(games_api(reads))
+    app.include_router(live_api(parts.store.live, callers))
     app.include_router(cards_api(reads))
     app.include_router(logs_api(reads, callers))
     app.include_router(bots_api(parts.store.bots, parts.owners, callers))

@@ -39,7 +39,7 @@ _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
-_NEWS_SECONDS: Final = 0.5
+NEWS_SECONDS: Final = 0.5
 """Between two looks for what may be watched: a match that is quicker says nothing of it."""
 
 
@@ -103,7 +103,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
 async def _tell_news(match: Match, say: Callable[[FromReferee], None]) -> None:
     """Say now and then which rounds are over. In a thread: bots' clocks must not wait for a slow reader."""
     while True:
-        await asyncio.sleep(_NEWS_SECONDS)
+        await asyncio.sleep(NEWS_SECONDS)
         for news in match.news():
             await asyncio.to_thread(say, news)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -14,10 +13,10 @@ from arena.coordinator.check import RecordRefused
 from arena.coordinator.live import LiveMatches, check_progress
 from arena.match import MOST_PROGRESS_BYTES, Decision, Fault, Progress, encode
 from arena.replay import parse_disclosed
-from arena.rules import shuffled_deck
 from arena.store import Claim, Store, open_store
-from tests.replay.twins import Steps, play_rounds
+from tests.replay.twins import Steps
 from tests.store.builders import START, add_bot, claimed, finished
+from tests.watched import progress_of, steps_of
 
 NOTE = "I keep the wasabi"
 
@@ -35,20 +34,10 @@ def claim(store: Store) -> Claim:
     return claimed(store, [add_bot(store, name) for name in ("a", "b", "c")])
 
 
-def steps_of(claim: Claim, game: int, rounds: int) -> Steps:
-    """Return what is decided in the first rounds of a game."""
-    rules, seed = claim.spec.rules, bytes.fromhex(claim.spec.seeds[game])
-    return play_rounds(rules, shuffled_deck(rules, seed), rounds, Random(game))[1]  # noqa: S311 - a test's dice
-
-
 def progress(claim: Claim, rounds: int, *, game: int = 0, steps: Steps | None = None) -> Progress:
-    """Return what a worker tells of a game."""
-    return Progress(
-        match=claim.spec.match,
-        attempt=claim.spec.attempt,
-        game=game,
-        steps=steps_of(claim, game, rounds) if steps is None else steps,
-    )
+    """Return what a worker tells of a game; with steps these, true or not."""
+    told = progress_of(claim, rounds, game=game if steps is None else 0)
+    return told if steps is None else replace(told, game=game, steps=steps)
 
 
 def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: ANN401 - of a decision

@@ -2,6 +2,9 @@
 
 import re
 
+from arena.coordinator.live import SHOW_SECONDS
+from arena.referee.process import NEWS_SECONDS
+from arena.replay import DISCLOSED_FORMAT
 from tests.docs.documents import DOCS, ROOT, rows
 from web.viewer.address import Sight, Stage
 from web.viewer.events import MANY_POINTS
@@ -11,6 +14,7 @@ from web.viewer.sheet import SIZE
 PAGE = DOCS / "viewer.md"
 KEYS = ROOT / "web" / "templates" / "_viewer_keys.html"
 SCRIPT = ROOT / "web" / "static" / "viewer.js"
+POLLING = ROOT / "web" / "static" / "polling.js"
 
 
 def test_every_step_and_every_view_is_explained() -> None:
@@ -39,3 +43,9 @@ def test_numbers_are_those_of_the_code() -> None:
     assert f"brought a seat {MANY_POINTS} points or more" in text
     assert f"{SIZE[0]} by {SIZE[1]}" in text
     assert f"`{FORMAT}`" in text
+    assert f"`{DISCLOSED_FORMAT}`" in text
+    assert 1 / SHOW_SECONDS == 1 / NEWS_SECONDS == 2
+    assert "no more than twice a second" in text
+    millis = re.search(r"EVERY_MILLIS = (\d+);", POLLING.read_text())
+    assert millis is not None
+    assert f"every {int(millis[1]) // 1000} seconds" in " ".join(text.split())

@@ -14,7 +14,7 @@ from arena.accounts.sessions import IDLE
 from arena.store import Role
 from tests.accounts.world import PASSWORD, World
 from tests.web.people import browser, logged_in, program, token
-from tests.web.played import CHALLENGE, GAMES, SUBMISSION, play
+from tests.web.played import CHALLENGE, GAMES, RUNNING, SUBMISSION, play
 
 CALLERS: Final = (
     "anonymous",
@@ -73,6 +73,9 @@ MATRIX: Final = {
     ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/games/{game}/{round}/{turn}/og.png"): EVERYBODY,
     ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/live/{match}"): dict.fromkeys(CALLERS, 303),
+    ("GET", "/live/{match}/{number}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/live/{match}/{number}/frames.json"): EVERYBODY,
     ("GET", "/cards"): EVERYBODY,
     ("GET", "/cards/definitions"): EVERYBODY,
     ("GET", "/cards/{card}"): EVERYBODY,
@@ -90,6 +93,7 @@ MATRIX: Final = {
     ("GET", "/api/v1/games"): EVERYBODY,
     ("GET", "/api/v1/games/{game}"): EVERYBODY,
     ("GET", "/api/v1/games/{game}/logs"): READ_BY_OWNER,
+    ("GET", "/api/v1/live/{match}"): EVERYBODY,
     ("GET", "/api/v1/bots"): EVERYBODY,
     ("GET", "/api/v1/bots/{bot}"): EVERYBODY,
     ("GET", "/api/v1/bots/{bot}/versions"): EVERYBODY,
@@ -187,6 +191,7 @@ def scene(world: World, request: pytest.FixtureRequest) -> Scene:
     numbers = {
         "/account/sessions": world.accounts.sessions.of(user)[0].id,
         "/account/tokens": spare.id,
+        "/live/{match}": 1,
         "/api/v1/account/tokens": world.accounts.tokens.of(user)[-1].id,
     }
     return Scene(visitor, numbers)
@@ -206,7 +211,7 @@ def address(path: str, numbers: dict[str, int]) -> str:
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
     id_ = CHALLENGE if of.startswith("/challenges") else SUBMISSION
     given = {"number": numbers.get(part), "bot": "mine", "id": id_, "round": 1, "turn": 1, "page": "protocol"}
-    return path.format(game=played, card="wasabi", **given)
+    return path.format(game=played, card="wasabi", match=RUNNING, **given)
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:

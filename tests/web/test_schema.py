@@ -25,13 +25,14 @@ from tests.builders import fill
 from tests.web.app import site_over
 from tests.web.description import description
 from tests.web.people import logged_in, token
-from tests.web.played import CHALLENGE, GAMES, SUBMISSION, play
+from tests.web.played import CHALLENGE, GAMES, RUNNING, SUBMISSION, play
 
 HERE: Final = "http://testserver"
 KNOWN: Final = {
     "path.id": [SUBMISSION, CHALLENGE],
     "path.game": [*GAMES.values()],
     "path.bot": ["mine", "greedy"],
+    "path.match": [RUNNING, "rated-0"],
     "path.number": [1, 2],
     "query.bot": ["mine"],
 }

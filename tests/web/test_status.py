@@ -178,7 +178,7 @@ def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
     ]
     assert [row[:3] for row in running[1:]] == [
         ["2 seats", "qualification", "1"],
-        ["anns@1 bens@1", "rated", "3"],
+        ["anns@1 bens@1", "rated watch", "3"],
     ]
 
 

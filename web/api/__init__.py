@@ -28,6 +28,7 @@ from web.api.description import description_api
 from web.api.games import games_api, replay_api
 from web.api.health import health_api
 from web.api.histories import histories_api
+from web.api.live import live_api
 from web.api.logs import logs_api
 from web.api.public import public_api
 from web.api.status import status_api
@@ -43,6 +44,7 @@ __all__ = [
     "games_api",
     "health_api",
     "histories_api",
+    "live_api",
     "logs_api",
     "public_api",
     "replay_api",

@@ -10,6 +10,7 @@ from web.pages.entry import entry_pages
 from web.pages.front import front_pages
 from web.pages.game import game_pages
 from web.pages.leaderboard import leaderboard_pages
+from web.pages.live import live_pages
 from web.pages.mine import own_bots_pages
 from web.pages.public import public_pages
 from web.pages.rated_viewer import viewer_pages
@@ -27,6 +28,7 @@ __all__ = [
     "front_pages",
     "game_pages",
     "leaderboard_pages",
+    "live_pages",
     "own_bots_pages",
     "public_pages",
     "status_pages",

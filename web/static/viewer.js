@@ -145,6 +145,27 @@ const ACTIONS = {
   q: nextView,
 };
 
+/**
+ * Take up what can be seen by now of a game that is being played. The frame that is shown stays; whoever has seen
+ * the last one goes on from there. What lies around the frames is brought up to them in between.
+ */
+export async function takeUp(between) {
+  if (!data) return;
+  loaded.clear();
+  const more = await framesOf(data.view);
+  if (more.view !== data.view) {
+    // Another view was chosen meanwhile.
+    await takeUp(between);
+    return;
+  }
+  const sawAll = index === data.frames.length - 1;
+  data = more;
+  position.max = data.frames.length - 1;
+  between();
+  draw(data, index);
+  if (sawAll && !playing) play();
+}
+
 async function start() {
   data = await framesOf(film.dataset.view);
   document.addEventListener("click", follow);

@@ -1,0 +1,251 @@
+"""A match of slow bots, watched in a real browser while it is played."""
+
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from arena.admission import Gate
+from arena.coordinator import Coordinator
+from arena.launcher import Launcher, SlotPool
+from arena.match import Clock, Limits, RuntimeName
+from arena.rules import Rules
+from arena.sandbox.process_runtime import ProcessRuntime
+from arena.store import NewSet, NewVersion, Store, open_store
+from arena.workers.local import local_workers
+from tests.browser.visits import CONTRAST, Visit, visit_of
+from tests.coordinator.test_coordinator import Notes
+from tests.web.site import served
+
+pytestmark = pytest.mark.chromium
+
+MATCH = "slow-0"
+SEEDS = ("a" * 32, "b" * 32)
+SECONDS = 30_000
+BOT = """
+import time
+from pathlib import Path
+from arena.sdk import run
+
+FOLDER = Path({folder!r})
+games = 0
+
+def choose(view):
+    global games
+    if view.turn == 1:
+        games += view.round == 1
+        while not (FOLDER / f"{{games}}-{{view.round}}").exists():
+            time.sleep(0.02)
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+"""Begins a round of a game when there is a file of that name."""
+
+
+@dataclass
+class Hall:
+    """A site, and a match whose rounds begin when the test says so."""
+
+    url: str
+    gates: Path
+
+    def let(self, game: int, *rounds: int) -> None:
+        """Let these rounds of a game be played."""
+        for number in rounds:
+            (self.gates / f"{game}-{number}").touch()
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    """Give a site beside a coordinator that plays a match of two games of two slow bots."""
+    gates, data = tmp_path / "gates", tmp_path / "data"
+    gates.mkdir()
+    data.mkdir()
+    with closing(open_store(f"sqlite:///{data / 'arena.sqlite3'}")) as store, served(data) as site:
+        add_match(store, tmp_path, gates)
+        hall = Hall(site.url, gates)
+        with playing(store):
+            try:
+                yield hall
+            finally:
+                for game in (1, 2):
+                    hall.let(game, 1, 2, 3)
+
+
+@contextmanager
+def playing(store: Store) -> Iterator[None]:
+    """Play what waits, in a thread, to its end."""
+    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-l-"))  # short: an address holds 107 bytes
+    with local_workers(Launcher(ProcessRuntime(), "test", run_dir), SlotPool(2, 0.4), "host") as workers:
+        coordinator = Coordinator(
+            name="here",
+            store=store,
+            workers=workers,
+            runtime=RuntimeName.PROCESS,
+            now=lambda: datetime.now(UTC),
+            watcher=Notes(),
+            gate=Gate(),
+        )
+        thread = threading.Thread(target=coordinator.run, args=(lambda: False,))
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join(60)
+            shutil.rmtree(run_dir)
+
+
+def add_match(store: Store, folder: Path, gates: Path) -> None:
+    """Add two bots and a match of theirs."""
+    versions = []
+    for name in ("eel", "tuna"):
+        bot = folder / name
+        bot.mkdir()
+        (bot / "bot.py").write_text(BOT.format(folder=str(gates)))
+        new = NewVersion(bot=name, author="house", house=True, source=str(bot), created=datetime.now(UTC))
+        versions.append(store.writes.add_version(new))
+    store.writes.add_set(
+        NewSet(
+            id="slow",
+            rules=Rules(players=2),
+            seeds=SEEDS,
+            seatings=(tuple(versions),),
+            clock=Clock(move_millis=120_000),
+            limits=Limits(),
+            runtime=RuntimeName.PROCESS,
+            created=datetime.now(UTC),
+        )
+    )
+
+
+def shown(page: Page) -> int:
+    """Return the number of the frame that is shown."""
+    return int(page.locator("#film").get_attribute("data-at") or -1)
+
+
+def state(page: Page, words: str) -> None:
+    """Wait until the page says this of the match."""
+    expect(page.locator('[data-live="state"]')).to_contain_text(words, timeout=SECONDS)
+
+
+def ready(page: Page) -> None:
+    """Wait until the viewer can be stepped through."""
+    page.locator("#film[data-ready]").wait_for()
+
+
+def test_a_match_is_watched_from_its_first_round_to_its_replay(browser: Browser, hall: Hall) -> None:
+    """From the front page: the page is there by itself once a round is over, and grows with each of the next.
+
+    Who has stepped back stays; who has seen all of it goes on. At the end the link leads to the very frame.
+    """
+    visit = visit_of(browser, hall.url, "desktop", "light")
+    page = visit.page
+    wait_for_the_table(visit)
+    page.locator(".tables").get_by_role("link", name="Watch").click()
+    expect(page.locator("main")).to_contain_text("Round 1 is being played")
+    hall.let(1, 1)
+    expect(page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/10?step=score", timeout=SECONDS)
+    ready(page)
+    state(page, "Round 2 is being played.")
+    assert shown(page) == 29
+    visit.keep("live-desktop-light")
+
+    stepped_back(page, hall)
+    followed(page, hall)
+    state(page, "This game is over, the next one is being played.")
+    hall.let(2, 1)
+    state(page, "Watch game 2")
+    page.get_by_role("link", name="Watch game 2").click()
+    expect(page).to_have_url(f"{hall.url}/live/{MATCH}/2/1/1")
+    ready(page)
+    hall.let(2, 2, 3)
+    state(page, "This match is over.")
+    to_the_replay(page, hall)
+    assert visit.complaints == []
+    page.context.close()
+
+
+def wait_for_the_table(visit: Visit) -> None:
+    """Open the front page and wait until it shows the match."""
+    visit.open("/")
+    visit.page.locator(".tables").get_by_role("link", name="Watch").wait_for(timeout=SECONDS)
+
+
+def stepped_back(page: Page, hall: Hall) -> None:
+    """A new round leaves the reader in place, in the view that was chosen; its moments are there."""
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "q"):
+        page.keyboard.press(key)
+    expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")
+    assert shown(page) == 26
+    moments = page.locator("[data-event]").count()
+    hall.let(1, 2)
+    state(page, "Round 3 is being played.")
+    expect(page.locator("#position")).to_have_attribute("max", "59", timeout=SECONDS)
+    assert shown(page) == 26
+    expect(page).to_have_url(re.compile(rf"/live/{MATCH}/1/1/9\?step=pass&view=seat:0$"))
+    assert page.locator("[data-event]").count() > moments
+    page.keyboard.press("]")
+    assert shown(page) == 30
+    page.locator("[data-event]").last.click()
+    assert shown(page) == 59
+
+
+def followed(page: Page, hall: Hall) -> None:
+    """Who has seen the last frame is shown the next round, which can be stopped."""
+    page.locator("#speed").select_option("4")
+    page.keyboard.press("End")
+    assert shown(page) == 59
+    hall.let(1, 3)
+    expect(page.locator("#film")).not_to_have_attribute("data-at", "59", timeout=SECONDS)
+    page.keyboard.press(" ")
+    assert shown(page) < 90
+    page.keyboard.press("End")
+    assert shown(page) == 90
+    expect(page.locator("#where")).to_contain_text("End")
+
+
+def to_the_replay(page: Page, hall: Hall) -> None:
+    """The link leads to the frame that is shown when it is followed, seen by the same eyes."""
+    for key in ("Home", "ArrowRight", "q"):
+        page.keyboard.press(key)
+    expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")
+    page.get_by_role("link", name="Watch the replay from here").click()
+    expect(page).to_have_url(f"{hall.url}/games/{MATCH}-1/1/1?step=reveal&view=seat:0")
+    ready(page)
+    assert page.locator("#film").get_attribute("data-seed") == SEEDS[1]
+
+
+def test_on_a_phone_by_night_and_without_scripts(browser: Browser, hall: Hall) -> None:
+    """It fits, can be read, and every frame is a page with a link to the newest."""
+    wait = visit_of(browser, hall.url, "phone", "dark")
+    wait_for_the_table(wait)
+    wait.open(f"/live/{MATCH}")
+    wait.keep("live-soon-phone-dark")
+    assert wait.page.evaluate(CONTRAST) == []
+    hall.let(1, 1)
+    wait.page.locator("#film[data-ready]").wait_for(timeout=SECONDS)
+    wait.keep("live-phone-dark")
+    assert wait.page.evaluate(CONTRAST) == []
+
+    plain = visit_of(browser, hall.url, "phone", "light", script=False)
+    plain.open(f"/live/{MATCH}/1/1/1")
+    expect(plain.page.locator("main")).to_contain_text("Without scripts this page stays as it is.")
+    hall.let(1, 2)
+    state(wait.page, "Round 3 is being played.")
+    plain.page.get_by_role("link", name="Step forward").click()
+    expect(plain.page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/1?step=reveal")
+    plain.page.get_by_role("link", name="Load the newest").click()
+    expect(plain.page).to_have_url(f"{hall.url}/live/{MATCH}/1/2/10?step=score")
+    plain.keep("live-phone-no-script")
+    assert wait.complaints == plain.complaints == []
+    wait.page.context.close()
+    plain.page.context.close()

@@ -1,0 +1,315 @@
+"""Matches that are watched while they are played: one round late, and nothing of what is not over."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.accounts import Scope
+from arena.replay import LiveSeat, disclose, encode_disclosed
+from arena.rules import Rules
+from arena.store import Claim, KnownAccount, Role, ShownGame
+from tests.accounts.world import World
+from tests.replay.twins import deck_of, play_rounds, twin_of
+from tests.store.builders import START, add_bot, claimed, finished, new_set
+from tests.store.test_challenge_rows import bot_of, challenge
+from tests.store.test_submissions import PLENTY, claim, game, new, qualify
+from tests.watched import show
+from tests.web.html import Page
+from tests.web.people import browser, logged_in, program, token
+
+VIEWS = ("all", "seat:0", "infer:1")
+RULES = (Rules(players=3, soy_sauce=True), Rules(players=2, dummy=True))
+
+
+def watched(world: World) -> Claim:
+    """Let a match of two games of three be played."""
+    return claimed(world.store, [add_bot(world.store, name) for name in ("eel", "tuna", "squid")])
+
+
+@dataclass(frozen=True)
+class Twin:
+    """One of two arenas in which everything is the same, but for what is not disclosed."""
+
+    world: World
+    claim: Claim
+    shown: ShownGame
+
+
+@pytest.fixture(params=list(itertools.product((1, 2), RULES)), ids=str)
+def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin, Twin]]:
+    """Give two arenas: in both the same has been played, from different seeds, with other deals to come."""
+    rounds, rules = request.param
+    deck = deck_of(rules, 11)
+    decks = (deck, twin_of(rules, deck, rounds, Random(11)))  # noqa: S311 - a test's dice
+    made = []
+    for number, each in enumerate(decks):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        world = World.at(folder)
+        versions = [add_bot(world.store, f"bot-{seat}") for seat in range(rules.players)]
+        wanted = replace(new_set("s", versions), rules=rules, seeds=(f"a{number}" * 16, f"b{number}" * 16))
+        world.store.writes.add_set(replace(wanted, seatings=wanted.seatings[:1]))
+        state, steps = play_rounds(rules, each, rounds, Random(11))  # noqa: S311 - a test's dice
+        seats = [LiveSeat(bot=f"bot-{seat}", version=1) for seat in range(rules.players)]
+        game = disclose(game="s-0-0", state=state, seats=seats, places=(), steps=steps)
+        shown = ShownGame(game=0, rounds=rounds, text=encode_disclosed(game))
+        taken = claim(world.store)
+        assert world.store.live.show("s-0", 1, [shown])
+        made.append(Twin(world, taken, shown))
+    yield made[0], made[1]
+    for twin in made:
+        twin.world.close()
+
+
+def served(twin: Twin) -> dict[str, tuple[int, bytes, dict[str, str]]]:
+    """Return all that is served of a match: frames of all kinds and views, data, the pages that list it."""
+    rules = twin.claim.spec.rules
+    visitor = browser(twin.world)
+    paths = ["/live/s-0", "/api/v1/live/s-0", "/api/v1/live/s-0?game=1", "/", "/status", "/api/v1/status"]
+    paths += [f"/live/s-0/1/frames.json?view={view}" for view in VIEWS]
+    paths += [
+        f"/live/s-0/1/{round_number}/{turn}?step={step}&view={view}"
+        for round_number in (1, 2, 3)
+        for turn in (1, rules.turns)
+        for step in ("pick", "reveal", "pass", "score", "end")
+        for view in VIEWS
+    ]
+    found = {}
+    for path in paths:
+        answer = visitor.get(path)
+        told = {name: answer.headers.get(name, "") for name in ("location", "content-length")}
+        found[path] = (answer.status_code, answer.content, told)
+    return found
+
+
+def test_nothing_that_is_served_tells_what_is_to_come(twins: tuple[Twin, Twin]) -> None:
+    """Pages, frames, moments and data are the same to the byte, whatever the seed and the deals to come."""
+    one, other = map(served, twins)
+    assert one == other
+    statuses = {path: status for path, (status, _, _) in one.items()}
+    rounds, turns = twins[0].shown.rounds, twins[0].claim.spec.rules.turns
+    assert statuses[f"/live/s-0/1/{rounds}/{turns}?step=score&view=all"] == 200
+    assert {status for path, status in statuses.items() if path.startswith(f"/live/s-0/1/{rounds + 1}/")} == {
+        404
+    }
+    text = b"".join(content for _, content, _ in one.values())
+    for seed in (*twins[0].claim.spec.seeds, *twins[1].claim.spec.seeds):
+        assert seed.encode() not in text
+    assert b"seed" not in one["/live/s-0/1/frames.json?view=all"][1]
+
+
+def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) -> None:
+    """What is over of the newest game, then all of it; and once the match is recorded the same turn there."""
+    mine, visitor = watched(world), browser(world)
+    soon = visitor.get("/live/s-0")
+    assert soon.status_code == 200
+    assert "Round 1 is being played" in soon.text
+    assert visitor.get("/live/s-0/1/1/1").status_code == 404
+
+    show(world.store, mine, 1)
+    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/1/1/9?step=score"
+    page = visitor.get("/live/s-0/1/1/9?step=score&view=infer:2")
+    assert "<b>Round 2 is being played.</b>" in page.text
+    assert len(json.loads(visitor.get("/live/s-0/1/frames.json").text)["frames"]) == 27
+    show(world.store, mine, 3)
+    show(world.store, mine, 1, game=1)
+    page = visitor.get("/live/s-0/1/3/9?step=end")
+    assert '<a href="/live/s-0/2/1/1">Watch game 2</a>' in page.text
+    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/2/1/9?step=score"
+
+    assert world.store.writes.record(finished(mine, [(1, 2, 3)] * 2))
+    for frame in ("2/7?step=reveal&view=infer:1", "1/1"):
+        answer = visitor.get(f"/live/s-0/2/{frame}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/games/s-0-1/{frame}")
+        assert visitor.get(answer.headers["location"]).status_code == 200
+    assert (
+        visitor.get("/live/s-0/1/frames.json?view=seat:0").headers["location"]
+        == "/games/s-0-0/frames.json?view=seat:0"
+    )
+    assert visitor.get("/live/s-0/3/1/1").status_code == 404
+    over = visitor.get("/live/s-0")
+    assert {f"/games/s-0-{number}/1/1" for number in (0, 1)} <= set(Page(over.text).links)
+
+
+def test_every_frame_that_is_over_is_a_page_of_its_own(world: World) -> None:
+    """Well made, with the seat's view as in a replay, and every link of it leads somewhere."""
+    mine, visitor = watched(world), browser(world)
+    show(world.store, mine, 2)
+    for path in ("/live/s-0/1/1/1", "/live/s-0/1/2/9?step=score&view=seat:1", "/live/s-0/1/2/3?view=infer:0"):
+        answer = visitor.get(path)
+        page = Page(answer.text)
+        names = [tag for tag, _ in page.tags]
+        assert answer.status_code == 200
+        assert names.count("h1") == names.count("main") == 1
+        assert len(page.ids) == len(set(page.ids))
+        assert len(answer.content) < 45_000
+        for tag, attributes in page.tags:
+            assert tag != "style"
+            assert tag != "script" or attributes.get("src") == "/static/viewer-live.js"
+            assert not any(name == "style" or name.startswith("on") for name in attributes)
+        for link in {link for link in page.links if link.startswith("/")}:
+            assert visitor.get(link.split("#", maxsplit=1)[0]).status_code in {200, 303}, link
+    for path in (
+        "/live/s-0/1/3/1",
+        "/live/s-0/1/2/9?step=end",
+        "/live/s-0/2/1/1",
+        "/live/s-0/1/1/1?view=seat:3",
+    ):
+        assert visitor.get(path).status_code == 404, path
+
+
+def test_who_has_a_page_already_is_not_sent_it_again(world: World) -> None:
+    """Pages and data have tags, which change with every round."""
+    mine, visitor = watched(world), browser(world)
+    show(world.store, mine, 1)
+    tags = {}
+    for path in ("/live/s-0/1/1/1", "/api/v1/live/s-0", "/live/s-0/1/frames.json"):
+        tags[path] = visitor.get(path).headers["ETag"]
+        assert visitor.get(path, headers={"If-None-Match": tags[path]}).status_code == 304
+    show(world.store, mine, 2)
+    for path, tag in tags.items():
+        answer = visitor.get(path, headers={"If-None-Match": tag})
+        assert (answer.status_code, answer.headers["ETag"] == tag) == (200, False)
+
+
+def test_data_for_programs(world: World) -> None:
+    """The rounds that are over, of the newest game or another one; at last where the replays are."""
+    mine, visitor = watched(world), browser(world)
+    address = "/api/v1/live/s-0"
+    assert visitor.get(address).json() == {
+        "match": "s-0",
+        "kind": "rated",
+        "state": "running",
+        "games": 2,
+        "watchable": [],
+        "game": None,
+        "playing": None,
+        "disclosed": None,
+        "replays": [],
+    }
+    show(world.store, mine, 3)
+    show(world.store, mine, 1, game=1)
+    newest, first = visitor.get(address).json(), visitor.get(f"{address}?game=1").json()
+    assert (newest["watchable"], newest["game"], newest["playing"]) == ([1, 2], 2, 2)
+    assert (first["game"], first["playing"]) == (1, None)
+    assert len(newest["disclosed"]["rounds"]) == 1
+    assert newest["disclosed"]["game"] == "s-0-1"
+    assert sorted(first["disclosed"]["places"]) != []
+    assert world.store.writes.record(finished(mine, [(1, 2, 3)] * 2))
+    over = visitor.get(address).json()
+    assert (over["state"], over["watchable"], over["disclosed"]) == ("done", [], None)
+    assert [visitor.get(replay).json()["game"] for replay in over["replays"]] == ["s-0-0", "s-0-1"]
+    assert visitor.get("/api/v1/live/nothing").status_code == 404
+
+
+def test_a_match_that_was_in_vain_is_not_shown(world: World) -> None:
+    """What an attempt has shown is gone with it; put aside, the match is nobody's to watch."""
+    mine, visitor = watched(world), browser(world)
+    for attempt in (1, 2, 3):
+        show(world.store, mine, 2)
+        assert visitor.get("/live/s-0/1/2/1").status_code == 200
+        world.store.leases.void("s-0", attempt, "engine gone", START)
+        assert visitor.get("/live/s-0/1/2/1").status_code == 404
+        assert visitor.get("/live/s-0").status_code == (200 if attempt < 3 else 404)
+        if attempt < 3:
+            assert "This match waits" in visitor.get("/live/s-0").text
+            mine = claim(world.store)
+    assert visitor.get("/api/v1/live/s-0").status_code == 404
+
+
+def test_bots_names_are_strangers_text(world: World) -> None:
+    """They are escaped and cleaned here too."""
+    bots = [add_bot(world.store, name) for name in ("<b>bold</b>", "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe")]
+    show(world.store, claimed(world.store, bots), 1)
+    text = browser(world).get("/live/s-0/1/1/9?step=score").text
+    assert "<b>bold" not in text
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
+
+
+@dataclass(frozen=True)
+class Private:
+    """Matches of somebody's that are not rated, and who might look."""
+
+    world: World
+    owner: KnownAccount
+    other: KnownAccount
+    oper: KnownAccount
+    claims: dict[str, Claim]
+
+
+@pytest.fixture
+def private(world: World) -> Private:
+    """Give a challenge and a qualification that are being played."""
+    user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
+    store = world.store
+    mine, opponent = bot_of(store, "mine", user), add_bot(store, "opponent")
+    store.challenges.add(challenge("c4", user, (mine, opponent)), most_a_day=9)
+    claims = {"/challenges/c4": claim(store)}
+    claim(store)  # its second match
+    store.desk.add(new("5a", "third", user.name, user.id), PLENTY)
+    qualify(store, "5a")
+    store.desk.add_game(game("q", "5a", (None, opponent)), played=0)
+    claims["/submissions/5a"] = claim(store)
+    for each in claims.values():
+        show(store, each, 1)
+    return Private(world, user, other, oper, claims)
+
+
+def test_matches_that_are_not_rated_are_their_owners(private: Private) -> None:
+    """To others who ask for them in any way they are not there; a token has to allow reading."""
+    world = private.world
+    scopes = set(Scope) - {Scope.OPERATE}
+    sites = {
+        browser(world): (404, 404),
+        logged_in(world, "user"): (200, 200),
+        logged_in(world, "other"): (404, 404),
+        logged_in(world, "oper"): (200, 200),
+        program(world, token(world, private.owner, {Scope.READ})): (404, 200),
+        program(world, token(world, private.owner, {Scope.SUBMIT})): (404, 404),
+        program(world, token(world, private.other, scopes)): (404, 404),
+        program(world, token(world, private.oper, set(Scope))): (404, 200),
+    }
+    for visitor, (page, data) in sites.items():
+        for taken in private.claims.values():
+            match = taken.spec.match
+            newest = visitor.get(f"/live/{match}")
+            frame = visitor.get(f"/live/{match}/1/1/1")
+            frames = visitor.get(f"/live/{match}/1/frames.json")
+            told = visitor.get(f"/api/v1/live/{match}")
+            assert [newest.status_code, frame.status_code, frames.status_code] == [
+                303 if page == 200 else 404,
+                page,
+                page,
+            ]
+            assert told.status_code == data
+            for answer in (newest, frame, frames, told):
+                assert answer.is_success or "opponent" not in answer.text
+            if page == 200:
+                assert frame.headers["Cache-Control"] == "no-store"
+                assert "og:title" not in frame.text
+
+
+def test_their_replays_are_where_the_owner_finds_them(private: Private) -> None:
+    """The link of a turn leads to that turn in the private viewer."""
+    visitor = logged_in(private.world, "user")
+    for home, taken in private.claims.items():
+        match = taken.spec.match
+        assert private.world.store.writes.record(finished(taken, [(1, 2)]))
+        answer = visitor.get(f"/live/{match}/1/2/3?step=pass&view=seat:1")
+        assert answer.headers["location"] == f"{home}/games/{match}-0/2/3?step=pass&view=seat:1"
+        assert visitor.get(answer.headers["location"]).status_code == 200
+        told = visitor.get(f"/api/v1/live/{match}").json()
+        assert visitor.get(told["replays"][0]).json()["game"] == f"{match}-0"
+        assert browser(private.world).get(f"/live/{match}/1/2/3").status_code == 404
+
+
+def test_tables_on_the_front_page_lead_there(world: World) -> None:
+    """And so does the list of what is played on the status page, but for what is private."""
+    watched(world)
+    for path in ("/", "/status"):
+        assert "/live/s-0" in Page(browser(world).get(path).text).links

@@ -1,0 +1,11 @@
+// Waits until there is something to be watched of a match. The page has a link that does the same.
+
+import { refresh } from "./fresh.js";
+import { poll } from "./polling.js";
+
+poll(async () => {
+  if (await refresh()) return false;
+  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" });
+  if (answer.redirected) location.replace(answer.url);
+  return answer.redirected;
+});
