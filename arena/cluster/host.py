@@ -27,6 +27,9 @@ SEAT: Final = "seat"
 """dask's name for what a match takes of a worker, one a bot."""
 
 _AGAIN_SECONDS: Final = 0.5
+_NOTICE_SECONDS: Final = 3.0
+"""Until every coordinator has read of a worker that it leaves, and what was on its way to it is there."""
+
 _FETCH_SECONDS: Final = 10.0
 """So long a worker that leaves waits until its last results have been fetched."""
 
@@ -107,8 +110,11 @@ async def _serve(post: Post, seating: Seating, told: Told, say: Callable[[str], 
     asked = asyncio.create_task(told.once.wait())
     await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
     if told.once.is_set():
-        seating.leave()
         say("takes no more matches, and ends when those under way have ended")
+        seating.leave()
+        await worker.heartbeat()
+        await wait_for(told.twice, _NOTICE_SECONDS)
+        seating.shut()
         await _play_out(worker, seating, told, gone)
         await worker.close()
     else:

@@ -37,7 +37,7 @@ class Seating:
         self._run_dir = run_dir
         self._slots = slots
         self._playing: dict[str, _Playing] = {}
-        self._leaving = False
+        self._leaving = self._shut = False
         self._trouble: str | None = None
         self._lock = threading.RLock()
 
@@ -71,9 +71,9 @@ class Seating:
         # Each has a launcher of its own, so that each can be stopped alone.
         launcher = Launcher(self._runtime, self._install, self._run_dir)
         with self._lock:
-            slots = None if self._leaving else self._slots.take(seats)
+            slots = None if self._shut else self._slots.take(seats)
             if slots is None:
-                return Dropped("it leaves" if self._leaving else "it has no room")
+                return Dropped("it leaves" if self._shut else "it has no room")
             self._playing[key] = _Playing(launcher, session, seats)
         try:
             return self._played(launcher, spec, slots, progress)
@@ -113,9 +113,14 @@ class Seating:
                 playing.launcher.stop()
 
     def leave(self) -> None:
-        """Take no more matches."""
+        """Say that this host takes no more matches. It takes those that are on their way."""
         with self._lock:
             self._leaving = True
+
+    def shut(self) -> None:
+        """Take no more matches."""
+        with self._lock:
+            self._shut = True
 
     def look(self) -> None:
         """Where this host could not run bots, see whether it can again. To be called at intervals."""

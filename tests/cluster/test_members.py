@@ -1,0 +1,223 @@
+"""Who is let in, who joins, who leaves, and what a coordinator that goes leaves behind."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from arena.botfiles import samples
+from arena.cluster.addresses import Keys, WrongCluster, address_of, security_of
+from arena.cluster.certificates import KeysTrouble, make_keys
+from arena.cluster.link import Link, SchedulerAway
+from arena.cluster.workers import ClusterWorkers, cluster_workers
+from arena.launcher import LauncherStopped, MatchVoid
+from arena.match import Clock, Limits, MatchRecord, MatchSpec, Progress, RuntimeName, decode, encode
+from arena.rules import Rules
+from arena.store import open_store
+from arena.workers.workers import WorkerLost
+from tests.cluster.hosts import Hosts, hosts, wait_until
+from tests.cluster.runs import Notes, coordinate, queue_up
+
+SLOW = '''"""Takes its time, and the first move there is."""
+
+import time
+
+from arena.sdk import run
+
+
+def choose(view):
+    """Choose."""
+    time.sleep(0.05)
+    return view.legal_moves()[0]
+
+
+run(choose)
+'''
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Hosts]:
+    """Give a cluster with one worker."""
+    with hosts(workers=1) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> str:
+    """Give the folder of a bot that needs some seconds for a game."""
+    (tmp_path / "bot.py").write_text(SLOW)
+    return str(tmp_path)
+
+
+def spec(source: str, *, deals: int = 1) -> MatchSpec:
+    """Return a match of a bot against itself."""
+    return MatchSpec(
+        match="m",
+        attempt=1,
+        rules=Rules(players=2),
+        seeds=tuple(f"{deal:032x}" for deal in range(deals)),
+        seats=(source, source),
+        clock=Clock(start_millis=60_000, move_millis=30_000),
+        limits=Limits(),
+        runtime=RuntimeName.PROCESS,
+    )
+
+
+def keys(folder: Path, name: str) -> Keys:
+    """Return a member's keys."""
+    return Keys(ca=folder / "ca.pem", cert=folder / f"{name}.pem", key=folder / f"{name}.key")
+
+
+def link(cluster: Hosts, shown: Keys | None, session: str = "s") -> Link:
+    """Connect to a cluster's scheduler with these keys."""
+    return Link(
+        address_of("127.0.0.1", cluster.port, shown), security_of(shown), session, lambda _ticket, _data: None
+    )
+
+
+def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
+    """Return the workers as a coordinator has them."""
+    shown = keys(cluster.keys, "coordinator")
+    address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
+    return cluster_workers(lambda session, heard: Link(address, security, session, heard), lambda _: True)
+
+
+def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
+    """Give a match away as soon as somebody has room for it."""
+    places = []
+
+    def found() -> bool:
+        places.append(workers.take(len(match.seats)))
+        return places[-1] is not None
+
+    wait_until(found)
+    assert places[-1] is not None
+    return places[-1].play(encode(match), (heard if heard is not None else []).append)
+
+
+def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tmp_path: Path) -> None:
+    """Not in the clear, not with a stranger's authority, not with a stranger's certificate alone."""
+    make_keys(tmp_path, ["coordinator"], datetime.now(UTC))
+    true, strange = keys(cluster.keys, "coordinator"), keys(tmp_path, "coordinator")
+    for shown in (None, strange, replace(strange, ca=true.ca)):
+        with pytest.raises(SchedulerAway):
+            link(cluster, shown)
+    with closing(link(cluster, true)) as known:
+        assert [member.card.host for member in known.members()]
+
+
+def test_a_coordinator_talks_to_no_scheduler_of_somebody_else(cluster: Hosts, tmp_path: Path) -> None:
+    """It believes its own authority alone, whatever certificate it has itself."""
+    make_keys(tmp_path, ["x"], datetime.now(UTC))
+    true = keys(cluster.keys, "coordinator")
+    with pytest.raises(SchedulerAway):
+        link(cluster, replace(true, ca=tmp_path / "ca.pem"))
+
+
+def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Hosts, tmp_path: Path) -> None:
+    """It goes on trying, and nobody is given to it."""
+    make_keys(tmp_path, ["worker"], datetime.now(UTC))
+    ours = cluster.keys
+    cluster.keys = tmp_path
+    try:
+        cluster.start("stranger", "worker", key="worker")
+    finally:
+        cluster.keys = ours
+    wait_until(lambda: "can't be reached" in cluster.log("stranger"))
+    with closing(link(cluster, keys(ours, "coordinator"))) as known:
+        assert len(known.members()) == 1
+    cluster.tell("stranger")
+    assert cluster.ended("stranger") == 0
+
+
+def test_an_address_that_others_can_reach_takes_keys() -> None:
+    """In the clear a cluster is on this machine alone."""
+    for host in ("::", "192.0.2.1", "arena.example"):
+        with pytest.raises(WrongCluster, match="needs keys"):
+            address_of(host, 8786, None)
+    assert address_of("::1", 8786, None) == "tcp://[::1]:8786"
+
+
+def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) -> None:
+    """A second call adds members to the same authority."""
+    now = datetime.now(UTC)
+    make_keys(tmp_path / "keys", ["a"], now)
+    authority = (tmp_path / "keys" / "ca.pem").read_bytes()
+    make_keys(tmp_path / "keys", ["b"], now)
+    assert (tmp_path / "keys" / "ca.pem").read_bytes() == authority
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "keys").glob("*.key")} == {0o600}
+    for name in ("a", "ca", "../c", ""):
+        with pytest.raises(KeysTrouble):
+            make_keys(tmp_path / "keys", [name], now)
+
+
+def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow: str) -> None:
+    """What comes back is a record; what came before it are the rounds that were over."""
+    with members(cluster) as workers:
+        heard: list[bytes] = []
+        record = decode(played(workers, spec(slow), heard).result(timeout=120), MatchRecord)
+        assert len(record.games) == 1
+        told = [decode(data, Progress) for data in heard]
+        assert {(each.match, each.attempt, each.game) for each in told} == {("m", 1, 0)}
+        (status,) = workers.status()
+        assert status.busy == 0
+
+
+def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
+    """With the worker's name, and without a trace of its own."""
+    with members(cluster) as workers:
+        future = played(workers, replace(spec("x"), seeds=("no seed",)))
+        with pytest.raises(MatchVoid, match="worker"):
+            future.result(timeout=120)
+
+
+def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
+    """Others see that the seats are taken, and soon that they are free, long before it would be over."""
+    with members(cluster) as first:
+        long = played(first, spec(slow, deals=200))
+        with members(cluster) as second:
+            wait_until(lambda: any(worker.busy == 2 for worker in second.status()))
+            assert second.take(4) is None
+            first.stop()
+            with pytest.raises(LauncherStopped):
+                long.result(timeout=120)
+            assert first.take(2) is None
+            wait_until(lambda: [worker.busy for worker in second.status()] == [0])
+            wait_until(lambda: second.take(4) is not None)
+
+
+def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Hosts, slow: str) -> None:
+    """Its match fails within seconds; it is another one when it comes back."""
+    with members(cluster) as workers:
+        lost = played(workers, spec(slow, deals=200))
+        begun = time.monotonic()
+        cluster.kill("worker0")
+        with pytest.raises(WorkerLost):
+            lost.result(timeout=120)
+        assert time.monotonic() - begun < 5
+        assert workers.take(2) is None
+        cluster.start_worker("worker0")
+        assert played(workers, spec(str(samples() / "greedy"))).result(timeout=120)
+
+
+def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
+    """SIGTERM: what is under way ends first, its results are fetched, and others play the rest."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+        queue_up(store, 24)
+
+        def over(finished: int) -> None:
+            if finished == 2:
+                cluster.start_worker("worker1")
+            if finished == 6:
+                cluster.tell("worker0")
+
+        notes = Notes(over)
+        coordinate(cluster, store, notes)
+        assert (notes.finished, notes.lost, notes.voided) == (24, [], [])
+        assert cluster.ended("worker0") == 0
+        assert len(set(notes.by.values())) == 2

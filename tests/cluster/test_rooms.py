@@ -1,0 +1,75 @@
+"""Who has room, by what workers say and what they were given."""
+
+from arena.cluster.messages import Card, State
+from arena.cluster.rooms import Member, Rooms
+from arena.match import RuntimeName
+from arena.workers.status import WorkerStatus
+
+
+def member(name: str, *, run: str = "", seats: int = 5, state: State | None = None) -> Member:
+    """Return a worker."""
+    card = Card(
+        run=run or name,
+        name=name,
+        host="h",
+        seats=seats,
+        cpus=0.4,
+        runtime=RuntimeName.PROCESS,
+        report=b"{}",
+    )
+    return Member(address=f"tls://{name}", card=card, state=state or State(busy={}))
+
+
+def rooms(*members: Member) -> Rooms:
+    """Return the rooms of a coordinator's session at these workers."""
+    made = Rooms("mine")
+    made.update(members)
+    return made
+
+
+def taken(where: Rooms, seats: int, now: float = 0.0) -> str | None:
+    """Take seats and return who has them."""
+    found = where.take(seats, now)
+    return None if found is None else found.card.name
+
+
+def test_the_worker_with_most_room_is_taken_until_none_has_enough() -> None:
+    """Never is more given than there are seats, so nothing waits anywhere but in the database."""
+    where = rooms(member("a", seats=5), member("b", seats=8))
+    assert [taken(where, 3) for _ in range(4)] == ["b", "a", "b", None]
+    assert taken(where, 2) in {"a", "b"}
+
+
+def test_what_a_worker_says_of_ones_own_matches_is_older_than_what_one_knows() -> None:
+    """A heartbeat may still count a match that has ended; others' matches only it can tell."""
+    stale = member("a", state=State(busy={"mine": 4, "others": 2}))
+    where = rooms(stale)
+    assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=2),)
+    assert taken(where, 4) is None
+    assert taken(where, 3) == "a"
+
+
+def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
+    """A worker that comes back is another run, and has all of its seats."""
+    where = rooms(member("a"))
+    assert taken(where, 5) == "a"
+    where.update([member("a")])
+    assert taken(where, 2) is None
+    where.update([member("a", run="again")])
+    assert taken(where, 5) == "a"
+    where.give_back("a", 5)  # of the run that has gone
+    assert taken(where, 2) is None
+    where.give_back("again", 5)
+    assert taken(where, 5) == "a"
+
+
+def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
+    """However much room it has."""
+    where = rooms(
+        member("leaves", state=State(busy={}, leaving=True)),
+        member("ill", state=State(busy={}, trouble="no engine")),
+        member("rests"),
+    )
+    where.rest("rests", until=10.0)
+    assert taken(where, 2, now=9.0) is None
+    assert taken(where, 2, now=10.0) == "rests"
