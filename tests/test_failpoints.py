@@ -17,7 +17,7 @@ REACHED = re.compile(r'\breach\("([a-z-]+)"\)')
 
 def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
     """Reach failpoints in a process whose environment asks for one."""
-    code = "import sys; from arena.failpoints import reach\nfor n in sys.argv[1:]: reach(n); print(n, flush=True)"
+    code = "import sys, arena.failpoints as f\nfor n in sys.argv[1:]: f.reach(n); print(n, flush=True)"
     return subprocess.run(  # noqa: S603 - this Python
         [sys.executable, "-c", code, *names],
         env={**os.environ, VARIABLE: wanted},
