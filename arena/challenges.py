@@ -7,7 +7,7 @@ from enum import StrEnum
 from statistics import fmean
 
 from arena.replay import parse
-from arena.store import ChallengeGame, KnownChallenge, MatchState
+from arena.store import ChallengeGame, KnownChallenge, MatchState, SeatResult
 
 
 class ChallengeState(StrEnum):
@@ -23,23 +23,6 @@ class ChallengeState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeSeat:
-    """How a seat of a game did.
-
-    Attributes:
-        bot: Name.
-        version: Number, from 1.
-        points: At the end.
-        place: From 1; a seat that was taken over ranks below the rest.
-    """
-
-    bot: str
-    version: int
-    points: int
-    place: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedGame:
     """A game of a challenge.
 
@@ -51,7 +34,7 @@ class PlayedGame:
 
     game: str
     ended: datetime
-    seats: tuple[ChallengeSeat, ...]
+    seats: tuple[SeatResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +86,7 @@ class ChallengeSummary:
 def summary(challenge: KnownChallenge) -> ChallengeSummary:
     """Sum up a challenge."""
     games = tuple(map(_game, challenge.games))
-    played: dict[tuple[str, int], list[ChallengeSeat]] = defaultdict(list)
+    played: dict[tuple[str, int], list[SeatResult]] = defaultdict(list)
     for game in games:
         for seat in game.seats:
             played[seat.bot, seat.version].append(seat)
@@ -137,13 +120,13 @@ def _game(game: ChallengeGame) -> PlayedGame:
         game=game.game,
         ended=game.ended,
         seats=tuple(
-            ChallengeSeat(bot=seat.bot, version=seat.version, points=points, place=place)
+            SeatResult(bot=seat.bot, version=seat.version, points=points, place=place)
             for seat, points, place in players
         ),
     )
 
 
-def _entrant(bot: str, version: int, seats: list[ChallengeSeat]) -> Entrant:
+def _entrant(bot: str, version: int, seats: list[SeatResult]) -> Entrant:
     return Entrant(
         bot=bot,
         version=version,

@@ -78,6 +78,7 @@ from arena.store.reads import (
     RatingChange,
     RemarkableGame,
     RunningMatch,
+    SeatResult,
     Standing,
     Totals,
 )
@@ -174,6 +175,7 @@ __all__ = [
     "Role",
     "RunningMatch",
     "SeatLog",
+    "SeatResult",
     "ShownGame",
     "Snapshot",
     "Standing",

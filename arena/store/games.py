@@ -23,7 +23,7 @@ from arena.store.models import (
     RatingEvent,
 )
 from arena.store.played_rules import RULES
-from arena.store.reads import GamePage, GameSummary, Totals
+from arena.store.reads import GamePage, GameSummary, SeatResult, Totals
 from arena.store.reads import GameSeat as SeatOfGame
 from arena.store.reads import RatingChange as Change
 
@@ -66,7 +66,7 @@ def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, Gam
 def _summaries(
     connection: Connection, rows: Sequence[Row[int, str, int, datetime]]
 ) -> tuple[GameSummary, ...]:
-    sat: dict[int, list[tuple[str, int, int, int]]] = {}
+    sat: dict[int, list[SeatResult]] = {}
     for seat in connection.execute(
         select(GameSeat.game_number, Bot.name, BotVersion.number, GameSeat.points, GameSeat.place)
         .join(BotVersion, BotVersion.id == GameSeat.version_id)
@@ -74,7 +74,9 @@ def _summaries(
         .where(GameSeat.game_number.in_([row.number for row in rows]))
         .order_by(GameSeat.game_number, GameSeat.seat)
     ):
-        sat.setdefault(seat.game_number, []).append((seat.name, seat.number, seat.points, seat.place))
+        sat.setdefault(seat.game_number, []).append(
+            SeatResult(bot=seat.name, version=seat.number, points=seat.points, place=seat.place)
+        )
     return tuple(
         GameSummary(
             game=row.id,

@@ -136,6 +136,23 @@ class GameSeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeatResult:
+    """How a seat of a game did.
+
+    Attributes:
+        bot: Name.
+        version: Number, from 1.
+        points: At the end.
+        place: From 1; a seat that was taken over ranks below the rest.
+    """
+
+    bot: str
+    version: int
+    points: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GameSummary:
     """A line of the list of games.
 
@@ -144,14 +161,14 @@ class GameSummary:
         number: Its place in the order of rating, from 1.
         players: How many.
         ended: UTC.
-        seats: In seat order: (bot, version, points, place).
+        seats: In seat order.
     """
 
     game: str
     number: int
     players: int
     ended: datetime
-    seats: tuple[tuple[str, int, int, int], ...]
+    seats: tuple[SeatResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

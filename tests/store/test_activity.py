@@ -64,9 +64,9 @@ def test_upsets_and_points_are_remarkable(store: Store) -> None:
         surprise(store, versions, day=day)
     found = store.reads.activity(LATER).remarkable
     upsets = [each for each in found if each.kind is HighlightKind.UPSET]
-    assert upsets[0].game.seats[upsets[0].seat][0] == "weak"
+    assert upsets[0].game.seats[upsets[0].seat].bot == "weak"
     assert upsets[0].other is not None
-    assert upsets[0].game.seats[upsets[0].other][0] == "strong"
+    assert upsets[0].game.seats[upsets[0].other].bot == "strong"
     assert [each.value for each in upsets] == sorted(each.value for each in upsets)
     assert {each.game.game for each in upsets} == {"day1-0-30", "day3-0-30"}
     points = [each for each in found if each.kind is HighlightKind.POINTS]

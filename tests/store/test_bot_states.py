@@ -104,7 +104,8 @@ def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: 
     store.bots.play_version("mine", 1, NOW)
     assert "sha256:b" in store.reads.sources_in_use()
     assert store.writes.record(finished(running, [(1, 2)]))
-    assert store.reads.games()[0].seats[0][:2] == ("mine", 2)
+    seat = store.reads.games()[0].seats[0]
+    assert (seat.bot, seat.version) == ("mine", 2)
     results = {version.number: version.results[0].games for version in store.bots.versions("mine")}
     assert results == {1: 0, 2: 1}
 

@@ -15,7 +15,7 @@ from arena.matchmaking import Candidate
 from arena.rating import Event, GamePlayed, VersionStarted, conservative, rebuild
 from arena.referee.faults import FAULTS_TO_TAKE_OVER
 from arena.replay import parse
-from arena.store import GameSummary, RatingChange, Store
+from arena.store import GameSummary, RatingChange, SeatResult, Store
 from arena.store.database import Database
 from tests.store.builders import START, add_bot, claimed, finished, new_set, outcomes
 from tests.store.test_cost import statements
@@ -96,7 +96,10 @@ def test_games_are_listed_newest_first(store: Store) -> None:
             number=7,
             players=2,
             ended=START + timedelta(minutes=1),
-            seats=(("a", 1, 38, 2), ("b", 1, 39, 1)),
+            seats=(
+                SeatResult(bot="a", version=1, points=38, place=2),
+                SeatResult(bot="b", version=1, points=39, place=1),
+            ),
         ),
     )
 

@@ -1,6 +1,7 @@
 """What all data has in common: a description, ETags, pages; and the routes that everybody may ask."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_games_come_in_pages(client: TestClient, store: Store) -> None:
         assert [game["number"] for page in found for game in page] == list(range(12, 0, -1))
     newest = store.reads.games(None, 1)[0]
     told = client.get("/api/v1/games?limit=1").json()["games"][0]
-    assert [tuple(seat.values()) for seat in told["seats"]] == list(newest.seats)
+    assert told["seats"] == [asdict(seat) for seat in newest.seats]
 
 
 def test_a_game_is_told_without_its_moves(client: TestClient, store: Store) -> None:

@@ -6,28 +6,11 @@ from datetime import datetime
 from fastapi import APIRouter, Response
 
 from arena.store import Reads
-from arena.store.reads import GameSeat, GameSummary
+from arena.store.reads import GameSeat, GameSummary, SeatResult
 from web.api.paging import LISTED, Limit, Next
 from web.api.routes import DataRoute, DataRouter
 from web.problems import Problem
 from web.reading import Before, GameId, OfBot, OfVersion, read_game
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """How a seat of a game did.
-
-    Attributes:
-        bot: Name.
-        version: Number, from 1.
-        points: At the end.
-        place: From 1; a seat that was taken over ranks below the rest.
-    """
-
-    bot: str
-    version: int
-    points: int
-    place: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +29,7 @@ class GameLine:
     number: int
     players: int
     ended: datetime
-    seats: tuple[Place, ...]
+    seats: tuple[SeatResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +127,5 @@ def _line(game: GameSummary) -> GameLine:
         number=game.number,
         players=game.players,
         ended=game.ended,
-        seats=tuple(
-            Place(bot=bot, version=version, points=points, place=place)
-            for bot, version, points, place in game.seats
-        ),
+        seats=game.seats,
     )
