@@ -85,6 +85,12 @@ class Settings(BaseSettings):
         ge=0,
         description="GiB of the disk that stay free; without it the smaller of 5 and a tenth of it.",
     )
+    keep_logs_days: int = Field(
+        default=30, ge=0, description="Days that stderr and notes of bots are kept; 0 for ever."
+    )
+    keep_replays_days: int = Field(
+        default=0, ge=0, description="Days that replays of rated games are kept; 0 for ever."
+    )
     submissions_a_day: int = Field(default=20, ge=0, description="Files that an author may send in 24 hours.")
     bots_per_author: int = Field(default=5, ge=0, description="Bots that an author may have.")
     challenges_a_day: int = Field(
@@ -130,6 +136,11 @@ class Settings(BaseSettings):
         if (scheme, found) != ("dask", "://"):
             raise ValueError("it should be local, or dask://HOST:PORT")
         return Address.parse(rest)
+
+    @field_validator("keep_logs_days", "keep_replays_days", mode="before")
+    @classmethod
+    def _for_ever(cls, value: str | int) -> str | int:
+        return 0 if isinstance(value, str) and not value.strip() else value
 
     @field_validator("accept_missing", "trusted_proxies", mode="before")
     @classmethod

@@ -10,7 +10,7 @@ from tests.referee.driver import Driver
 
 def log_of(driver: Driver, rules: Rules) -> GameLog:
     """Return what the store gives of the only game of a match."""
-    return GameLog(game="g", match="m", rules=rules, record=driver.match.games()[0], seats=())
+    return GameLog(game="g", match="m", rules=rules, record=driver.match.games()[0], kept=True, seats=())
 
 
 def test_notes_and_faults_are_told_with_their_turn() -> None:

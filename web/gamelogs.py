@@ -44,14 +44,17 @@ class PrivateLog:
         seats: Theirs, in seat order; all for an operator, none for everybody else.
         said: What was noted and what was wrong at a turn, by the turn's anchor as in :mod:`web.replay`.
         own: Whether all of these seats are who looks' own.
+        gone: Whether there was something for them that is no longer kept.
     """
 
     seats: Sequence[SeatLog]
     said: Mapping[str, Sequence[Said]]
     own: bool
+    gone: bool = False
 
 
 _NOTHING: Final = PrivateLog(seats=(), said={}, own=False)
+_GONE: Final = PrivateLog(seats=(), said={}, own=False, gone=True)
 
 
 def read_private_log(reads: Reads, game: str, viewer: Viewer) -> PrivateLog:
@@ -62,6 +65,8 @@ def read_private_log(reads: Reads, game: str, viewer: Viewer) -> PrivateLog:
     seats = () if log is None else tuple(seat for seat in log.seats if viewer.may_see(seat.account))
     if log is None or not seats:
         return _NOTHING
+    if not log.kept:
+        return _GONE
     return PrivateLog(
         seats=seats, said=_said(log, seats), own=all(viewer.owns(seat.account) for seat in seats)
     )

@@ -7,6 +7,7 @@ from pydantic import AfterValidator
 
 from arena.store import Reads
 from arena.store.reads import GamePage
+from web.problems import Problem
 from web.text import NAME_LENGTH, plain
 
 _LARGEST: Final = 2**63 - 1
@@ -37,6 +38,21 @@ OfVersion = Annotated[
     int | None, Query(ge=1, le=LARGEST_VERSION, description="Of this version of the bot alone.")
 ]
 GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a game.")]
+
+
+def replay_of(found: GamePage) -> str:
+    """Return the replay of a game.
+
+    Raises:
+        Problem: It is no longer kept.
+    """
+    if not found.replay:
+        raise Problem(
+            410,
+            "The replay of this game is no longer kept, and so it can't be watched.",
+            hint=f"Its result stays: /games/{found.game} and /api/v1/games/{found.game}.",
+        )
+    return found.replay
 
 
 def read_game(reads: Reads, game: str) -> GamePage:

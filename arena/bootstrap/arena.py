@@ -28,6 +28,7 @@ from arena.disk import Disk
 from arena.imagekeeper import ImageKeeper, pruner
 from arena.launcher import Launcher, SlotPool, sweeper
 from arena.match import Limits
+from arena.retention import remover
 from arena.sandbox import Runtime
 from arena.sandbox.common_group import CommonGroup
 from arena.sandbox.docker_runtime import DockerRuntime
@@ -78,6 +79,7 @@ class Arena:
         with (
             self._workers() as workers,
             nullcontext() if self._keeper is None else pruner(self._keeper),
+            remover(self.store, self._settings, utc_now),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
         ):
             made = Coordinator(

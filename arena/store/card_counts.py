@@ -5,19 +5,20 @@ counted anew, they are the same. Counting takes about a millisecond a game. So w
 without the lock on the ladder (:func:`fold`), and under it only what came meanwhile (:func:`rebuild`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+import msgspec
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from arena.cardstats import Count, Games, Tally, count_game, merged, nothing
 from arena.match import GameRecord, decode
 from arena.recorded import played_again
 from arena.rules import Card
 from arena.store import ladder
-from arena.store.card_models import CardCount, CardGames
+from arena.store.card_models import CardCount, CardGames, GameTally
 from arena.store.models import Game, GameSeat, Ladder, Match, MatchSet
 from arena.store.played_rules import RULES, rules_of
 from arena.store.rows import Row, replace
@@ -130,28 +131,56 @@ def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
 def _counted(connection: Connection, first: int, last: int, disqualified: frozenset[int]) -> Iterator[Tally]:
     """Count the games from ``first`` to ``last``, both included."""
     for begin in range(first, last + 1, BATCH):
-        within = Game.number.between(begin, min(begin + BATCH - 1, last))
-        seats: dict[int, list[Any]] = {}
-        for seat in connection.execute(
-            select(GameSeat.game_number, GameSeat.version_id, GameSeat.place, GameSeat.taken_over)
-            .join(Game, Game.number == GameSeat.game_number)
-            .where(within)
-            .order_by(GameSeat.game_number, GameSeat.seat)
-        ):
-            seats.setdefault(seat.game_number, []).append(seat)
-        for game in connection.execute(
-            select(
-                Game.number,
-                Game.record,
-                *RULES,
-            )
-            .join(Match, Match.id == Game.match_id)
-            .join(MatchSet, MatchSet.number == Match.set_number)
-            .where(within)
-        ):
-            sat = seats[game.number]
+        for game, sat in _games(connection, Game.number.between(begin, min(begin + BATCH - 1, last))):
             if disqualified.isdisjoint(seat.version_id for seat in sat):
-                yield _count(game, sat)
+                yield _count(game, sat) if game.tally is None else unpacked(game.tally)
+
+
+def tallies(connection: Connection, matches: Collection[str]) -> list[tuple[str, int, Tally]]:
+    """Count the games of some matches, whose replays are there: (match, number of the game, tally) each."""
+    return [
+        (game.match_id, game.number, _count(game, sat))
+        for game, sat in _games(connection, Game.match_id.in_(matches))
+    ]
+
+
+def packed(tally: Tally) -> bytes:
+    """Return the bytes that :func:`unpacked` reads."""
+    return msgspec.msgpack.encode(
+        (
+            [[players, *games] for players, games in tally.games.items()],
+            [[players, int(card), turn, *count] for (players, card, turn), count in tally.counts.items()],
+        )
+    )
+
+
+def unpacked(content: bytes) -> Tally:
+    """Read bytes from :func:`packed`."""
+    games, counts = msgspec.msgpack.decode(content, type=tuple[list[list[int]], list[list[int]]])
+    return Tally(
+        games={players: Games(*each) for players, *each in games},
+        counts={(players, Card(card), turn): Count(*each) for players, card, turn, *each in counts},
+    )
+
+
+def _games(connection: Connection, within: ColumnElement[bool]) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield some games, and who sat there."""
+    seats: dict[int, list[Any]] = {}
+    for seat in connection.execute(
+        select(GameSeat.game_number, GameSeat.version_id, GameSeat.place, GameSeat.taken_over)
+        .join(Game, Game.number == GameSeat.game_number)
+        .where(within)
+        .order_by(GameSeat.game_number, GameSeat.seat)
+    ):
+        seats.setdefault(seat.game_number, []).append(seat)
+    for game in connection.execute(
+        select(Game.number, Game.match_id, Game.record, GameTally.tally, *RULES)
+        .join(Match, Match.id == Game.match_id)
+        .join(MatchSet, MatchSet.number == Match.set_number)
+        .outerjoin(GameTally, GameTally.game_number == Game.number)
+        .where(within)
+    ):
+        yield game, seats[game.number]
 
 
 def _count(game: Any, seats: Sequence[Any]) -> Tally:  # noqa: ANN401 - rows

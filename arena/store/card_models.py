@@ -1,8 +1,9 @@
 """The tables of the statistics of cards: sums that grow with every rated game, and stay as few rows."""
 
-from sqlalchemy.orm import Mapped
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, mapped_column
 
-from arena.store.columns import Number, SmallKey
+from arena.store.columns import Blob, Number, NumberKey, SmallKey
 from arena.store.models import LEAN, Base
 
 
@@ -38,3 +39,12 @@ class CardCount(Base):
     points: Mapped[Number]
     taken_squares: Mapped[Number]
     passed_squares: Mapped[Number]
+
+
+class GameTally(Base):
+    """What the statistics count of a game whose replay was removed; see :mod:`arena.store.card_counts`."""
+
+    __tablename__ = "game_tally"
+
+    game_number: Mapped[NumberKey] = mapped_column(ForeignKey("game.number"))
+    tally: Mapped[Blob]

@@ -1,7 +1,7 @@
 """What bots printed and noted in a game. It is private to owners and operators: the caller sees to that."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, func, select
 
@@ -41,7 +41,8 @@ class GameLog:
         game: Its id.
         match: Id of its match.
         rules: What was played.
-        record: Every decision, with the notes.
+        record: Every decision, with the notes; without a step where the replay is no longer kept.
+        kept: Whether the logs still are.
         seats: In seat order.
     """
 
@@ -49,7 +50,11 @@ class GameLog:
     match: str
     rules: Rules
     record: GameRecord
+    kept: bool
     seats: tuple[SeatLog, ...]
+
+
+_NO_RECORD: Final = GameRecord(seed="0" * 32, steps=())
 
 
 def find(connection: Connection, id_: str) -> GameLog | None:
@@ -63,7 +68,8 @@ def find(connection: Connection, id_: str) -> GameLog | None:
         game=id_,
         match=row.match_id,
         rules=rules_of(row),
-        record=decode(row.record, GameRecord),
+        record=decode(row.record, GameRecord) if row.record else _NO_RECORD,
+        kept=row.logs,
         seats=_seats(connection, row.match_id),
     )
 
@@ -73,6 +79,7 @@ def _game(table: Any, id_: str) -> Any:  # noqa: ANN401 - one of two tables; a s
         select(
             table.match_id,
             table.record,
+            Match.logs,
             *RULES,
         )
         .join(Match, Match.id == table.match_id)

@@ -210,7 +210,7 @@ def _records(connection: Connection, bot: str, limit: int, *, faulty: bool) -> t
         )
         .join(Match, Match.id == Game.match_id)
         .join(MatchSet, MatchSet.number == Match.set_number)
-        .where(Game.number.in_(list(own)))
+        .where(Game.number.in_(list(own)), Match.replays)
         .order_by(Game.number.desc())
     ).all()
     return tuple(

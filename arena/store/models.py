@@ -43,6 +43,8 @@ LEAN = {"sqlite_with_rowid": False}
 OPEN = "state IN ('waiting', 'running')"
 FAULTY = "faults > 0 OR taken_over"
 QUARANTINED = "state = 'quarantined'"
+LOGS = "logs"
+REPLAYS = "replays AND kind = 'rated'"
 
 
 class MatchState(StrEnum):
@@ -141,6 +143,7 @@ class Match(Base):
     Of those that wait, the ones with the lowest ``precedence`` come first. Of one that runs, ``coordinator``
     says who has claimed it, ``worker`` who plays it, and ``leased_until`` by ``lease_clock`` for how long
     without a sign of life. ``losses`` counts the times that whoever had it was lost.
+    ``logs`` and ``replays`` say whether these are still kept (:mod:`arena.store.retention`).
     """
 
     __tablename__ = "match"
@@ -164,6 +167,8 @@ class Match(Base):
             sqlite_where=text(QUARANTINED),
             postgresql_where=text(QUARANTINED),
         ),
+        Index("ix_match_logs", "ended", sqlite_where=text(LOGS), postgresql_where=text(LOGS)),
+        Index("ix_match_replays", "ended", sqlite_where=text(REPLAYS), postgresql_where=text(REPLAYS)),
     )
 
     id: Mapped[NameKey]
@@ -184,6 +189,8 @@ class Match(Base):
     leased_until: Mapped[Real | None]
     lease_clock: Mapped[Name | None]
     losses: Mapped[Small] = mapped_column(server_default="0")
+    logs: Mapped[bool] = mapped_column(default=True)
+    replays: Mapped[bool] = mapped_column(default=True)
 
 
 class MatchSeat(Base):
@@ -207,7 +214,10 @@ class MatchSeat(Base):
 
 
 class Game(Base):
-    """A rated game; ``number`` is its place in the order of rating, without gaps."""
+    """A rated game; ``number`` is its place in the order of rating, without gaps.
+
+    ``replay`` and ``record`` are empty when its match has its replays no more.
+    """
 
     __tablename__ = "game"
     __table_args__ = (UniqueConstraint("match_id", "position"), Index("ix_game_ended", "ended", "number"))

@@ -184,7 +184,7 @@ class GamePage:
         ended: UTC.
         counts: Whether it is rated; not, where a bot sits in it that was disqualified.
         seats: In seat order.
-        replay: The public replay (``sushigo-replay/1``), as JSON text.
+        replay: The public replay (``sushigo-replay/1``), as JSON text; empty where it is no longer kept.
     """
 
     game: str

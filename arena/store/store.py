@@ -59,6 +59,7 @@ from arena.store.reads import (
     Standing,
     Totals,
 )
+from arena.store.retention import Retention
 from arena.store.snapshot import Snapshot, snapshot
 from arena.store.workload import Workload
 
@@ -272,6 +273,7 @@ class Store:
         bots: Which there are, and what plays.
         challenges: Matches that somebody asked for.
         histories: What happened to bots.
+        retention: Removes what is kept for a time only.
         pulse: Whether anybody has written.
     """
 
@@ -284,6 +286,7 @@ class Store:
     bots: Bots
     challenges: Challenges
     histories: Histories
+    retention: Retention
     pulse: Pulse
     _database: Database
 
@@ -332,6 +335,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time) -> Store:
         bots=Bots(database),
         challenges=Challenges(database),
         histories=Histories(database),
+        retention=Retention(database),
         pulse=Pulse(database),
         _database=database,
     )

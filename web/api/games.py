@@ -10,7 +10,7 @@ from arena.store.reads import GameSeat, GameSummary, SeatResult
 from web.api.paging import LISTED, Limit, Next
 from web.api.routes import DataRoute, DataRouter
 from web.problems import Problem
-from web.reading import Before, GameId, OfBot, OfVersion, read_game
+from web.reading import Before, GameId, OfBot, OfVersion, read_game, replay_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ def replay_api(reads: Reads) -> APIRouter:
 
     @router.api_route("/games/{game}/replay.json", methods=["GET", "HEAD"])
     def replay(game: GameId) -> Response:
-        return Response(read_game(reads, game).replay, media_type="application/json")
+        return Response(replay_of(read_game(reads, game)), media_type="application/json")
 
     return router
 

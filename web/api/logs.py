@@ -68,6 +68,12 @@ def logs_api(reads: Reads, callers: Callers) -> APIRouter:
         seats = [seat for seat in log.seats if may_see(caller, seat.account)] if log else []
         if log is None or not seats:
             raise Problem(404, "There is no game of this id in which you have a bot.")
+        if not log.kept:
+            raise Problem(
+                410,
+                "The logs of this game are no longer kept.",
+                hint="Whoever runs the arena sets how long they are; read them sooner.",
+            )
         return Logs(game=log.game, match=log.match, seats=tuple(_seat(log, seat) for seat in seats))
 
     return router

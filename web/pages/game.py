@@ -31,7 +31,7 @@ def game_pages(store: Store, callers: Callers) -> APIRouter:
             game=found,
             origin=origin(request),
             disqualified=() if found.counts else _disqualified(store, found),
-            replay=replay_table(found.replay),
+            replay=replay_table(found.replay) if found.replay else None,
             log=read_private_log(store.reads, game, viewer_of(request)),
         )
 

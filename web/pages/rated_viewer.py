@@ -10,7 +10,7 @@ from web.caller import Callers
 from web.pages.frames import WORDS, Asked, asked_film, asked_screen
 from web.pages.viewer import Find, viewer_routes
 from web.pictures import Pictures
-from web.reading import GameId, read_game
+from web.reading import GameId, read_game, replay_of
 from web.rendering import page
 from web.viewer.film import Film, film
 from web.viewer.picture import picture
@@ -28,7 +28,7 @@ def viewer_pages(reads: Reads, callers: Callers) -> APIRouter:
         home = f"/games/{found.game}"
         return Shown(
             title=f"Game {found.number}",
-            replay=found.replay,
+            replay=replay_of(found),
             home=home,
             base=home,
             download=f"{home}/replay.json",

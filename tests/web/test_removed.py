@@ -1,0 +1,66 @@
+"""Games whose logs, or whose replays too, are no longer kept: pages and data say so."""
+
+from datetime import timedelta
+
+import pytest
+
+from arena.accounts import Scope
+from arena.store import KnownAccount
+from tests.accounts.world import World
+from tests.web.people import browser, logged_in, program, token
+from tests.web.stable import Stable, fill_stable
+
+GAME = "logged-0-0"
+PRINTED = "secret of mine"
+LOGS = f"/api/v1/games/{GAME}/logs"
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, and a game in which it sat in the middle: ``logged-0-0``."""
+    return fill_stable(world)
+
+
+def asked(world: World, account: KnownAccount) -> tuple[int, str]:
+    """Ask for the logs as a program."""
+    answer = program(world, token(world, account, {Scope.READ})).get(LOGS)
+    return answer.status_code, answer.text
+
+
+def test_logs_that_are_gone(world: World, stable: Stable) -> None:
+    """410 for who could have seen them, 404 as ever for others; the game is there for everybody."""
+    assert PRINTED in logged_in(world, "ann").get(f"/games/{GAME}").text
+    assert world.store.retention.remove_logs(world.now + timedelta(days=99), 99)
+    status, text = asked(world, stable.ann)
+    assert (status, "no longer kept" in text, "keeping" in text) == (410, True, False)
+    assert asked(world, world.add("passer-by"))[0] == 404
+    page = logged_in(world, "ann").get(f"/games/{GAME}").text
+    assert "The logs of this game are no longer kept." in page
+    assert PRINTED not in page
+    assert "Watch this game" in page
+    assert "no longer kept" not in browser(world).get(f"/games/{GAME}").text
+    assert browser(world).get(f"/games/{GAME}/1/1").status_code == 200
+
+
+def test_replays_that_are_gone(world: World, stable: Stable) -> None:
+    """The page shows the result and says so; what needs the replay answers 410 and where the result is."""
+    anybody = browser(world)
+    before = anybody.get(f"/api/v1/games/{GAME}").json()
+    assert world.store.retention.remove_replays(world.now + timedelta(days=99), 99)
+    page = anybody.get(f"/games/{GAME}")
+    assert page.status_code == 200
+    assert "The replay of this game is no longer kept." in page.text
+    assert "Ratings before and after" in page.text
+    assert "mine" in page.text
+    for gone in ("Watch this game", "replay.json", "og.png", "Shuffle"):
+        assert gone not in page.text
+    assert anybody.get(f"/api/v1/games/{GAME}").json() == before
+    problem = anybody.get(f"/games/{GAME}/replay.json")
+    assert problem.status_code == 410
+    assert problem.headers["content-type"] == "application/problem+json"
+    assert f"/api/v1/games/{GAME}" in problem.json()["hint"]
+    for path in ("1/1", "og.png", "1/1/og.png", "frames.json"):
+        assert anybody.get(f"/games/{GAME}/{path}").status_code == 410, path
+    assert "is no longer kept" in anybody.get(f"/games/{GAME}/1/1").text
+    assert anybody.get("/bots/mine").status_code == 200
+    assert asked(world, stable.ann)[0] == 410
