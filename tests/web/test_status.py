@@ -11,6 +11,7 @@ from arena.accounts import Scope
 from arena.controls import CONTROL_NAMES, CONTROLS
 from arena.match import RuntimeName
 from arena.store import KnownAccount, LadderChange, NewAuditEntry, Role, Store
+from arena.workers.status import WorkerStatus
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report
 from tests.store.builders import START, add_bot, claimed, finished, new_set
@@ -76,6 +77,7 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
         "matches_waiting": 0,
         "matches_quarantined": 0,
         "running": [],
+        "workers": [],
         "waiting": {"qualification": 0, "rated": 0, "challenge": 0},
         "quarantined": None,
         "hosts": [],
@@ -230,7 +232,10 @@ def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
 
 
 def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
-    """Of the machine that was checked last; a report of before they were noted has none."""
+    """Of the machine on which somebody plays; a report of before they were noted has none."""
+    assert "just now <" not in browser(busy).get("/status").text
+    here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
+    busy.store.leases.renew("here", (), [here])
     text = browser(busy).get("/status").text
     assert "5: so many bots play at a time, <b>4</b> just now" in text
     assert text.count('<i class="taken">') == 4
@@ -239,6 +244,26 @@ def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
     busy.store.writes.record_host(older, ())
     assert [host["slots"] for host in browser(busy).get("/api/v1/status").json()["hosts"]] == [5, None]
     assert browser(busy).get("/status").text.count("so many bots") == 1
+
+
+def test_workers_are_told_with_what_they_play(busy: World) -> None:
+    """Their seats and their matches; who qualifies is nobody's business there either."""
+    plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4)
+    idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0)
+    busy.store.leases.renew("here", (), [plays, idle])
+    visitor = browser(busy)
+    found = visitor.get("/api/v1/status").json()
+    first, second = found["workers"]
+    assert first == {"name": "idle", "host": "idle", "seats": 8, "busy": 0, "plays": []}
+    assert (second["name"], second["host"], second["seats"], second["busy"]) == ("worker", "<b>h", 5, 4)
+    assert second["plays"] == found["running"]
+    text = visitor.get("/status").text
+    (table,) = [table for table in Page(text).tables if table[0][0] == "Worker"]
+    assert table[1:] == [
+        ["idle", "nothing just now", "0 of 8"],
+        ["worker on <b>h", "2 seats anns@1 bens@1", "4 of 5"],
+    ]
+    assert "hush" not in text
 
 
 def test_games_are_shown_by_the_hour(world: World) -> None:

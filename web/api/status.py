@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from arena.accounts import Scope
-from arena.store import Reads
+from arena.store import Store
 from web.api.routes import DataRouter
 from web.caller import Caller, Callers
 from web.status import Status, read_status
 
 
 def status_api(
-    reads: Reads, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
+    store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
 ) -> APIRouter:
     """Return the route of the status."""
     router = DataRouter("arena")
@@ -28,6 +28,6 @@ def status_api(
         the scope operate.
         """
         operator = caller is not None and Scope.OPERATE in caller.scopes
-        return read_status(reads, now(), operator=operator, disk_full=not has_room())
+        return read_status(store, now(), operator=operator, disk_full=not has_room())
 
     return router

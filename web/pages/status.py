@@ -7,7 +7,7 @@ from typing import Final
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
-from arena.store import Reads
+from arena.store import Store
 from web.caller import Callers
 from web.privacy import viewer_of
 from web.rendering import page
@@ -17,14 +17,14 @@ _METHODS: Final = ["GET", "HEAD"]
 
 
 def status_pages(
-    reads: Reads, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
+    store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
 ) -> APIRouter:
     """Return the route of the status."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 
     @router.api_route("/status", methods=_METHODS)
     def status(request: Request) -> Response:
-        facts = read_status(reads, now(), operator=viewer_of(request).operator, disk_full=not has_room())
+        facts = read_status(store, now(), operator=viewer_of(request).operator, disk_full=not has_room())
         return page(request, "status.html", facts=facts, bars=bars_of(facts.hours))
 
     return router

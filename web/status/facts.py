@@ -34,6 +34,7 @@ class Host:
         cgroup: Version of the control groups and who drives them; empty without.
         checked: When, in UTC.
         slots: So many bots run there at a time; None where nobody has noted it yet.
+        busy: How many run there now; None where nobody plays there.
         missing: Controls that were not held.
         held: Those that were.
     """
@@ -46,6 +47,7 @@ class Host:
     cgroup: str
     checked: datetime
     slots: int | None
+    busy: int | None
     missing: tuple[ControlLine, ...]
     held: tuple[ControlLine, ...]
 
@@ -82,6 +84,25 @@ class Running:
     deals: int
     started: datetime
     seats: tuple[Seated, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Who plays matches.
+
+    Attributes:
+        name: Its own.
+        host: The machine on which it is.
+        seats: So many bots it runs at a time.
+        busy: How many of these seats are taken, as of its last sign of life.
+        plays: What it plays, the match that began first first.
+    """
+
+    name: str
+    host: str
+    seats: int
+    busy: int
+    plays: tuple[Running, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +169,7 @@ class Status:
         matches_waiting: How many.
         matches_quarantined: Put aside for faults of the arena.
         running: Those that are being played, the one that began first first.
+        workers: Who plays them: those of whom something was heard lately, by name.
         waiting: Those that wait, by kind.
         quarantined: Those that were put aside, the last first, 50 at most; None for others than operators.
         hosts: Machines, the one that was checked last first.
@@ -163,6 +185,7 @@ class Status:
     matches_waiting: int
     matches_quarantined: int
     running: tuple[Running, ...]
+    workers: tuple[Worker, ...]
     waiting: Waiting
     quarantined: tuple[PutAside, ...] | None
     hosts: tuple[Host, ...]
