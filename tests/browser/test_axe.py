@@ -113,6 +113,8 @@ PAGES: Final = {
     "viewer-end": Look(FRAME, "/games/three-0-0/3/9?step=end"),
     "viewer-keys": Look(FRAME, "/games/three-0-0/1/1", act=ask_for_keys),
     "viewer-embed": Look("/embed/{game}/{round}/{turn}", "/embed/five-0-0/1/3"),
+    "live": Look("/live/{match}/{number}/{round}/{turn}", "/live/{live}/1/2/3?step=reveal"),
+    "live-none": Look("/live/{match}", "/live/{unseen}"),
     "cards": Look("/cards", "/cards?players=2"),
     "cards-by-difference": Look("/cards", "/cards?players=2&sort=-difference"),
     "cards-few": Look("/cards", "/cards?players=4"),
@@ -164,7 +166,7 @@ class Town:
 
     Attributes:
         url: Its address.
-        ids: Ids of challenges, by what became of them.
+        ids: Ids of challenges and of matches under way, by how far they are.
         contexts: Browsers in which people are logged in, by their names; nobody is in "".
     """
 

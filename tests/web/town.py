@@ -13,6 +13,7 @@ from tests.accounts.world import World
 from tests.builders import add_bots, fill, finish, play_set
 from tests.store.builders import new_set
 from tests.store.test_quarantine import put_aside
+from tests.watched import show
 from tests.web.people import logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable, play_next
 from tests.web.submitted import CRASH, play, send
@@ -25,7 +26,7 @@ WHY: Final = "it remembered deals of other people's challenges"
 
 
 def build(world: World) -> dict[str, str]:
-    """Fill a world; return the ids of ann's challenges by what became of them.
+    """Fill a world, and return ids: of ann's challenges and of matches under way, by how far they are.
 
     ``ann`` has bots and submissions in every state, ``ben`` one bot, ``zoe`` nothing; ``oper`` operates.
     There are rated games of two to five players, such as ``dummy-0-0``, ``five-0-0`` and ``logged-0-0``.
@@ -36,9 +37,7 @@ def build(world: World) -> dict[str, str]:
     _much_played(world, stable)
     _states(world, stable.ann)
     _submissions(world, stable.ann)
-    challenges = _challenges(world)
-    _now(world, stable)
-    return challenges
+    return _challenges(world) | _now(world, stable)
 
 
 def _much_played(world: World, stable: Stable) -> None:
@@ -98,12 +97,18 @@ def _challenges(world: World) -> dict[str, str]:
     return found
 
 
-def _now(world: World, stable: Stable) -> None:
-    """Put a match aside, let two be played and some wait."""
+def _now(world: World, stable: Stable) -> dict[str, str]:
+    """Put a match aside, let two be played, of which one can be watched, and some wait."""
     store = world.store
     table = [*stable.house, stable.other]
     store.writes.add_set(new_set("aside", table, matches=1))
     put_aside(store)
     store.writes.add_set(new_set("more", table, deals=6))
-    for _ in range(2):
-        assert store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
+    found = {}
+    for name, rounds in (("live", 2), ("unseen", 0)):
+        claim = store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
+        assert claim is not None
+        found[name] = claim.spec.match
+        if rounds:
+            show(store, claim, rounds)
+    return found
