@@ -66,6 +66,7 @@ class KnownChallenge:
         deals: Deals of its set; each is played once a seating.
         seats: Who plays, as (bot, version), in the seat order of the first match.
         states: Of its matches.
+        running: Ids of those that are being played.
         games: Those that were played, in their order.
     """
 
@@ -78,6 +79,7 @@ class KnownChallenge:
     deals: int
     seats: tuple[tuple[str, int], ...]
     states: tuple[MatchState, ...]
+    running: tuple[str, ...]
     games: tuple[ChallengeGame, ...]
 
 
@@ -173,6 +175,7 @@ def _known(connection: Connection, rows: Iterable[Row[Any]]) -> tuple[KnownChall
             deals=row.deals,
             seats=_seats(connection, row.set_number),
             states=_states(connection, row.set_number),
+            running=_running(connection, row.set_number),
             games=_games(connection, row.set_number),
         )
         for row in rows
@@ -197,6 +200,15 @@ def _states(connection: Connection, set_number: int) -> tuple[MatchState, ...]:
         select(Match.state).where(Match.set_number == set_number).order_by(Match.position)
     )
     return tuple(MatchState(state) for state in rows.scalars())
+
+
+def _running(connection: Connection, set_number: int) -> tuple[str, ...]:
+    rows = connection.execute(
+        select(Match.id)
+        .where(Match.set_number == set_number, Match.state == MatchState.RUNNING)
+        .order_by(Match.position)
+    )
+    return tuple(rows.scalars())
 
 
 def _games(connection: Connection, set_number: int) -> tuple[ChallengeGame, ...]:

@@ -294,6 +294,13 @@ def test_matches_that_are_not_rated_are_their_owners(private: Private) -> None:
                 assert "og:title" not in frame.text
 
 
+def test_their_owner_is_led_to_them(private: Private) -> None:
+    """From the pages of the challenge and of the submission."""
+    visitor = logged_in(private.world, "user")
+    for home, taken in private.claims.items():
+        assert f"/live/{taken.spec.match}" in Page(visitor.get(home).text).links
+
+
 def test_their_replays_are_where_the_owner_finds_them(private: Private) -> None:
     """The link of a turn leads to that turn in the private viewer."""
     visitor = logged_in(private.world, "user")

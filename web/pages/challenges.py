@@ -52,7 +52,8 @@ class _Challenges:
         )
 
     def one(self, request: Request, id_: ChallengeId) -> Response:
-        return page(request, "challenge.html", challenge=summary(self._own(request, id_)))
+        known = self._own(request, id_)
+        return page(request, "challenge.html", challenge=summary(known), running=known.running)
 
     def game(self, request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
         known = self._own(request, id_)
