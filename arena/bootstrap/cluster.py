@@ -134,17 +134,23 @@ def workers_of_cluster(
         raise CannotStart(str(error)) from error
     with cluster_workers(
         lambda session, heard: Link(address, security, session, heard),
-        lambda member: _admit(member, settings.sandbox, store, gate),
+        lambda member: admit_worker(member, settings.sandbox, store, gate),
         expected=(DatabaseUnavailable,),
     ) as workers:
         yield workers
 
 
-def _admit(member: "Member", runtime: RuntimeName, store: Store, gate: Gate) -> bool:
+def admit_worker(member: "Member", runtime: RuntimeName, store: Store, gate: Gate) -> bool:
     """Keep what a worker's host can hold, and tell whether it may be used.
 
     A worker refuses by itself to begin where strangers' bots can't be held. Whatever it says, none is used
     here that does not hold them: so a gate that is open for one is open for all.
+
+    Args:
+        member: The worker.
+        runtime: How bots are run in this arena.
+        store: Keeps the report.
+        gate: Opened by a host that holds strangers' bots.
     """
     card = member.card
     try:

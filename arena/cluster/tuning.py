@@ -13,8 +13,8 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
-    # A host that is gone without a word: a second heartbeat is due after at most some seconds.
-    "distributed.scheduler.worker-ttl": "20s",
+    # A host that is gone without a word is lost after twice this at most; heartbeats come every second.
+    "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
     "distributed.scheduler.events-cleanup-delay": "1 minute",

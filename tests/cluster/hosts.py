@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -90,6 +91,14 @@ class Hosts:
         """End a process without a word, as if its host had lost its power."""
         self._processes[name].kill()
         self._processes.pop(name).wait()
+
+    def freeze(self, name: str) -> None:
+        """Stop a process without ending it, as if its host could not be reached any more."""
+        self._processes[name].send_signal(signal.SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        """Let it go on where it was stopped."""
+        self._processes[name].send_signal(signal.SIGCONT)
 
     def tell(self, name: str) -> None:
         """Ask a process to end."""

@@ -205,6 +205,21 @@ def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Host
         assert played(workers, spec(str(samples() / "greedy"))).result(timeout=120)
 
 
+def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
+    """Others may play its match within 35 s; what it still makes of it reaches nobody."""
+    with members(cluster) as workers:
+        lost = played(workers, spec(slow, deals=200))
+        begun = time.monotonic()
+        cluster.freeze("worker0")
+        try:
+            with pytest.raises(WorkerLost):
+                lost.result(timeout=120)
+            assert time.monotonic() - begun < 35
+        finally:
+            cluster.thaw("worker0")
+        assert played(workers, spec(str(samples() / "greedy"))).result(timeout=120)
+
+
 def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
     """SIGTERM: what is under way ends first, its results are fetched, and others play the rest."""
     with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
