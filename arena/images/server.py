@@ -13,7 +13,7 @@ from arena.images import python
 from arena.images.build import Say, build, ignore
 from arena.images.errors import ImageTrouble
 from arena.images.parent import ensure_parent
-from arena.images.wheels import fetch_wheels
+from arena.images.wheels import PINS, fetch_wheels
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """Under localhost, so that no registry is ever asked for it."""
@@ -22,6 +22,7 @@ _FOLDERS = ("arena", "bots", "docs", "proto", "web")
 _CACHES = ("__pycache__", "node_modules")
 _MARK = "pyproject.toml"  # of a source tree, which is where the sample bots are looked for
 _RECIPE = "deploy/Dockerfile"
+_CLUSTER_PINS = "requirements-cluster.lock"  # with what a cluster needs
 
 
 def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
@@ -51,7 +52,8 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         context = Path(name)
         shutil.copy(checkout / _RECIPE, context)
         say("Fetching the packages of the arena and of the bots' base image")
-        fetch_wheels(checkout, machine, context / "wheels", sources=True)
+        wheels = context / "wheels"
+        fetch_wheels(checkout, machine, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
         project = context / "project"
         for folder in _FOLDERS:
             shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))

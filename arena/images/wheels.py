@@ -15,30 +15,33 @@ _MACHINES = {  # the engine's word for its processor: the name of its wheels
 }
 
 
-def fetch_wheels(folder: Path, machine: str, target: Path, *, sources: bool = False) -> None:
+def fetch_wheels(
+    folder: Path, machine: str, target: Path, *, pins: str = PINS, tools: Path | None = None
+) -> None:
     """Unpack the pinned packages for an image's Python, each checked against its hashes.
 
     Args:
-        folder: with PINS, the lock file.
+        folder: with the lock file.
         machine: the processor, in the engine's word.
         target: the folder that is to have them.
-        sources: whether those that come as source alone are built here, with the lock file's own tools.
+        pins: the lock file's name.
+        tools: the lock file of what builds those that come as source alone; None where none does.
 
     Raises:
         ImageTrouble: they could not be fetched.
     """
     if machine not in _MACHINES:
         raise ImageTrouble(f"There are no grpcio wheels for {machine}; known: {', '.join(_MACHINES)}")
-    pins = folder / PINS
+    lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
     command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
-    command += ["--build-constraints", str(pins)] if sources else ["--only-binary", ":all:"]
-    command += ["--require-hashes", "--link-mode", "copy", "-r", str(pins)]
+    command += ["--build-constraints", str(tools)] if tools else ["--only-binary", ":all:"]
+    command += ["--require-hashes", "--link-mode", "copy", "-r", str(lock)]
     done = subprocess.run(  # noqa: S603 - our own argument list
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise ImageTrouble(
-            f"uv could not fetch the packages of {pins} (is the package index reachable? is uv in this "
+            f"uv could not fetch the packages of {lock} (is the package index reachable? is uv in this "
             f"environment? `make setup` puts it there):\n{done.stderr.strip()}"
         )

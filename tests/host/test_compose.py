@@ -126,11 +126,18 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     build_server_image(project.client)
     build_database_image(project.client)
     project.run("up", "-d")
-    arena, web = project.service("arena"), project.service("web")
+    arena, web, worker = (project.service(name) for name in ("arena", "web", "worker"))
     assert mounts(arena) == {
         "/data": True,
         "/data/uploads": True,
         "/run/postgresql": True,
+        "/images": True,
+        "/keys": False,
+        SOCKET: True,
+    }
+    assert mounts(worker) == {
+        "/images": False,
+        "/keys": False,
         SOCKET: True,
         "/run/kaiten": True,
         "/sys/fs/cgroup": True,
@@ -149,15 +156,29 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
     with closing(registered(web, "ann")) as ann:
         assert submit(ann, "anns-bot", (ROOT / "bots" / "greedy" / "bot.py").read_bytes()) == "active"
     assert "ann" in project.run("exec", "-T", "arena", "python3", "-m", "arena", "admin", "list-users")
-    install = project.run("exec", "-T", "arena", "cat", "/data/install").strip()
+    project.run("up", "-d", "--scale", "worker=2")
+    await_that(
+        lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 2, "both workers at play"
+    )
+    installs = [
+        project.run("exec", "-T", "--index", str(number), "worker", "cat", "/data/install").strip()
+        for number in (1, 2)
+    ]
 
     def bots() -> list[Container]:
-        label = f"{INSTALL_LABEL}={install}"
-        return project.client.containers.list(all=True, ignore_removed=True, filters={"label": label})
+        return [
+            bot
+            for install in installs
+            for bot in project.client.containers.list(
+                all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}
+            )
+        ]
 
     await_that(lambda: len(bots()) > 0, "a bot at play")
     project.run("stop")
     assert bots() == []
-    said = project.service("arena").logs().decode()
-    assert project.service("arena").attrs["State"]["ExitCode"] == 0, said
-    assert "nothing is left running" in said
+    ended = {each.labels["com.docker.compose.service"]: each for each in project.containers()}
+    for name, said in {"arena": "nothing is left running", "worker": "nothing is left running"}.items():
+        logs = ended[name].logs().decode()
+        assert ended[name].attrs["State"]["ExitCode"] == 0, logs
+        assert said in logs
