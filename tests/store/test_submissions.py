@@ -219,7 +219,7 @@ def test_the_older_version_plays_until_then(store: Store) -> None:
     assert claim(store).seats[0].number == 2
     assert store.desk.activate("u1", START) == 2
     assert store.writes.record(finished(running, [(1, 2)]))
-    assert [(seat[0], seat[1]) for seat in store.reads.games()[0].seats] == [("mine", 1), ("a", 1)]
+    assert [(seat.bot, seat.version) for seat in store.reads.games()[0].seats] == [("mine", 1), ("a", 1)]
     (mine,) = [line for line in store.reads.leaderboard() if line.bot == "mine"]
     assert (mine.version, mine.games) == (2, 0)
 
