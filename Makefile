@@ -1,6 +1,6 @@
 # Everything that is done from the outside; each line of `make help` is one of these.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo image test check proto lock bench hostile clean dev
+.PHONY: help setup demo image test check proto lock bench hostile faults clean dev
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,10 @@ bench: setup ## Measure the arena beside a bare echo, in one run; JSON=FILE keep
 hostile: dev ## Play hostile bots against the sandbox and print what held; RUNTIME=runsc under gVisor, TIMES=20
 	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.sandbox.hostile \
 	$(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(TIMES),--times $(TIMES))
+
+faults: dev ## Kill, starve and cut off real arenas and print what was lost; SCENARIO='NAME …', TIMES=1, SEED=1, JSON=FILE
+	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.faults $(SCENARIO) \
+	$(if $(TIMES),--times $(TIMES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
 
 clean: ## Delete the environment and all caches, but no data
 	rm -rf .venv node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

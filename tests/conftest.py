@@ -82,6 +82,21 @@ def javascript_image(docker_client: docker.DockerClient) -> str:
 
 
 @pytest.fixture(scope="session")
+def compiler() -> str:
+    """Give the program that compiles C."""
+    if found := shutil.which("cc"):
+        return found
+    _missing("there is no C compiler", "apt-get install gcc libc6-dev")
+
+
+@pytest.fixture(scope="session")
+def root() -> None:
+    """Be root, who may mount a small disk."""
+    if os.geteuid() != 0:
+        _missing("only root can mount a disk", "run it as root")
+
+
+@pytest.fixture(scope="session")
 def compose_command() -> tuple[str, ...]:
     """Give the words that call Docker Compose, version 1 or 2."""
     for command in (("docker-compose",), ("docker", "compose")):

@@ -1,0 +1,82 @@
+"""``make faults``: everything that can befall an arena, and in figures what came of it.
+
+Each scenario plays rated matches in an arena of its own, as real processes, brings its fault about so many
+times, and lets the arena play on to the end. Then it counts. The exit code is 1 where one of them does not
+hold. A run is repeated with its seed: the same bots and deals, and the same moments as far as the machine
+keeps to them.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.faults.catalog import SCENARIOS, Scenario
+from tests.faults.processes import orphans_come_here
+from tests.faults.tally import Tally, as_json, print_table
+
+
+def main() -> int:
+    """Play, print, and return the exit code."""
+    names = ", ".join(scenario.name for scenario in SCENARIOS)
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="SCENARIO", help=f"of {names}; all without")
+    parser.add_argument(
+        "--times", type=int, help="how often each fault is brought about, instead of as usual"
+    )
+    parser.add_argument("--seed", type=int, default=None, help="of moments, bots and deals; drawn without")
+    parser.add_argument("--json", type=Path, help="a file for all figures")
+    options = parser.parse_args()
+    if unknown := set(options.names) - {scenario.name for scenario in SCENARIOS}:
+        parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {names}")
+    wanted = [scenario for scenario in SCENARIOS if not options.names or scenario.name in options.names]
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    # Whoever ends this gets what it has started ended all the same.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    begun = time.monotonic()
+    with orphans_come_here():
+        tallies = [_play(scenario, options.times or scenario.times, seed) for scenario in wanted]
+    about = {
+        "seed": seed,
+        "seconds": round(time.monotonic() - begun),
+        "cores": len(os.sched_getaffinity(0)),
+        "load": [round(value, 1) for value in os.getloadavg()],
+    }
+    words = ", ".join(f"{name} {value}" for name, value in about.items())
+    print_table(tallies, f"Faults: {words}")
+    if options.json is not None:
+        options.json.write_text(as_json(tallies, about))
+    return not all(tally.holds for tally in tallies)
+
+
+def _play(scenario: Scenario, times: int, seed: int) -> Tally:
+    """Play a scenario and say what came of it."""
+    _say(f"{scenario.name}: {times} times, seed {seed}: {scenario.what}")
+    tally = Tally(scenario.name)
+    begun = time.monotonic()
+    try:
+        scenario.play(tally, random.Random(f"{seed} {scenario.name}"), times)  # noqa: S311 - to be repeated
+    except Exception as error:  # noqa: BLE001 - the others are played all the same
+        traceback.print_exc()
+        tally.wrong.append(f"it was not played to its end: {error}")
+    _say(f"    {'holds' if tally.holds else 'DOES NOT HOLD'}, {time.monotonic() - begun:.0f} s")
+    _complain(tally.wrong)
+    return tally
+
+
+def _complain(wrong: Sequence[str]) -> None:
+    for what in wrong:
+        _say(f"    {what}")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""What a database holds, counted by nobody but this: which games there should be, and which there are."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from arena.store.bot_models import Bot, BotState
+from arena.store.database import Database
+from arena.store.models import Game, GameSeat, Match, MatchSet, MatchState, RatingEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Books:
+    """What is in a database after all has been played.
+
+    Attributes:
+        matches: How many were queued.
+        games: How many games are there.
+        lost: Games of these matches that are not there, and numbers in the order of rating that nobody has.
+        doubled: Games that are there more than once, or that the log of the ladder has more than once.
+        blamed: Faults and take-overs in games, and bots that were benched.
+        aside: Matches that were put aside and should not have been, or the other way round.
+        attempts: How often a match was begun.
+        voids: Faults of the arena that were counted.
+        losses: How often whoever played was lost.
+    """
+
+    matches: int
+    games: int
+    lost: int
+    doubled: int
+    blamed: int
+    aside: int
+    attempts: int
+    voids: int
+    losses: int
+
+
+class Ledger:
+    """A look into the database of an arena, beside the arena.
+
+    Args:
+        url: Where it is.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._database = Database(url)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def forget(self) -> None:
+        """Drop the connections to a server that has gone."""
+        self._database.close()
+
+    @contextmanager
+    def look(self) -> Iterator[Connection]:
+        """Give a connection to read with."""
+        with self._database.read() as connection:
+            yield connection
+
+    def claims(self, among: frozenset[str] = frozenset()) -> int:
+        """Return how often matches were claimed: all, or these."""
+        wanted = select(func.coalesce(func.sum(Match.attempt), 0))
+        with self.look() as connection:
+            return int(
+                connection.execute(wanted.where(Match.id.in_(among)) if among else wanted).scalar_one()
+            )
+
+    def held(self, coordinator: str | None = None) -> frozenset[str]:
+        """Return the matches that are being played, or those of this coordinator."""
+        wanted = select(Match.id).where(Match.state == MatchState.RUNNING)
+        if coordinator is not None:
+            wanted = wanted.where(Match.coordinator == coordinator)
+        with self.look() as connection:
+            return frozenset(connection.execute(wanted).scalars())
+
+    def open(self) -> int:
+        """Return how many matches wait or are being played."""
+        wanted = select(func.count()).where(Match.state.in_([MatchState.RUNNING, MatchState.WAITING]))
+        with self.look() as connection:
+            return connection.execute(wanted).scalar_one()
+
+    def waiting(self) -> frozenset[str]:
+        """Return the matches that wait."""
+        with self.look() as connection:
+            wanted = select(Match.id).where(Match.state == MatchState.WAITING)
+            return frozenset(connection.execute(wanted).scalars())
+
+    def most_voids(self) -> int:
+        """Return the most faults of the arena that a match has which is not done."""
+        wanted = select(func.coalesce(func.max(Match.voids), 0)).where(Match.state != MatchState.DONE)
+        with self.look() as connection:
+            return connection.execute(wanted).scalar_one()
+
+    def books(self, unplayed: frozenset[str] = frozenset()) -> Books:
+        """Count everything; these matches should have been put aside, all others played."""
+        with self.look() as connection:
+            matches = connection.execute(
+                select(Match.id, Match.state, Match.attempt, Match.voids, Match.losses, MatchSet.deals).join(
+                    MatchSet, MatchSet.number == Match.set_number
+                )
+            ).all()
+            games = connection.execute(select(Game.number, Game.match_id, Game.position)).all()
+            logged = Counter(
+                connection.execute(
+                    select(RatingEvent.game_number).where(RatingEvent.game_number.is_not(None))
+                ).scalars()
+            )
+            blamed = connection.execute(
+                select(func.coalesce(func.sum(GameSeat.faults), 0) + func.count().filter(GameSeat.taken_over))
+            ).scalar_one()
+            benched = connection.execute(
+                select(func.count()).where(Bot.state != BotState.ACTIVE)
+            ).scalar_one()
+        there = Counter((game.match_id, game.position) for game in games)
+        wanted = {
+            (match.id, position)
+            for match in matches
+            if match.id not in unplayed
+            for position in range(match.deals)
+        }
+        numbers = {game.number for game in games}
+        return Books(
+            matches=len(matches),
+            games=len(games),
+            lost=len(wanted - there.keys()) + len(set(range(1, max(numbers, default=0) + 1)) - numbers),
+            doubled=sum(count - 1 for count in there.values())
+            + len(there.keys() - wanted)
+            + sum(abs(logged[number] - 1) for number in numbers | logged.keys()),
+            blamed=int(blamed) + benched,
+            aside=sum((match.state == MatchState.QUARANTINED) != (match.id in unplayed) for match in matches),
+            attempts=sum(match.attempt for match in matches),
+            voids=sum(match.voids for match in matches),
+            losses=sum(match.losses for match in matches),
+        )

@@ -1,0 +1,146 @@
+"""A Docker engine for a test alone, which may be stopped: the machine's own is left as it is."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import docker
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from arena.images import CANARY_IMAGE
+from arena.languages import PYTHON
+from arena.match import RuntimeName
+from tests.faults.installation import own_folder
+from tests.faults.killing import installed
+from tests.faults.processes import Popen, begin, below, bury, wait_until
+from tests.faults.tally import Tally
+
+_START_SECONDS: Final = 60.0
+
+
+class Engine:
+    """A second engine beside the machine's own, without network.
+
+    Args:
+        folder: Everything it keeps lies there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.address = f"unix://{folder / 'docker.sock'}"
+        self._folder = folder
+        self._process: Popen | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        words = {
+            "host": self.address,
+            "data-root": self._folder / "data",
+            "exec-root": self._folder / "exec",
+            "pidfile": self._folder / "pid",
+            "bridge": "none",
+            "iptables": "false",
+            "ip6tables": "false",
+        }
+        log = self._folder / "log"
+        self._process = begin(
+            [_program("dockerd"), *(f"--{name}={value}" for name, value in words.items())], log
+        )
+        try:
+            wait_until(self.answers, _START_SECONDS, "no engine answers")
+        except TimeoutError as error:
+            raise RuntimeError(f"{error}: {log.read_text()[-4_000:]}") from error
+
+    def answers(self) -> bool:
+        """Tell whether it does."""
+        with suppress(DockerException, RequestException, OSError):
+            client = docker.DockerClient(base_url=self.address, timeout=5)
+            try:
+                return bool(client.ping())
+            finally:
+                client.close()
+        return False
+
+    def stop(self, *, killed: bool) -> None:
+        """End it: as its service does, with all containers, or with ``kill -9``, which leaves them alone."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL if killed else signal.SIGTERM)
+        self._process.wait(_START_SECONDS)
+        # It takes its containerd with it, and the next one must not believe that this is still there.
+        wait_until(self._is_alone, _START_SECONDS, "containerd goes on")
+
+    def _is_alone(self) -> bool:
+        bury()
+        daemon = f"containerd --config {self._folder}"
+        return not any(not each.command or daemon in each.command for each in below(os.getpid()))
+
+    def close(self) -> None:
+        """End it and whatever it has started, and let go of what it has mounted."""
+        if self._process is not None and self._process.poll() is None:
+            self.stop(killed=False)
+        for process in below(os.getpid()):
+            if str(self._folder) in process.command:
+                process.kill()
+        mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+        for mount in sorted((each for each in mounts if each.startswith(str(self._folder))), reverse=True):
+            subprocess.run(["umount", "--lazy", mount], check=False)  # noqa: S603, S607 - our own words
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def take_images(self) -> None:
+        """Take over the bots' base image and the canary's, so that they need not be made again."""
+        names = [PYTHON.base_image, CANARY_IMAGE]
+        program = _program("docker")
+        with subprocess.Popen([program, "save", *names], stdout=subprocess.PIPE) as saved:  # noqa: S603 - Docker's own
+            subprocess.run(  # noqa: S603 - as above
+                [program, "--host", self.address, "load"], stdin=saved.stdout, check=True, capture_output=True
+            )
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    if found is None:
+        raise RuntimeError(f"{name} is not installed: apt-get install docker.io")
+    return found
+
+
+@contextmanager
+def engine_alone() -> Iterator[Engine]:
+    """Give an engine that a test may stop."""
+    with own_folder() as folder:
+        engine = Engine(folder)
+        try:
+            engine.start()
+            engine.take_images()
+            yield engine
+        finally:
+            engine.close()
+
+
+def stop_the_engine(tally: Tally, dice: random.Random, times: int) -> None:
+    """Stop the engine in the middle of matches, politely and not in turn, and start it again."""
+    with (
+        engine_alone() as engine,
+        installed(RuntimeName.DOCKER, variables={"DOCKER_HOST": engine.address}) as arena,
+    ):
+        for turn in range(1, times + 1):
+            arena.queue(dice, 2, deals=24)
+            if arena.ended:
+                arena.start_and_claim()
+            else:
+                arena.wait_for_claim(arena.ledger.claims(), time.monotonic())
+            time.sleep(dice.uniform(0, 3))
+            engine.stop(killed=turn % 2 == 0)
+            time.sleep(dice.uniform(0, 3))
+            before = arena.ledger.claims()
+            engine.start()
+            tally.again.append(arena.wait_for_claim(before, time.monotonic()))
+            tally.times = turn
+        arena.play_out()
+        tally.close(arena)

@@ -1,0 +1,90 @@
+"""Hosts that are lost: one of two arenas at one PostgreSQL, and workers of a cluster."""
+
+import random
+import signal
+import time
+from itertools import cycle
+from typing import Final
+
+from arena.match import RuntimeName
+from arena.store import LEASE_SECONDS
+from tests.cluster.runs import cluster_run
+from tests.faults.installation import Installation
+from tests.faults.killing import installed
+from tests.faults.processes import wait_until
+from tests.faults.surroundings import server
+from tests.faults.tally import Tally
+
+OTHER_HOST_SECONDS: Final = 35.0
+"""From the moment a host is lost until another one has claimed all that it had."""
+
+_BUSY_SECONDS: Final = 180.0
+_END_SECONDS: Final = 300.0
+_MATCHES_A_KILL: Final = 13
+
+
+def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool) -> None:
+    """Take one of two away in the middle of its matches.
+
+    Args:
+        tally: Where the figures go.
+        dice: For moments and deals.
+        times: How often.
+        for_good: Whether it is killed with all that it has started and begins anew later; otherwise its
+            coordinator is stopped, and goes on when the other one has played its matches.
+    """
+    tally.most = OTHER_HOST_SECONDS
+    with server() as cluster:
+        url = cluster.address("postgres", "postgresql+psycopg")
+        with installed(RuntimeName.PROCESS, url=url) as one, installed(RuntimeName.PROCESS, url=url) as two:
+            for turn, arenas in zip(range(1, times + 1), cycle(((one, two), (two, one))), strict=False):
+                _lose(tally, dice, arenas, for_good=for_good)
+                tally.times = turn
+            wait_until(lambda: not one.ledger.open(), _END_SECONDS, "matches are open still")
+            for arena in (one, two):
+                arena.play_out()
+            tally.close(one, two)
+
+
+def _lose(
+    tally: Tally, dice: random.Random, arenas: tuple[Installation, Installation], *, for_good: bool
+) -> None:
+    lost, other = arenas
+    lost.queue(dice, 6, deals=24)
+    for arena in arenas:
+        if arena.ended:
+            arena.start()
+    wait_until(
+        lambda: bool(lost.ledger.held(lost.name)) and bool(lost.ledger.held(other.name)),
+        _BUSY_SECONDS,
+        "not both have claimed",
+    )
+    time.sleep(dice.uniform(0, 1))
+    begun = time.monotonic()
+    if for_good:
+        lost.kill(tree=True)
+    else:
+        lost.signal(signal.SIGSTOP)
+    had = lost.ledger.held(lost.name)
+    before = other.ledger.claims(had)
+    if not had:
+        tally.wrong.append("the lost one had nothing")
+        return
+    # Each once more: the last of them is what is measured.
+    tally.again.append(other.wait_for_claim(before + len(had) - 1, begun, had))
+    if not for_good:
+        wait_until(lambda: not had & lost.ledger.held(), 4 * LEASE_SECONDS, "what it had is played still")
+        lost.signal(signal.SIGCONT)
+
+
+def kill_workers(tally: Tally, dice: random.Random, times: int) -> None:
+    """Kill workers of a cluster of three while it plays twelve matches and more for each."""
+    figures = cluster_run(_MATCHES_A_KILL * times, times, max(1, times // 20), seed=dice.randrange(2**32))
+    tally.times += figures.kills + figures.scheduler_kills
+    tally.matches += figures.matches
+    tally.games += figures.played
+    tally.lost += figures.missing
+    tally.doubled += figures.doubled
+    tally.blamed += figures.faults
+    tally.aside += figures.quarantined
+    tally.differing += figures.differing

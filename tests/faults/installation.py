@@ -1,0 +1,273 @@
+"""An arena as an operator has it: a data directory, and a process that may end at any moment."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import docker
+
+from arena.bootstrap.folders import install_id
+from arena.botfiles import samples
+from arena.cli.house import house_bots
+from arena.match import Clock, Limits, RuntimeName
+from arena.matchmaking import seatings
+from arena.rules import Rules
+from arena.sandbox.runtime import INSTALL_LABEL
+from arena.store import LadderChange, NewAuditEntry, NewSet, NewVersion, open_store
+from arena.store.rebuild import Rebuilt
+from tests.faults.books import Ledger
+from tests.faults.processes import Popen, begin, kill_tree, left_of_arenas, wait_until, waited_for_a_processor
+
+QUICK: Final = ("random", "greedy", "spoiler")
+"""Sample bots that think next to nothing."""
+
+PATIENT: Final = Clock(start_millis=60_000, move_millis=20_000, bank_millis=60_000)
+"""So that no bot is late because the machine is busy: whoever is blamed was not by its own doing."""
+
+_CLAIM_SECONDS: Final = 180.0
+_END_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How long it took until a match was claimed again.
+
+    Attributes:
+        seconds: By a clock on the wall.
+        waited: Of these, while the starting process could have gone on and others had the processors.
+    """
+
+    seconds: float
+    waited: float = 0.0
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """Give a folder that is removed in the end. Its name is short: an address of a socket holds 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="kf-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Installation:
+    """An arena in a folder of its own, whose ladder is paused: it plays what this queues.
+
+    Args:
+        sandbox: How bots are run.
+        url: The database; without it SQLite in the data directory.
+        variables: Of the environment, such as ``DOCKER_HOST``.
+        python: What runs it.
+        data_dir: Its data directory; made where none is given.
+    """
+
+    def __init__(
+        self,
+        sandbox: RuntimeName,
+        *,
+        url: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        python: Sequence[str] = (sys.executable,),
+        data_dir: Path | None = None,
+    ) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kf-"))
+        self.folder.chmod(0o711)
+        self.data_dir = data_dir or self.folder / "data"
+        self.data_dir.mkdir(exist_ok=True, mode=0o700)
+        self.sandbox = sandbox
+        self.url = url or f"sqlite:///{self.data_dir / 'arena.sqlite3'}"
+        self.name = install_id(self.data_dir)
+        self.log = self.folder / "log"
+        self.process: Popen | None = None
+        self.begun = 0.0
+        self._python = python
+        self._variables = dict(variables or {})
+        self._sets = 0
+        with closing(open_store(self.url)) as store:
+            entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
+            store.writes.change_ladder(LadderChange(paused=True), entry)
+            self._versions = [
+                store.writes.add_version(
+                    NewVersion(bot=bot, author="house", house=True, source=source, created=datetime.now(UTC))
+                )
+                for bot, source in self._sources()
+            ]
+        self.ledger = Ledger(self.url)
+
+    def _sources(self) -> list[tuple[str, str]]:
+        if self.sandbox is RuntimeName.PROCESS:
+            return [(bot, str((samples() / bot).resolve())) for bot in QUICK]
+        before = os.environ.get("DOCKER_HOST")
+        os.environ.update(self._variables)
+        try:
+            return [(bot, source) for bot, source in house_bots(RuntimeName.DOCKER, print) if bot in QUICK]
+        finally:
+            os.environ.pop("DOCKER_HOST", None)
+            if before is not None:
+                os.environ["DOCKER_HOST"] = before
+
+    def queue(self, dice: random.Random, sets: int = 1, *, players: int = 2, deals: int = 4) -> None:
+        """Let sets wait, as many matches each as players."""
+        with closing(open_store(self.url)) as store:
+            for _ in range(sets):
+                self._sets += 1
+                store.writes.add_set(
+                    NewSet(
+                        id=f"f{self.name}{self._sets}",
+                        rules=Rules(players=players),
+                        seeds=tuple(dice.randbytes(16).hex() for _ in range(deals)),
+                        seatings=seatings(dice.sample(self._versions, players)),
+                        clock=PATIENT,
+                        limits=Limits(),
+                        runtime=self.sandbox,
+                        created=datetime.now(UTC),
+                    )
+                )
+
+    def start(self, failpoint: str | None = None) -> None:
+        """Start it; it does not wait for anything."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        environment |= self._variables
+        environment |= {
+            "ARENA_DATA_DIR": str(self.data_dir),
+            "ARENA_RUN_DIR": str(self.folder / "run"),
+            "ARENA_SANDBOX": str(self.sandbox),
+            "ARENA_DATABASE_URL": self.url,
+            "ARENA_LOG_FORMAT": "json",
+        }
+        if failpoint is not None:
+            environment["ARENA_FAILPOINT"] = failpoint
+        self.begun = time.monotonic()
+        words = [*self._python, "-m", "arena", "coordinator"]
+        self.process = begin(words, self.log, environment)
+
+    def start_and_claim(self, failpoint: str | None = None) -> Again:
+        """Start it, wait until it has claimed a match, and return how long that took."""
+        before = self.ledger.claims()
+        self.start(failpoint)
+        return self.wait_for_claim(before, self.begun)
+
+    def wait_for_claim(self, before: int, since: float, among: frozenset[str] = frozenset()) -> Again:
+        """Wait for a claim more than before.
+
+        Args:
+            before: How many there were of these matches.
+            since: Seconds of the monotonic clock, from which on it is measured.
+            among: Which matches; all where none are named.
+
+        Raises:
+            RuntimeError: It ended without.
+            TimeoutError: There is none.
+        """
+
+        def claimed() -> bool:
+            return self.ledger.claims(among) > before
+
+        wait_until(lambda: claimed() or self.ended, _CLAIM_SECONDS, "no match was claimed")
+        seconds = time.monotonic() - since
+        if not claimed():
+            raise self._failed()
+        return Again(seconds, waited_for_a_processor(self.pid) if since == self.begun else 0.0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is no process, or none any more."""
+        return self.process is None or self.process.poll() is not None
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of its last process; None while that runs."""
+        return self.process.poll() if self.process is not None else None
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        assert self.process is not None
+        return self.process.pid
+
+    def kill(self, *, tree: bool = False) -> None:
+        """Kill its process, with all that it has started if wanted."""
+        assert self.process is not None
+        if tree:
+            kill_tree(self.process.pid)
+        else:
+            self.process.kill()
+        self.process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send its process a signal."""
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def drain(self) -> int:
+        """Ask it to end, and return its exit code."""
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(_END_SECONDS)
+
+    def play_out(self) -> None:
+        """Play all that waits, starting the process where there is none, and end it.
+
+        Raises:
+            RuntimeError: It ended by itself, or with an error.
+            TimeoutError: It does not come to an end.
+        """
+        if self.ended:
+            self.start()
+        wait_until(lambda: not self.ledger.open() or self.ended, _END_SECONDS, "matches are open still")
+        code = self.drain()
+        if code or self.ledger.open():
+            raise self._failed()
+
+    def _failed(self) -> RuntimeError:
+        assert self.process is not None
+        return RuntimeError(
+            f"the coordinator ended with {self.process.poll()}:\n{self.log.read_text()[-4_000:]}"
+        )
+
+    def rebuild(self) -> tuple[Rebuilt, int]:
+        """Fold the ladder's log anew; return what that found, and how many statistics of cards differed."""
+        with closing(open_store(self.url)) as store:
+            return store.writes.rebuild_ratings(), store.writes.rebuild_cards().differing
+
+    def leftovers(self) -> list[str]:
+        """Return what is left of a process that has ended: processes, folders, containers."""
+        left = [f"process {process.pid}: {process.command}" for process in left_of_arenas()]
+        left += [str(path) for path in (self.folder / "run" / self.name).rglob("*")]
+        left += [str(path) for path in Path(tempfile.gettempdir()).glob(f"kaiten.{self.name}.*")]
+        if self.sandbox is RuntimeName.DOCKER:
+            with closing(
+                docker.DockerClient(base_url=self._variables.get("DOCKER_HOST"), timeout=30)
+            ) as client:
+                found = client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self.name}"})
+                left += [f"container {container['Names']}" for container in found]
+        return left
+
+    def events(self, *wanted: str) -> list[dict[str, Any]]:
+        """Return the lines of its log with these events, or all."""
+        found = []
+        for line in self.log.read_text().splitlines():
+            if line.startswith("{"):
+                entry = json.loads(line)
+                if not wanted or entry["event"] in wanted:
+                    found.append(entry)
+        return found
+
+    def remove(self) -> None:
+        """End what runs, and delete all it had."""
+        if self.process is not None and not self.ended:
+            self.kill(tree=True)
+        self.ledger.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,162 @@
+"""Workers that hand in records which are not true: refused, unrated, and shown to the operator."""
+
+import random
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from structlog.testing import capture_logs
+
+from arena.admission import Gate
+from arena.cli.playing import Quiet
+from arena.coordinator import Coordinator
+from arena.launcher import Launcher, SlotPool
+from arena.match import MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.sandbox.process_runtime import ProcessRuntime
+from arena.store import open_store
+from arena.workers.local import local_workers
+from arena.workers.status import WorkerStatus
+from arena.workers.workers import Place, Workers
+from tests.faults.installation import Installation
+from tests.faults.killing import installed
+from tests.faults.tally import Tally
+
+Lie = Callable[[MatchRecord], MatchRecord]
+
+_SLOTS: Final = 4
+
+
+def _first_game(record: MatchRecord, **changes: object) -> MatchRecord:
+    game = replace(record.games[0], **changes)  # type: ignore[arg-type]  # fields of a game, by name
+    return replace(record, games=(game, *record.games[1:]))
+
+
+def _another_score(record: MatchRecord) -> MatchRecord:
+    first, *others = record.games[0].totals
+    return _first_game(record, totals=(first + 1, *others))
+
+
+def _illegal_move(record: MatchRecord) -> MatchRecord:
+    steps = record.games[0].steps
+    decision, *others = steps[0]
+    assert decision is not None
+    untrue = replace(decision, cards=("soy_sauce",))  # nobody has that: it is not in the game
+    return _first_game(record, steps=((untrue, *others), *steps[1:]))
+
+
+LIES: Final[dict[str, tuple[Lie, str]]] = {
+    "an altered score": (_another_score, "the record counts"),
+    "an illegal move": (_illegal_move, "soy_sauce named"),
+    "another match's id": (lambda record: replace(record, match="another"), "the record is of match another"),
+    "a stale attempt": (lambda record: replace(record, attempt=record.attempt - 1), "the record is of match"),
+}
+"""What is handed in instead of the truth, and words of the reason why it is refused."""
+
+_STUBBORN: Final = "an altered score"
+
+
+@dataclass
+class LyingWorkers:
+    """Workers that tell each lie about one match, and one of them about a match as often as they are asked.
+
+    Attributes:
+        honest: They play.
+        stubborn: The match about which they never tell the truth.
+        left: Lies that were not told yet.
+        told: Those that were, and of which matches.
+    """
+
+    honest: Workers
+    stubborn: str
+    left: list[str] = field(default_factory=lambda: list(LIES))
+    told: list[tuple[str, str]] = field(default_factory=list)
+
+    def take(self, seats: int) -> "_LyingPlace | None":
+        """Reserve room with those who play."""
+        place = self.honest.take(seats)
+        return None if place is None else _LyingPlace(self, place)
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Return those who play."""
+        return self.honest.status()
+
+    def stop(self) -> None:
+        """End all matches."""
+        self.honest.stop()
+
+    def tell(self, match: str, data: bytes) -> bytes:
+        """Return what is handed in for a match that was played."""
+        if match == self.stubborn:
+            name = _STUBBORN
+        elif self.left and match not in {told for _, told in self.told}:
+            name = self.left.pop()
+        else:
+            return data
+        self.told.append((name, match))
+        return encode(LIES[name][0](decode(data, MatchRecord)))
+
+
+class _LyingPlace:
+    """Room at a worker that lies."""
+
+    def __init__(self, workers: LyingWorkers, place: Place) -> None:
+        self.worker, self.seats, self.cpus = place.worker, place.seats, place.cpus
+        self.give_back = place.give_back
+        self._workers = workers
+        self._place = place
+
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
+        """Play the match, and hand in what is told of it."""
+        match = decode(spec, MatchSpec).match
+        said: Future[bytes] = Future()
+
+        def hand_in(played: Future[bytes]) -> None:
+            if error := played.exception():
+                said.set_exception(error)
+            else:
+                said.set_result(self._workers.tell(match, played.result()))
+
+        self._place.play(spec, progress).add_done_callback(hand_in)
+        return said
+
+
+def lie(tally: Tally, dice: random.Random, times: int) -> None:
+    """Hand in every lie, each about another match, and one about the same match until it is put aside."""
+    for _ in range(times):
+        with installed(RuntimeName.PROCESS) as arena:
+            arena.queue(dice, 3)
+            _lie(tally, arena)
+
+
+def _lie(tally: Tally, arena: Installation) -> None:
+    slots = SlotPool(_SLOTS, 1.0)
+    launcher = Launcher(ProcessRuntime(), arena.name, arena.folder / "run" / arena.name)
+    with (
+        closing(open_store(arena.url)) as store,
+        local_workers(launcher, slots, "liar") as honest,
+        capture_logs() as log,
+    ):
+        workers = LyingWorkers(honest, stubborn=min(arena.ledger.waiting()))
+        Coordinator(
+            name=arena.name,
+            store=store,
+            workers=workers,
+            runtime=RuntimeName.PROCESS,
+            now=lambda: datetime.now(UTC),
+            watcher=Quiet(),
+            gate=Gate(own=True),
+        ).run(lambda: False)
+        aside = store.reads.quarantine()
+    told = {(entry["match"], entry["reason"]) for entry in log if entry["event"] == "match void"}
+    tally.times += len(workers.told)
+    for name, match in workers.told:
+        if not any(match == about and LIES[name][1] in why for about, why in told):
+            tally.wrong.append(f"{name} about match {match} is not in the log")
+    if {name for name, _ in workers.told} != set(LIES):
+        tally.wrong.append(f"these lies were told: {workers.told}")
+    if [each.match for each in aside] != [workers.stubborn] or LIES[_STUBBORN][1] not in aside[0].reason:
+        tally.wrong.append(f"put aside are {aside}, not {workers.stubborn} alone")
+    tally.close(arena, aside=frozenset({workers.stubborn}))

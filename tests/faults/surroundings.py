@@ -1,0 +1,212 @@
+"""What an arena stands on: a full disk, a locked database, a server that starts anew, a clock that is set."""
+
+import random
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from itertools import cycle
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import select
+
+from arena.intake import IntakeTrouble
+from arena.intake.store import ImageStore
+from arena.match import Decision, GameRecord, RuntimeName, decode
+from arena.store.models import Game, Match
+from tests.faults.installation import Installation, own_folder
+from tests.faults.killing import installed
+from tests.faults.processes import wait_until
+from tests.faults.tally import Tally
+from tests.intake.builders import image, keep, store_in
+from tests.postgresql import Cluster, find_programs
+
+_DISK_MIB: Final = 24
+_IMAGE_BYTES: Final = 100_000
+_FULL_SECONDS: Final = 180.0
+_HOUR: Final = 3_600
+_CLOCK: Final = Path(__file__).with_name("clock.c")
+_UNAVAILABLE: Final = "the database can't be used; it is tried again until it can"
+
+
+def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
+    """Leave no byte free where the data lies, until a result can't be stored; then make room."""
+    with small_disk() as disk, installed(RuntimeName.PROCESS, data_dir=disk / "data") as arena:
+        images, ballast = store_in(arena.data_dir), disk / "ballast"
+        arena.queue(dice, 3)
+        arena.start_and_claim()
+        for turn in range(1, times + 1):
+            arena.queue(dice, 2)
+            _fill(ballast)
+            layer = dice.randbytes(_IMAGE_BYTES)
+            if _is_kept(images, layer):
+                tally.wrong.append("an image was kept on a full disk")
+            _wait_for_more(arena, _UNAVAILABLE)
+            begun, before = time.monotonic(), arena.ledger.claims()
+            ballast.unlink()
+            tally.again.append(arena.wait_for_claim(before, begun))
+            if not _is_kept(images, layer):
+                tally.wrong.append("an image was not kept although there was room again")
+            tally.times = turn
+        arena.play_out()
+        tally.close(arena)
+
+
+def _is_kept(images: ImageStore, content: bytes) -> bool:
+    """Add an image of one layer, and tell whether all of it is there: none of it may be otherwise."""
+    with suppress(IntakeTrouble):
+        keep(images, content)
+    return image(content).id in images.records.ids()
+
+
+def _wait_for_more(arena: Installation, event: str) -> None:
+    """Wait until its log says something once more."""
+    before = len(arena.events(event))
+    wait_until(lambda: len(arena.events(event)) > before, _FULL_SECONDS, f"the log does not say: {event}")
+
+
+@contextmanager
+def small_disk() -> Iterator[Path]:
+    """Give a folder that is a disk of its own, of some MiB."""
+    with own_folder() as folder:
+        _call("mount", "-t", "tmpfs", "-o", f"size={_DISK_MIB}m", "tmpfs", str(folder))
+        try:
+            yield folder
+        finally:
+            _call("umount", "--lazy", str(folder))
+
+
+def _fill(file: Path) -> None:
+    """Write until nothing fits any more."""
+    with file.open("wb", buffering=0) as ballast:
+        for size in (65_536, 4_096, 1):
+            with suppress(OSError):
+                while ballast.write(b"\0" * size):
+                    pass
+
+
+def lock_the_database(tally: Tally, dice: random.Random, times: int, seconds: float) -> None:
+    """Let another program hold the lock on SQLite's file for so long, in the middle of matches."""
+    with installed(RuntimeName.PROCESS) as arena:
+        for turn in range(1, times + 1):
+            arena.queue(dice, 3)
+            if arena.ended:
+                arena.start_and_claim()
+            before = arena.ledger.claims()
+            with closing(sqlite3.connect(arena.data_dir / "arena.sqlite3", timeout=60)) as other:
+                other.isolation_level = None
+                other.execute("BEGIN IMMEDIATE")
+                time.sleep(seconds)
+                begun = time.monotonic()
+                other.execute("ROLLBACK")
+            tally.again.append(arena.wait_for_claim(before, begun))
+            tally.times = turn
+        arena.play_out()
+        tally.close(arena)
+
+
+@contextmanager
+def server() -> Iterator[Cluster]:
+    """Give a PostgreSQL server that may be stopped."""
+    programs = find_programs()
+    if programs is None:
+        raise RuntimeError("PostgreSQL's programs are not installed: apt-get install postgresql")
+    cluster = Cluster(programs)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.remove()
+
+
+def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:
+    """Stop the server without a word to anybody, as a crash does, while matches run; start it again."""
+    with (
+        server() as cluster,
+        installed(RuntimeName.PROCESS, url=cluster.address("postgres", "postgresql+psycopg")) as arena,
+    ):
+        for turn in range(1, times + 1):
+            arena.queue(dice, 2)
+            if arena.ended:
+                arena.start_and_claim()
+            time.sleep(dice.uniform(0, 2))
+            cluster.crash()
+            time.sleep(dice.uniform(0, 3))
+            arena.ledger.forget()
+            cluster.resume()
+            begun, before = time.monotonic(), arena.ledger.claims()
+            arena.queue(dice)
+            tally.again.append(arena.wait_for_claim(before, begun))
+            tally.times = turn
+        arena.play_out()
+        tally.close(arena)
+
+
+def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
+    """Set the wall clock of coordinator, referees and bots an hour on and back while they play.
+
+    Only theirs: a library between them and the system answers when they ask for the time of day.
+    """
+    with jumping_clock() as (python, offset), installed(RuntimeName.PROCESS, python=python) as arena:
+        for turn, hours in zip(range(1, times + 1), cycle((1, 0, -1, 0)), strict=False):
+            arena.queue(dice, 2, deals=24)
+            if arena.ended:
+                arena.start_and_claim()
+            before, begun = arena.ledger.claims(), time.monotonic()
+            with offset.open("r+b", buffering=0) as file:  # in one piece: others read it all the time
+                file.write(struct.pack("q", hours * _HOUR))
+            tally.again.append(arena.wait_for_claim(before, begun))
+            time.sleep(dice.uniform(0, 1))
+            tally.times = turn
+        arena.play_out()
+        tally.wrong += _impossible_times(arena)
+        if times > 1 and _hours(arena) < 1:
+            tally.wrong.append("the clock did not jump: all matches ended in the same hour")
+        tally.close(arena)
+
+
+def _hours(arena: Installation) -> float:
+    """Return how far the moments at which matches were stored lie apart."""
+    with arena.ledger.look() as connection:
+        moments = connection.execute(select(Match.ended).where(Match.ended.is_not(None))).scalars().all()
+    known = [moment for moment in moments if moment is not None]
+    return (max(known) - min(known)).total_seconds() / _HOUR
+
+
+def _impossible_times(arena: Installation) -> list[str]:
+    """Return decisions that took longer than the test, or less than nothing."""
+    with arena.ledger.look() as connection:
+        records = [decode(row, GameRecord) for row in connection.execute(select(Game.record)).scalars()]
+    decisions = [each for record in records for step in record.steps for each in step if each is not None]
+    wrong = [each for each in decisions if not _possible(each)]
+    return sorted({f"a decision: {each.millis} ms, {each.fault}, {each.trouble}" for each in wrong})
+
+
+def _possible(decision: Decision) -> bool:
+    return decision.millis is not None and 0 <= decision.millis < _HOUR * 1_000 / 2
+
+
+@contextmanager
+def jumping_clock() -> Iterator[tuple[tuple[str, ...], Path]]:
+    """Give words that call Python with a wall clock of its own, and the file of the seconds it is off."""
+    with own_folder() as folder:
+        folder.chmod(0o755)  # referees and bots have users of their own
+        library, offset, python = folder / "clock.so", folder / "offset", folder / "python"
+        _call("cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(_CLOCK))
+        offset.write_bytes(struct.pack("q", 0))
+        python.write_text(
+            f'#!/bin/sh\nexport LD_PRELOAD={library} KAITEN_CLOCK={offset}\nexec {sys.executable} "$@"\n'
+        )
+        python.chmod(0o755)
+        # What it starts, it starts with this too.
+        begin = f"import runpy, sys; sys.executable = {str(python)!r}; sys.argv = ['arena', *sys.argv[3:]]"
+        code = f"{begin}; from arena.cli import main; main()"
+        yield (str(python), "-c", code), offset
+
+
+def _call(*words: str) -> None:
+    subprocess.run(words, check=True, capture_output=True)  # noqa: S603 - our own words

@@ -1,0 +1,127 @@
+"""What came of a scenario, as a line of figures."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.faults.installation import Again, Installation
+
+_WIDTH: Final = 150
+
+
+@dataclass(slots=True)
+class Tally:
+    """The figures of a scenario.
+
+    Attributes:
+        scenario: Its name.
+        times: How often the fault was brought about.
+        matches: That were queued.
+        games: That are in the database at the end.
+        lost: Games that are missing, and gaps in their numbers.
+        doubled: Games that are there or were rated more than once.
+        blamed: Faults, take-overs and benched bots, where all bots were honest.
+        aside: Matches that were put aside and should not have been, or the other way round.
+        differing: Ratings and statistics that a rebuild finds otherwise.
+        left: Processes, containers, sockets and folders that were left when all had ended.
+        again: How long it took from the fault to the next claim, each time that it was measured.
+        most: So many seconds that may be, less those in which others had the processors; None where it is
+            told and held to nothing.
+        wrong: What else was not as it should be, in words.
+    """
+
+    scenario: str
+    times: int = 0
+    matches: int = 0
+    games: int = 0
+    lost: int = 0
+    doubled: int = 0
+    blamed: int = 0
+    aside: int = 0
+    differing: int = 0
+    left: int = 0
+    again: list[Again] = field(default_factory=list)
+    most: float | None = None
+    wrong: list[str] = field(default_factory=list)
+
+    def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
+        """Count what is there when all has been played.
+
+        Args:
+            arenas: They share a database.
+            aside: Matches that should have been put aside.
+        """
+        books = arenas[0].ledger.books(aside)
+        ratings, cards = arenas[0].rebuild()
+        self.matches += books.matches
+        self.games += books.games
+        self.lost += books.lost
+        self.doubled += books.doubled
+        self.blamed += books.blamed
+        self.aside += books.aside
+        self.differing += ratings.differing + cards
+        for arena in arenas:
+            left = arena.leftovers()
+            self.left += len(left)
+            self.wrong += [f"left: {what}" for what in left]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything is as promised."""
+        bad = self.lost + self.doubled + self.blamed + self.aside + self.differing + self.left
+        late = self.most is not None and any(each.seconds - each.waited > self.most for each in self.again)
+        return not bad and not late and not self.wrong and self.times > 0
+
+    def figures(self) -> dict[str, Any]:
+        """Return all of them by name."""
+        return {
+            "scenario": self.scenario,
+            "times": self.times,
+            "matches": self.matches,
+            "games": self.games,
+            "lost": self.lost,
+            "doubled": self.doubled,
+            "blamed": self.blamed,
+            "put aside": self.aside,
+            "ratings off": self.differing,
+            "left over": self.left,
+            "again, median": _round(median, [each.seconds for each in self.again]),
+            "again, most": _round(max, [each.seconds for each in self.again]),
+            "less waiting, median": _round(median, [each.seconds - each.waited for each in self.again]),
+            "less waiting, most": _round(max, [each.seconds - each.waited for each in self.again]),
+            "measured": len(self.again),
+            "at most": self.most,
+            "holds": self.holds,
+            "wrong": self.wrong,
+        }
+
+
+def print_table(tallies: Sequence[Tally], title: str) -> None:
+    """Print a line for each."""
+    hidden = {"wrong", "measured"}
+    table = Table(title=title)
+    for name in Tally("").figures():
+        if name not in hidden:
+            table.add_column(name, justify="left" if name == "scenario" else "right")
+    for tally in tallies:
+        shown = [value for name, value in tally.figures().items() if name not in hidden]
+        table.add_row(*("" if value is None else "NO" if value is False else _text(value) for value in shown))
+    Console(width=_WIDTH).print(table)
+
+
+def _round(what: Callable[[list[float]], float], values: list[float]) -> float | None:
+    return round(what(values), 2) if values else None
+
+
+def _text(value: object) -> str:
+    return "yes" if value is True else str(value)
+
+
+def as_json(tallies: Sequence[Tally], about: dict[str, Any]) -> str:
+    """Return all figures, and of which run they are."""
+    return json.dumps({**about, "scenarios": [tally.figures() for tally in tallies]}, indent=1) + "\n"

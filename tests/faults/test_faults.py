@@ -1,0 +1,50 @@
+"""A short run of the fault suite; ``make faults`` is the long one."""
+
+import random
+
+import pytest
+
+from tests.faults.catalog import SCENARIOS, Scenario
+from tests.faults.processes import orphans_come_here
+from tests.faults.tally import Tally
+
+
+def short(*needs: str) -> list[Scenario]:
+    """Return the scenarios of the short run that need this."""
+    return [scenario for scenario in SCENARIOS if scenario.quick and scenario.needs in needs]
+
+
+def hold(scenario: Scenario) -> None:
+    """Play a scenario with a seed of its own, and see that nothing is lost, doubled, blamed or left."""
+    seed = random.SystemRandom().randrange(2**32)
+    tally = Tally(scenario.name)
+    with orphans_come_here():
+        scenario.play(tally, random.Random(f"{seed} {scenario.name}"), scenario.quick)  # noqa: S311 - to be repeated
+    again = f"python -m tests.faults {scenario.name} --times {scenario.quick} --seed {seed}"
+    assert tally.holds, f"{tally.figures()}\nto repeat it: {again}"
+
+
+@pytest.mark.parametrize("scenario", short("", "root", "compiler"), ids=lambda scenario: scenario.name)
+def test_nothing_is_lost_and_nothing_counted_twice(
+    scenario: Scenario, request: pytest.FixtureRequest
+) -> None:
+    """Whatever befalls it, every match is played and rated once, and no honest bot is blamed."""
+    if scenario.needs:
+        request.getfixturevalue(scenario.needs)
+    hold(scenario)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("scenario", short("docker"), ids=lambda scenario: scenario.name)
+@pytest.mark.usefixtures("docker_client", "base_image")
+def test_the_same_in_containers(scenario: Scenario) -> None:
+    """And no container is left."""
+    hold(scenario)
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("scenario", short("postgresql"), ids=lambda scenario: scenario.name)
+@pytest.mark.usefixtures("postgresql_cluster")
+def test_the_same_on_a_server(scenario: Scenario) -> None:
+    """And nobody notices but the log."""
+    hold(scenario)
