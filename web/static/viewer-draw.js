@@ -88,6 +88,7 @@ function drawPosition(film, data, index, frame) {
   );
   document.getElementById("says").textContent = frame.says;
   const position = document.getElementById("position");
+  position.max = data.frames.length - 1;
   position.value = index;
   position.setAttribute("aria-valuetext", whereIs(frame));
 }

@@ -158,9 +158,8 @@ export async function takeUp(between) {
     await takeUp(between);
     return;
   }
-  const sawAll = index === data.frames.length - 1;
+  const sawAll = index === data.frames.length - 1 && more.frames.length > data.frames.length;
   data = more;
-  position.max = data.frames.length - 1;
   between();
   draw(data, index);
   if (sawAll && !playing) play();
