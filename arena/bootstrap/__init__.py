@@ -5,7 +5,7 @@ from arena.bootstrap.athome import ArenaAtHome, open_at_home
 from arena.bootstrap.backups import make_backup, restore_backup
 from arena.bootstrap.chances import utc_now
 from arena.bootstrap.errors import CannotStart
-from arena.bootstrap.host import examine_host, limits_of_this_host, slots_of_host
+from arena.bootstrap.host import examine_host, limits_of_bots, slots_of_host
 from arena.bootstrap.intake import open_keeper, open_submissions
 from arena.bootstrap.results import open_results
 
@@ -14,7 +14,7 @@ __all__ = [
     "ArenaAtHome",
     "CannotStart",
     "examine_host",
-    "limits_of_this_host",
+    "limits_of_bots",
     "make_backup",
     "open_arena",
     "open_at_home",

@@ -16,7 +16,7 @@ from arena.bootstrap.folders import alone, install_id
 from arena.bootstrap.ground import ground
 from arena.bootstrap.host import (
     examine,
-    limits_of_this_host,
+    limits_of_bots,
     runtime_of,
     slots_of_host,
 )
@@ -27,7 +27,6 @@ from arena.coordinator import Coordinator, Watcher, Watchers
 from arena.disk import Disk
 from arena.imagekeeper import ImageKeeper, pruner
 from arena.launcher import Launcher, SlotPool, sweeper
-from arena.match import Limits
 from arena.retention import remover
 from arena.sandbox import Runtime
 from arena.sandbox.common_group import CommonGroup
@@ -178,9 +177,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
             need_cluster()
             need_shared_images(settings)
         gate = Gate(own=own)
-        # A worker gives a bot no more than a slot there has.
-        limits = limits_of_this_host() if plays else Limits()
-        ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits)
+        ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_bots(settings))
         engine = runtime if isinstance(runtime, DockerRuntime) else None
         submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)
         monitoring = Monitoring(settings, store, install)

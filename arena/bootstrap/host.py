@@ -51,6 +51,14 @@ def limits_of_this_host() -> Limits:
     return replace(Limits(), cpus=slots_of_host().share)
 
 
+def limits_of_bots(settings: Settings) -> Limits:
+    """Return what a bot may use in an arena: on this host what a slot has here, in a cluster the usual.
+
+    There each worker gives it no more than a slot of its own has.
+    """
+    return limits_of_this_host() if settings.executor is None else Limits()
+
+
 def warn_of_few_cores() -> None:
     """Log it where bots get less of a processor than usual."""
     slots, wanted = slots_of_host(), Limits().cpus

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.bootstrap import limits_of_this_host, utc_now
+from arena.bootstrap import limits_of_bots, utc_now
 from arena.cli.console import fail
 from arena.cli.operating import opened_arena, who
 from arena.cli.terminal import print_json, print_table
@@ -28,8 +28,8 @@ def ladder(
 ) -> None:
     """Show what the ladder plays, and change it from the next set on."""
     tables = None if players is None else _numbers(players)
-    with opened_arena() as (_, store):
-        operators = LadderOperators(store, utc_now, limits_of_this_host())
+    with opened_arena() as (settings, store):
+        operators = LadderOperators(store, utc_now, limits_of_bots(settings))
         if pause is None and tables is None and deals is None:
             status = operators.status()
         else:
