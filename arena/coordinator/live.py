@@ -6,6 +6,7 @@ for it.
 """
 
 import threading
+from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -14,7 +15,7 @@ from arena.coordinator.check import RecordRefused, check_steps
 from arena.match import MOST_PROGRESS_BYTES, GameRecord, Progress, decode
 from arena.referee.places import places_with_faults
 from arena.replay import LiveSeat, disclose, encode_disclosed, parse_disclosed
-from arena.store import Claim, LiveGames, ShownGame
+from arena.store import Claim, DatabaseUnavailable, LiveGames, ShownGame
 
 _log = structlog.get_logger()
 
@@ -55,6 +56,10 @@ def check_progress(claim: Claim, progress: Progress) -> ShownGame:
     return ShownGame(game=index, rounds=len(state.rounds), text=text)
 
 
+_Game = tuple[str, int, int]
+"""Match, attempt, and which game of it."""
+
+
 class LiveMatches:
     """Keeps the newest that was heard of each game until it is shown; what is older is forgotten.
 
@@ -64,7 +69,7 @@ class LiveMatches:
 
     def __init__(self, shown: LiveGames) -> None:
         self._shown = shown
-        self._heard: dict[tuple[str, int, int], tuple[Claim, Progress]] = {}
+        self._heard: dict[_Game, tuple[Claim, Progress]] = {}
         self._lock = threading.Lock()
 
     def hear(self, claim: Claim, data: bytes) -> None:
@@ -89,10 +94,18 @@ class LiveMatches:
         """Show what is new.
 
         Raises:
-            DatabaseUnavailable: Nothing of it can be shown now, and this much of it never will be.
+            DatabaseUnavailable: Not all of it can be shown now. It is tried again the next time.
         """
         with self._lock:
             heard, self._heard = self._heard, {}
+        try:
+            self._show(heard)
+        except DatabaseUnavailable:
+            with self._lock:
+                self._heard = heard | self._heard
+            raise
+
+    def _show(self, heard: Mapping[_Game, tuple[Claim, Progress]]) -> None:
         games: dict[tuple[str, int], list[ShownGame]] = {}
         for (match, attempt, _), (claim, progress) in heard.items():
             try:

@@ -13,7 +13,7 @@ from arena.coordinator.check import RecordRefused
 from arena.coordinator.live import LiveMatches, check_progress
 from arena.match import MOST_PROGRESS_BYTES, Decision, Fault, Progress, encode
 from arena.replay import parse_disclosed
-from arena.store import Claim, Store, open_store
+from arena.store import Claim, DatabaseUnavailable, Store, open_store
 from tests.replay.twins import Steps
 from tests.store.builders import START, add_bot, claimed, finished
 from tests.watched import progress_of, steps_of
@@ -115,6 +115,23 @@ def test_only_what_was_checked_is_shown_and_no_match_is_the_worse_for_the_rest(
     assert found is not None
     assert found.shown == ((0, 2), (1, 1))
     assert store.writes.record(finished(claim, [(1, 2, 3)] * 2))
+
+
+def test_while_the_database_is_away_the_newest_is_kept(store: Store, claim: Claim, tmp_path: Path) -> None:
+    """It is shown once it is back; of each game as much as was told last."""
+    live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
+    live.hear(claim, encode(progress(claim, 1)))
+    live.hear(claim, encode(progress(claim, 1, game=1)))
+    store.close()  # what is open goes on working
+    tmp_path.rename(away)
+    with pytest.raises(DatabaseUnavailable):
+        live.show()
+    live.hear(claim, encode(progress(claim, 2)))
+    away.rename(tmp_path)
+    live.show()
+    found = store.live.find("s-0")
+    assert found is not None
+    assert found.shown == ((0, 2), (1, 1))
 
 
 def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
