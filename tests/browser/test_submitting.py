@@ -287,6 +287,7 @@ def test_the_keyboard_alone_is_enough(browser: Browser, town: Town) -> None:
     """From the head of the page to what became of the bot, with a visible focus at each stop."""
     visit = visit_of(browser, town.here, "desktop", "light")
     page = visit.page
+    page.on("filechooser", lambda _: None)  # the browser is told early that choosers are looked for
     register(visit, "finn")
     visit.open("/mine")
     submit = page.get_by_role("link", name="Submit a bot")
