@@ -1,0 +1,117 @@
+"""``arena scheduler``, ``worker``, ``workers`` and ``admin cluster-keys``, as they are typed."""
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from arena.match import RuntimeName
+from arena.store import open_store
+from arena.workers.status import WorkerStatus
+from tests.cli.command import arena, environment
+from tests.store.builders import add_bot, new_set
+
+CLUSTER = {"ARENA_EXECUTOR": "dask://127.0.0.1:1", "ARENA_SANDBOX": "process"}
+
+REFUSED = (
+    (("scheduler", "nowhere"), {}, 2, "it should be HOST:PORT"),
+    (("scheduler", "0.0.0.0:8786"), {}, 1, "arena admin cluster-keys"),
+    (("scheduler",), {"ARENA_CLUSTER_CA": "ca.pem"}, 1, "needs all three"),
+    (
+        ("scheduler",),
+        {f"ARENA_CLUSTER_{part}": "not-there" for part in ("CA", "CERT", "KEY")},
+        1,
+        "not-there: No such file",
+    ),
+    (("worker",), {}, 1, "name the cluster's scheduler in ARENA_EXECUTOR"),
+    (("worker",), {"ARENA_EXECUTOR": "http://127.0.0.1:1"}, 2, "it should be local, or dask://HOST:PORT"),
+    (("worker",), CLUSTER | {"ARENA_DATABASE_URL": "sqlite:///x"}, 1, "unset ARENA_DATABASE_URL"),
+    (("worker",), CLUSTER | {"ARENA_SANDBOX": "docker"}, 1, "name it in ARENA_IMAGES_URL"),
+    (("worker",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
+    (("coordinator",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
+)
+"""What is typed, with which settings, how it ends, and what is said."""
+
+
+@pytest.mark.parametrize(("words", "settings", "code", "said"), REFUSED)
+def test_what_cannot_be_is_refused_with_what_to_do(
+    words: tuple[str, ...], settings: dict[str, str], code: int, said: str, tmp_path: Path
+) -> None:
+    """Before anything is begun, and without a trace of Python."""
+    done = arena(
+        *words, folder=tmp_path, text=b"", **{"ARENA_LOG_FORMAT": "console", "ARENA_RUN_DIR": "r"} | settings
+    )
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
+    """One machine needs none of it, so it is missed by those alone who want a cluster."""
+    program = "import sys; sys.modules['distributed'] = None; from arena.cli import main; main()"
+    done = subprocess.run(  # noqa: S603 - the command under test
+        [sys.executable, "-c", program, "worker"],
+        cwd=tmp_path,
+        env=environment() | CLUSTER,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "pip install 'kaiten-arena[cluster]'" in done.stderr
+
+
+def test_keys_are_made_once(tmp_path: Path) -> None:
+    """Their files are printed; what is there is not written over, and another member can be added."""
+    done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
+    assert done.stdout.decode().split() == [
+        f"keys/{name}.pem" for name in ("scheduler", "coordinator", "worker")
+    ]
+    assert b"ca.key is for nobody else" in done.stderr
+    again = arena("admin", "cluster-keys", "keys", folder=tmp_path)
+    assert (again.returncode, again.stdout) == (2, b"")
+    assert b"keys/scheduler.pem is there already" in again.stderr
+    assert arena("admin", "cluster-keys", "keys", "worker-2", folder=tmp_path).returncode == 0
+
+
+def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
+    """As a table and as JSON; nobody is not an error."""
+    database = {"ARENA_DATABASE_URL": f"sqlite:///{tmp_path / 'arena.sqlite3'}"}
+    now = datetime.now(UTC)
+    with closing(open_store(database["ARENA_DATABASE_URL"])) as store:
+        nobody = arena("workers", folder=tmp_path, text=b"", **database)
+        assert (nobody.returncode, nobody.stdout) == (0, b"")
+        assert b"nobody plays" in nobody.stderr
+        store.writes.add_set(new_set("s", [add_bot(store, name) for name in "ab"]))
+        assert store.leases.claim("here", "one", now, RuntimeName.DOCKER)
+        seen = [
+            WorkerStatus(name=name, host="h", seats=5, busy=busy) for name, busy in (("one", 2), ("two", 0))
+        ]
+        store.leases.renew("here", ["s-0"], seen)
+        done = arena("workers", folder=tmp_path, text=b"", **database)
+        rows = [line.split() for line in done.stdout.decode().splitlines()]
+        assert rows[0] == ["worker", "host", "seats", "busy", "plays", "since"]
+        assert rows[1][:-1] == ["one", "h", "5", "2", "s-0:", "a@1", "b@1"]
+        assert rows[2] == ["two", "h", "5", "0"]
+        told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)
+    assert told[0]["plays"] == [
+        {
+            "match": "s-0",
+            "kind": "rated",
+            "seats": [{"bot": "a", "version": 1}, {"bot": "b", "version": 1}],
+            "since": now.isoformat(),
+        }
+    ]
+    assert {key: told[1][key] for key in ("worker", "host", "coordinator", "seats", "busy", "plays")} == {
+        "worker": "two",
+        "host": "h",
+        "coordinator": "here",
+        "seats": 5,
+        "busy": 0,
+        "plays": [],
+    }
