@@ -6,12 +6,25 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Final
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
 from tests.faults.installation import Again, Installation
 
-_WIDTH: Final = 150
+_WIDTH: Final = 160
+_COUNTED: Final = (
+    "scenario",
+    "times",
+    "matches",
+    "games",
+    "lost",
+    "doubled",
+    "blamed",
+    "aside",
+    "differing",
+    "left",
+)
 
 
 @dataclass(slots=True)
@@ -87,9 +100,9 @@ class Tally:
             "lost": self.lost,
             "doubled": self.doubled,
             "blamed": self.blamed,
-            "put aside": self.aside,
-            "ratings off": self.differing,
-            "left over": self.left,
+            "aside": self.aside,
+            "differing": self.differing,
+            "left": self.left,
             "again, median": _round(median, [each.seconds for each in self.again]),
             "again, most": _round(max, [each.seconds for each in self.again]),
             "less waiting, median": _round(median, [each.seconds - each.waited for each in self.again]),
@@ -102,24 +115,27 @@ class Tally:
 
 
 def print_table(tallies: Sequence[Tally], title: str) -> None:
-    """Print a line for each."""
-    hidden = {"wrong", "measured"}
-    table = Table(title=title)
-    for name in Tally("").figures():
-        if name not in hidden:
-            table.add_column(name, justify="left" if name == "scenario" else "right")
+    """Print a line for each; times are median/most, in seconds."""
+    table = Table(title=title, box=SIMPLE)
+    for name in (*_COUNTED, "again", "less waiting", "at most", "holds"):
+        table.add_column(name, justify="left" if name == "scenario" else "right", no_wrap=True)
     for tally in tallies:
-        shown = [value for name, value in tally.figures().items() if name not in hidden]
-        table.add_row(*("" if value is None else "NO" if value is False else _text(value) for value in shown))
+        figures = tally.figures()
+        table.add_row(
+            *(str(figures[name]) for name in _COUNTED),
+            *(_pair(figures, name) for name in ("again", "less waiting")),
+            "" if tally.most is None else f"{tally.most:g}",
+            "yes" if tally.holds else "NO",
+        )
     Console(width=_WIDTH).print(table)
+
+
+def _pair(figures: dict[str, Any], name: str) -> str:
+    return f"{figures[f'{name}, median']}/{figures[f'{name}, most']}" if figures["measured"] else ""
 
 
 def _round(what: Callable[[list[float]], float], values: list[float]) -> float | None:
     return round(what(values), 2) if values else None
-
-
-def _text(value: object) -> str:
-    return "yes" if value is True else str(value)
 
 
 def as_json(tallies: Sequence[Tally], about: dict[str, Any]) -> str:
