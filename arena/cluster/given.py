@@ -50,11 +50,13 @@ class Tickets:
         with self._lock:
             self._given[given.ticket] = (given, None)
 
-    def sent(self, ticket: str, answer: Future[Any]) -> None:
-        """Note on what one that was sent is waiting, if it is not settled already."""
+    def sent(self, ticket: str, answer: Future[Any]) -> bool:
+        """Note on what one that was sent is waiting; False where it is settled already."""
         with self._lock:
-            if ticket in self._given:
-                self._given[ticket] = (self._given[ticket][0], answer)
+            if ticket not in self._given:
+                return False
+            self._given[ticket] = (self._given[ticket][0], answer)
+            return True
 
     def find(self, ticket: str) -> Given | None:
         """Return one that is not settled."""

@@ -15,8 +15,8 @@ from arena.cluster.tuning import tune
 
 _log = structlog.get_logger()
 
-_SECONDS: Final = 5.0
-"""For the scheduler to answer."""
+_SECONDS: Final = 10.0
+"""For a scheduler to answer, however busy its host is."""
 
 Heard = Callable[[str, bytes], None]
 """Is given the ticket of a match and what its worker tells of it."""

@@ -15,6 +15,7 @@ from distributed.scheduler import KilledWorker
 from arena.cluster.given import Given, Tickets
 from arena.cluster.link import Heard, Link, SchedulerAway
 from arena.cluster.messages import Answer, Dropped, Record, Void, read_answer
+from arena.cluster.place import ClusterPlace
 from arena.cluster.rooms import Member, Rooms
 from arena.cluster.task import play_here
 from arena.launcher import HostFailed, LauncherStopped, MatchVoid
@@ -79,13 +80,13 @@ class ClusterWorkers:
         self._stopped = threading.Event()
         self._lock = threading.RLock()
 
-    def take(self, seats: int) -> "_ClusterPlace | None":
+    def take(self, seats: int) -> ClusterPlace | None:
         """Reserve room at the worker that has most of it."""
         with self._lock:
             if self._stopped.is_set():
                 return None
             member = self._rooms.take(seats, time.monotonic())
-            return None if member is None else _ClusterPlace(self, member, seats)
+            return None if member is None else ClusterPlace(self, member, seats)
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return who there is."""
@@ -139,7 +140,8 @@ class ClusterWorkers:
             lost = WorkerLost(f"worker {given.worker}: {error}")
             self._settle(given.ticket, lambda given: given.fail(lost))
             return promise
-        self._tickets.sent(given.ticket, answer)
+        if not self._tickets.sent(given.ticket, answer):
+            answer.cancel()
         answer.add_done_callback(lambda done: self._answered(given.ticket, done))
         return promise
 
@@ -241,22 +243,3 @@ def _linked(link: Link | None) -> Link:
     if link is None:
         raise SchedulerAway("there is no connection to the scheduler")
     return link
-
-
-class _ClusterPlace:
-    """Some seats of a worker; see :class:`arena.workers.workers.Place`."""
-
-    def __init__(self, workers: ClusterWorkers, member: Member, seats: int) -> None:
-        self.worker = member.card.name
-        self.seats = seats
-        self.cpus = member.card.cpus
-        self._workers = workers
-        self._member = member
-
-    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
-        """Play a match there."""
-        return self._workers.play(self._member, self.seats, spec, progress)
-
-    def give_back(self) -> None:
-        """Free the seats."""
-        self._workers.give_back(self._member.card.run, self.seats)

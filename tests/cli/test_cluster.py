@@ -17,7 +17,7 @@ from tests.store.builders import add_bot, new_set
 
 CLUSTER = {"ARENA_EXECUTOR": "dask://127.0.0.1:1", "ARENA_SANDBOX": "process"}
 
-REFUSED = (
+REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
     (("scheduler", "nowhere"), {}, 2, "it should be HOST:PORT"),
     (("scheduler", "0.0.0.0:8786"), {}, 1, "arena admin cluster-keys"),
     (("scheduler",), {"ARENA_CLUSTER_CA": "ca.pem"}, 1, "needs all three"),
