@@ -23,6 +23,9 @@ _OVERFLOW = 40
 
 
 _ADDRESSES = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
+_DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
+_SECRETS = ("password", "sslpassword")
+"""Parameters of PostgreSQL's that may stand behind the question mark of an address."""
 
 
 class Database:
@@ -39,14 +42,9 @@ class Database:
             StoreError: The URL is neither PostgreSQL's nor that of an SQLite file.
         """
         address = _address(url)
-        self.url = address.render_as_string()
+        self.url = _shown(address)
         self.is_sqlite = address.get_backend_name() == "sqlite"
-        if self.is_sqlite:
-            self._engine = _sqlite(address)
-        elif address.get_backend_name() == "postgresql":
-            self._engine = _postgresql(address)
-        else:
-            raise StoreError(f"{self.url}: {_ADDRESSES}")
+        self._engine = _sqlite(address) if self.is_sqlite else _postgresql(address)
         self._writer = self._engine.execution_options(writes=True)
 
     @contextmanager
@@ -109,10 +107,29 @@ def sqlite_file(url: str) -> Path | None:
 
 
 def _address(url: str) -> URL:
+    """Read an address.
+
+    Raises:
+        StoreError: It is none, or that of another kind of database.
+    """
     try:
-        return make_url(url)
-    except ArgumentError:
-        raise StoreError(f"{url} is no address of a database: {_ADDRESSES}") from None
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        address = None
+    if address is None or "@" in (address.host or ""):
+        # What can't be taken apart is not shown: a password may stand anywhere in it.
+        raise StoreError(
+            f"the database's address can't be read: {_ADDRESSES}. In a user's name or password @ is "
+            "written %40, / %2F and : %3A"
+        )
+    if address.drivername not in _DRIVERS:
+        raise StoreError(f"{_shown(address)}: {_ADDRESSES}")
+    return address
+
+
+def _shown(address: URL) -> str:
+    """Return an address without passwords."""
+    return address.difference_update_query(_SECRETS).render_as_string()
 
 
 def _file_of(address: URL) -> Path:

@@ -160,3 +160,22 @@ def test_other_addresses_are_refused(url: str) -> None:
     """Only a file of SQLite or PostgreSQL can be a store."""
     with pytest.raises(StoreError, match="sqlite:///FILE"):
         open_store(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:/ann:hunter2@host/arena",
+        "postgresql+psycopg://ann:hunter2@host:port/arena",
+        "postgresql+psycopg://ann:a@hunter2@host/arena",
+        "postgres://ann:hunter2@host/arena",
+        "postgresql+psycopg2://ann:hunter2@host/arena",
+        "mysql://host/arena?password=hunter2",
+        "postgresql+psycopg:///arena?host=/nowhere&password=hunter2&sslpassword=hunter2",
+    ],
+)
+def test_no_address_shows_a_password(url: str) -> None:
+    """However wrong it is, and wherever the password stands; it is refused in a sentence all the same."""
+    with pytest.raises(StoreError, match=r"sqlite:///FILE|host=/nowhere|host=%2Fnowhere") as caught:
+        open_store(url)
+    assert "hunter2" not in str(caught.value)
