@@ -1,6 +1,7 @@
 """Reads the file of a backup, and finds out whether it is what was written."""
 
 import hashlib
+import lzma
 import re
 import zipfile
 import zlib
@@ -18,6 +19,17 @@ from arena.store.migrate import is_known
 CHUNK: Final = 1024 * 1024
 _KIND: Final = "kaiten-backup/"
 _MOST_MANIFEST: Final = 256 * 1024 * 1024
+
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    KeyError,
+    EOFError,
+    RuntimeError,  # one bit says that a part is encrypted, others by what method it is packed
+    ValueError,
+)
+"""What Python's module says of an archive that was changed."""
 
 _NAMES: Final = re.compile(
     rf"{TABLES}/[a-z_]+"
@@ -98,7 +110,7 @@ class Archive:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as error:
+        except _UNREADABLE as error:
             raise BackupDamaged(f"{self._path} is damaged ({error}): take another copy of it") from error
 
 

@@ -171,6 +171,21 @@ def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path:
     assert refused > 40
 
 
+@pytest.mark.parametrize(("at", "value"), [(8, 0x01), (10, 0x0E), (10, 0x63)])
+def test_parts_that_say_they_are_packed_otherwise_are_refused(
+    kept: Path, spots: Spots, tmp_path: Path, at: int, value: int
+) -> None:
+    """Encrypted, by a method that is unknown or another's: in a sentence, as any other damage."""
+    bytes_ = bytearray(kept.read_bytes())
+    bytes_[bytes_.index(b"PK\x01\x02") + at] = value
+    changed = tmp_path / "changed.zip"
+    changed.write_bytes(bytes_)
+    there = spots.make("there")
+    with pytest.raises(BackupDamaged, match=r"changed\.zip is damaged"):
+        restored(changed, there)
+    assert nothing_in(there)
+
+
 def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
     """By its format, or by the revision of its tables; the text says what to do."""
     there = spots.make("there")
