@@ -101,9 +101,12 @@ def _member(address: str, said: dict[str, Any]) -> Member | None:
     if not (isinstance(card, bytes) and isinstance(state, bytes)):
         return None
     try:
-        return Member(address=address, card=read_card(card), state=read_state(state))
+        found = Member(address=address, card=read_card(card), state=read_state(state))
     except ValueError as error:
-        _log.warning(
-            "a worker can't be used: it says nothing that can be read", worker=address, error=str(error)
-        )
-        return None
+        why = str(error)
+    else:
+        if found.card.name == said.get("name"):
+            return found
+        why = f"it calls itself {found.card.name!r}, and {said.get('name')!r} to the scheduler"
+    _log.warning("a worker can't be used", worker=address, error=why)
+    return None

@@ -17,6 +17,9 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
+    # What a scheduler remembers for its dashboard, which nobody sees: every message of games in progress.
+    "distributed.admin.log-length": 100,
+    "distributed.admin.low-level-log-length": 100,
     "distributed.scheduler.events-cleanup-delay": "1 minute",
     "distributed.diagnostics.nvml": False,
     "distributed.diagnostics.cudf": False,

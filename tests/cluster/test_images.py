@@ -3,7 +3,7 @@
 import secrets
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import docker
@@ -13,6 +13,7 @@ from arena.bootstrap import open_arena
 from arena.bootstrap.intake import images_of
 from arena.botfiles import samples
 from arena.images import build_bot_image
+from arena.intake.store import Room
 from arena.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from arena.store import NewSet, Store
@@ -63,9 +64,11 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played_and_loaded_again(
                 coordinator.run(lambda: False)
             assert (notes.finished, notes.voided, notes.lost) == (1, [], [])
             assert remove(docker_client, f"kaiten/submitted-{install}") == 2
-        kept = arena.store.reads.sources_in_use()
+        kept, images = arena.store.reads.sources_in_use(), images_of(cluster.settings())
         assert not kept & {id_ for _, id_ in bots}
-        assert images_of(cluster.settings()).records.ids() >= kept
+        later = datetime.now(UTC) + timedelta(days=1)
+        images.prune(Room(quota=0, keep=kept), later)
+        assert images.records.ids() == kept
         assert not arena.ladder.gate.house_only
         assert arena.store.reads.hosts()[0].report.isolates
 
