@@ -4,7 +4,7 @@ import os
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from arena.controls import CONTROL_NAMES
 from arena.match import RuntimeName
 from arena.monitoring.address import Address
+
+_MOST_DAYS: Final = 36500
+"""A century: much longer ago there are no dates to compare with."""
 
 
 class WrongSettings(ValueError):
@@ -86,10 +89,13 @@ class Settings(BaseSettings):
         description="GiB of the disk that stay free; without it the smaller of 5 and a tenth of it.",
     )
     keep_logs_days: int = Field(
-        default=30, ge=0, description="Days that stderr and notes of bots are kept; 0 for ever."
+        default=30,
+        ge=0,
+        le=_MOST_DAYS,
+        description="Days that stderr and notes of bots are kept; 0 for ever.",
     )
     keep_replays_days: int = Field(
-        default=0, ge=0, description="Days that replays of rated games are kept; 0 for ever."
+        default=0, ge=0, le=_MOST_DAYS, description="Days that replays of rated games are kept; 0 for ever."
     )
     submissions_a_day: int = Field(default=20, ge=0, description="Files that an author may send in 24 hours.")
     bots_per_author: int = Field(default=5, ge=0, description="Bots that an author may have.")

@@ -4,6 +4,9 @@ import random
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+from pydantic import ValidationError
+
 from arena.match import RuntimeName
 from arena.retention import remove_old
 from arena.settings import Settings
@@ -153,6 +156,10 @@ def test_the_settings_say_for_how_long(store: Store) -> None:
     assert remove_old(store, Settings(keep_logs_days=7, keep_replays_days=8), LATER) == (5, 5)
     assert remove_old(store, Settings(keep_logs_days=1), LATER) == (15, 0)
     assert remove_old(store, Settings(), LATER + timedelta(days=365)) == (0, 0)
+    assert remove_old(store, Settings(keep_logs_days=36500, keep_replays_days=36500), LATER) == (0, 0)
+    for days in (36501, -1):
+        with pytest.raises(ValidationError):
+            Settings(keep_replays_days=days)
 
 
 def test_a_match_that_runs_has_nothing_to_remove(store: Store) -> None:
