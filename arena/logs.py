@@ -138,9 +138,13 @@ def _in_order(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
 
 def _as_json(_logger: WrappedLogger, _name: str, line: EventDict) -> str:
     try:
-        return msgspec.json.encode(line, enc_hook=repr).decode()
+        text = msgspec.json.encode(line, enc_hook=repr).decode()
     except (UnicodeError, OverflowError):  # half a character, as file names may have it; a huge number
-        return json.dumps(line, default=repr)
+        text = json.dumps(line, default=repr)
+    if text.isprintable():
+        return text
+    # JSON lets stand what ends lines for some programs, and what moves a cursor for some terminals.
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def _on_one_line(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:

@@ -125,6 +125,16 @@ assert not spoken("said otherwise")
     assert text.rstrip().endswith(r"ValueError: \x1b[4J")
 
 
+def test_for_programs_nothing_moves_a_cursor_either() -> None:
+    """Nor ends a line: such lines are read on terminals too. What was said can be read back from them."""
+    odd = "\x1b[2J\n\x9b2J\x85\u2028\u202e\U000e0001"
+    text = logged(f"log.info({odd!r}, field={odd!r}, ok='sé')", "json")
+    assert text.removesuffix("\n").isprintable()
+    line = json.loads(text)
+    assert (line["event"], line["field"]) == (odd, odd)
+    assert "sé" in text
+
+
 def test_on_a_terminal_it_is_for_people() -> None:
     """Without being told; and JSON where it is."""
     assert "[info     ] done" in _on_terminal("auto")
