@@ -1,5 +1,6 @@
 """Opening a database: ours, new, old, damaged, somebody else's."""
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -153,6 +154,14 @@ def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="/nowhere") as caught:
         open_store(elsewhere)
     assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+    """Something takes the connection and is silent, as a host that hangs: after a while it counts as away."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql+psycopg://ann@127.0.0.1:{silent.getsockname()[1]}/arena"
+        with ThreadPoolExecutor(1) as thread, pytest.raises(DatabaseUnavailable, match="timeout"):
+            thread.submit(open_store, url).result(timeout=60)
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://localhost/a", "a.sqlite3"])
