@@ -175,7 +175,7 @@ class Coordinator:
                 return True
             claim = self._claim(place, house_only=house_only)
             if claim is None:
-                continue  # another coordinator was first
+                return True  # others are claiming all that wait; who is slow at it must not hold this one up
             reach("claimed")
             self._submit(claim, place)
             if not claim.rated and not self._rated_wait():

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from arena.admission import Gate
 from arena.botfiles import samples
@@ -32,6 +34,7 @@ from arena.store import (
     Store,
     open_store,
 )
+from arena.store.database import Database
 from arena.workers.local import local_workers
 from tests.builders import host_report
 from tests.store.builders import new_set
@@ -334,3 +337,42 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
     assert challenged[0] > 0
     assert notes.voided == []
     assert store.reads.totals().games > 0
+
+
+@pytest.mark.postgresql
+def test_matches_that_another_is_just_claiming_hold_nobody_up(postgresql_url: str, run_dir: Path) -> None:
+    """It goes round all the same, so that what ends is stored, and plays them if the other one gives up."""
+    notes = Notes()
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with (
+        closing(open_store(postgresql_url)) as store,
+        closing(Database(postgresql_url)) as other,
+        ThreadPoolExecutor(1) as thread,
+        local_workers(launcher, SlotPool(5, 0.4), "host") as workers,
+    ):
+        ladder_of(store).add_set()
+        coordinator = Coordinator(
+            name="here",
+            store=store,
+            workers=workers,
+            runtime=RuntimeName.PROCESS,
+            now=lambda: datetime.now(UTC),
+            watcher=notes,
+            gate=Gate(),
+        )
+        with other.write() as connection:
+            connection.execute(text("SELECT id FROM match FOR UPDATE"))
+            run = thread.submit(coordinator.run, lambda: False)
+            turns = {coordinator.ticked}
+            end = time.monotonic() + 30
+            while len(turns) < 4 and time.monotonic() < end:
+                time.sleep(0.01)
+                turns.add(coordinator.ticked)
+            goes_round = len(turns) == 4
+            if not goes_round:
+                coordinator.stop()
+        run.result(timeout=120)
+        assert goes_round
+        totals = store.reads.totals()
+        assert totals.matches_waiting == totals.matches_running == 0
+        assert totals.games == sum(len(match.games) for match in notes.finished) > 0
