@@ -50,10 +50,11 @@ def _lose(
     tally: Tally, dice: random.Random, arenas: tuple[Installation, Installation], *, for_good: bool
 ) -> None:
     lost, other = arenas
-    lost.queue(dice, 6, deals=24)
     for arena in arenas:
         if arena.ended:
             arena.start()
+    wait_until(lambda: lost.is_ready and other.is_ready, _BUSY_SECONDS, "not both have started")
+    lost.queue(dice, 6, deals=24)
     wait_until(
         lambda: bool(lost.ledger.held(lost.name)) and bool(lost.ledger.held(other.name)),
         _BUSY_SECONDS,

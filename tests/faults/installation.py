@@ -92,6 +92,7 @@ class Installation:
         self.log = self.folder / "log"
         self.process: Popen | None = None
         self.begun = 0.0
+        self._written = 0
         self._python = python
         self._variables = dict(variables or {})
         self._sets = 0
@@ -149,6 +150,7 @@ class Installation:
         }
         if failpoint is not None:
             environment["ARENA_FAILPOINT"] = failpoint
+        self._written = self.log.stat().st_size if self.log.exists() else 0
         self.begun = time.monotonic()
         words = [*self._python, "-m", "arena", "coordinator"]
         self.process = begin(words, self.log, environment)
@@ -185,6 +187,11 @@ class Installation:
     def ended(self) -> bool:
         """Whether there is no process, or none any more."""
         return self.process is None or self.process.poll() is not None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether its process has said that it plays."""
+        return b"rated games are played" in self.log.read_bytes()[self._written :]
 
     @property
     def exit_code(self) -> int | None:
