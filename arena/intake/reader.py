@@ -26,6 +26,9 @@ from arena.intake.messages import (
 )
 
 _TEXT_CHARACTERS: Final = 1_000
+_BY_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals that no archive can make its reader send itself; who ends a service sends them to all it has."""
+
 _MIB: Final = 1024 * 1024
 
 
@@ -99,8 +102,11 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
             f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "
             "make the image smaller, with fewer files"
         )
-    if code == -signal.SIGKILL:
-        raise IntakeTrouble("the reader of archives was killed by somebody else: is the host out of memory?")
+    if -code in _BY_OTHERS:
+        raise IntakeTrouble(
+            f"the reader of archives was killed by somebody else ({signal.Signals(-code).name}): "
+            "does the host shut down, or is it out of memory?"
+        )
     raise Rejected(f"the archive's reader broke down on it (exit code {code}): save the image again")
 
 

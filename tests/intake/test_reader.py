@@ -207,6 +207,16 @@ FORGED = {
     "says noise": ("print(7)", Rejected, "no proper answer"),
     "says no end": ("print('x' * 10**7)", Rejected, "no proper answer"),
     "breaks down": ("say({'type': 'Ready'}); import os; os.abort()", Rejected, "broke down"),
+    "is ended with its service": (
+        "say({'type': 'Ready'}); os.kill(os.getpid(), 15)",
+        IntakeTrouble,
+        r"somebody else \(SIGTERM\)",
+    ),
+    "is ended by the kernel": (
+        "say({'type': 'Ready'}); os.kill(os.getpid(), 9)",
+        IntakeTrouble,
+        r"somebody else \(SIGKILL\)",
+    ),
     "knows no answer": (
         "say({'type': 'Ready'}); say({'type': 'Broken', 'text': 'why'})",
         Rejected,
