@@ -24,7 +24,7 @@ from arena.launcher.launcher import longest_seconds
 from arena.match import RuntimeName, encode
 from arena.recurring import Recurring
 from arena.services import HOUSE
-from arena.store import RENEW_SECONDS, Claim, DatabaseUnavailable, MatchState, Store
+from arena.store import RENEW_SECONDS, Claim, DatabaseUnavailable, MatchState, Store, StoreError
 from arena.workers.workers import Place, WorkerLost, Workers
 
 _log = structlog.get_logger()
@@ -254,6 +254,9 @@ class Coordinator:
             reach("record-received")
             finished = finish(claim, record, self._now())
             reach("record-checked")
+            stored = self._store.writes.record(finished)
+        except StoreError:
+            raise  # the match is not to blame: it is stored when the database can be used
         except LauncherStopped:
             return
         except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
@@ -268,7 +271,7 @@ class Coordinator:
             self._void(claim, repr(error))
             return
         self._voids.reset()
-        if self._store.writes.record(finished):
+        if stored:
             reach("recorded")
             _log.info(
                 "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)

@@ -194,6 +194,27 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
     assert totals.games == totals.matches_waiting == totals.matches_running == 0
 
 
+def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
+    store: Store, run_dir: Path, tmp_path: Path
+) -> None:
+    """After three attempts its match is put aside; the others are played and stored, and the run goes on."""
+    ladder_of(store).add_set()
+    with closing(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as other, other.write() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER defect BEFORE INSERT ON game WHEN NEW.match_id = 'set1-0' "
+            "BEGIN SELECT RAISE(ABORT, 'a defect'); END"
+        )
+    notes = Notes()
+    play(store, run_dir, notes)
+    assert [text.partition(":")[0] for text in notes.voided] == ["set1-0"] * 3
+    assert notes.quarantined == 1
+    assert notes.finished
+    totals = store.reads.totals()
+    assert totals.matches_waiting == totals.matches_running == 0
+    assert totals.games == sum(len(match.games) for match in notes.finished)
+    assert store.writes.rebuild_ratings().differing == 0
+
+
 def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Store, run_dir: Path) -> None:
     """After ten faults in a row it ends and says so; most of what waited still waits."""
     ladder = ladder_of(store)
