@@ -233,7 +233,11 @@ class Installation:
         """
         if self.ended:
             self.start()
-        wait_until(lambda: not self.ledger.open() or self.ended, _END_SECONDS, "matches are open still")
+        wait_until(
+            lambda: self.ended or (self.is_ready and not self.ledger.open()),
+            _END_SECONDS,
+            "matches are open still",
+        )
         code = self.drain()
         if code or self.ledger.open():
             raise self._failed()
