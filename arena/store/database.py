@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
@@ -28,9 +29,13 @@ _PATIENCE = {
 milliseconds until a host has to have received what it was sent, seconds and times that it is asked whether it
 is still there. Without these a host that is gone is waited for a quarter of an hour."""
 
-_POOL = 10
-_OVERFLOW = 40
-"""Together more than the 40 threads of a web process, so that none waits for a connection."""
+_COMMON: dict[str, Any] = {
+    # Together more than the 40 threads of a web process, so that none waits for a connection.
+    "pool_size": 10,
+    "max_overflow": 40,
+    # Errors reach the log, and what is written may be a hash of a password or what a bot printed.
+    "hide_parameters": True,
+}
 
 
 _ADDRESSES = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
@@ -159,9 +164,7 @@ def _is_no_database(error: DBAPIError) -> bool:
 def _postgresql(address: URL) -> Engine:
     """Make an engine that takes a server which has gone silent for one that is away."""
     patience = {name: value for name, value in _PATIENCE.items() if name not in address.query}
-    return create_engine(
-        address, connect_args=patience, pool_size=_POOL, max_overflow=_OVERFLOW, pool_pre_ping=True
-    )
+    return create_engine(address, connect_args=patience, pool_pre_ping=True, **_COMMON)
 
 
 def _sqlite(address: URL) -> Engine:
@@ -171,9 +174,7 @@ def _sqlite(address: URL) -> Engine:
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")
     _make_for_the_folders_owner(file)
-    engine = create_engine(
-        address, connect_args={"timeout": _LOCKED_SECONDS}, pool_size=_POOL, max_overflow=_OVERFLOW
-    )
+    engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine

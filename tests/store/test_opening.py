@@ -9,6 +9,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.exc import IntegrityError
 
 from arena.match import RuntimeName
 from arena.store import (
@@ -154,6 +155,22 @@ def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="/nowhere") as caught:
         open_store(elsewhere)
     assert "secret" not in str(caught.value)
+
+
+def test_errors_do_not_show_what_was_to_be_written(url: str) -> None:
+    """They reach the log, and it may be a hash of a password."""
+    database = Database(url)
+
+    def write() -> None:
+        with database.write() as connection:
+            connection.execute(text("CREATE TABLE t (name VARCHAR(9) UNIQUE, hash VARCHAR(9))"))
+            row = {"name": "ann", "hash": "hunter2"}
+            connection.execute(text("INSERT INTO t VALUES (:name, :hash)"), [row, row])
+
+    with pytest.raises(IntegrityError, match="INSERT") as caught:
+        write()
+    database.close()
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
