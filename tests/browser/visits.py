@@ -6,7 +6,15 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, ViewportSize
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
-SIZES = {"phone": (390, 844), "small": (360, 640), "desktop": (1440, 900), "wide": (2560, 1440)}
+SIZES = {
+    "phone": (390, 844),
+    "small": (360, 640),
+    "zoomed": (320, 512),
+    "tablet": (850, 1100),
+    "desktop": (1440, 900),
+    "wide": (2560, 1440),
+}
+"""Zoomed: a window of 1280 by 2048 at 400 %."""
 
 
 @dataclass

@@ -1,0 +1,106 @@
+"""What systems and names ask of the pages: forced colours, paper, low windows, the longest names."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from arena.rules import Rules
+from arena.store import open_store
+from arena.workers.status import WorkerStatus
+from tests.browser.visits import Visit, visit_of
+from tests.builders import add_bots, play_set
+from tests.store.builders import claimed
+from tests.watched import show
+from tests.web.site import served
+
+pytestmark = pytest.mark.chromium
+
+LONGEST = ("W" * 40, "m" * 39 + "1", "eel")
+GAME = "/games/named-0-0"
+GROUNDS = """all => all.map((each) =>
+  [each.hasAttribute("aria-current"), getComputedStyle(each).backgroundColor])"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give a site whose bots have the longest names there can be; one game is over, one is being played."""
+    folder = tmp_path_factory.mktemp("data")
+    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+        versions = add_bots(store, [(name, "x" * 40) for name in LONGEST])
+        play_set(store, [versions], Rules(players=3), name="named")
+        show(store, claimed(store, versions), 1)
+        store.leases.renew("here", (), [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
+        with served(folder) as site:
+            yield site.url
+
+
+def look(visit: Visit, path: str) -> Page:
+    """Open a page; where it is a viewer, wait until it can be used."""
+    visit.open(path)
+    if visit.page.locator("#film").count():
+        visit.page.locator("#film[data-ready]").wait_for()
+    return visit.page
+
+
+def test_the_longest_names_fit(browser: Browser, url: str) -> None:
+    """No page has to be scrolled sideways for them, from zoomed phones on."""
+    visit = visit_of(browser, url, "zoomed", "light")
+    for path in (
+        "/",
+        "/leaderboard",
+        "/games",
+        "/status",
+        f"/bots/{LONGEST[0]}",
+        GAME,
+        f"{GAME}/2/5?step=reveal",
+        "/live/s-0/1/1/5?step=reveal",
+    ):
+        page = look(visit, path)
+        for width in (320, 390, 850, 1440):
+            page.set_viewport_size(ViewportSize(width=width, height=800))
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_forced_colours_leave_what_is_chosen_to_be_seen(browser: Browser, url: str) -> None:
+    """The page, list and view that is open looks other than those that are not."""
+    visit = visit_of(browser, url, "desktop", "light")
+    visit.page.emulate_media(forced_colors="active")
+    for path, links in (("/leaderboard", (".site nav", ".tabs")), (f"{GAME}/1/1", (".site nav", ".views"))):
+        page = look(visit, path)
+        for link in links:
+            grounds = page.locator(f"{link} a").evaluate_all(GROUNDS)
+            chosen = {ground for current, ground in grounds if current}
+            assert chosen
+            assert chosen.isdisjoint(ground for current, ground in grounds if not current)
+    page.context.close()
+
+
+def test_what_can_only_be_clicked_stays_off_paper(browser: Browser, url: str) -> None:
+    """A frame is printed without the controls, which would lie upon it."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = look(visit, f"{GAME}/2/5?step=reveal")
+    page.emulate_media(media="print")
+    for gone in (".site nav", ".transport", ".scrub", ".share", "body > footer"):
+        assert not page.locator(gone).first.is_visible(), gone
+    assert page.locator("#where").is_visible()
+    assert page.locator(".counter").evaluate("each => getComputedStyle(each).position") != "sticky"
+    page.context.close()
+
+
+def test_the_controls_leave_room_in_a_low_window(browser: Browser, url: str) -> None:
+    """On a phone that lies on its side they take less than a quarter of it, and stand beside each other."""
+    visit = visit_of(browser, url, "phone", "light")
+    visit.page.set_viewport_size(ViewportSize(width=720, height=390))
+    page = look(visit, f"{GAME}/2/5?step=reveal")
+    boxes = [
+        page.locator(part).bounding_box() for part in (".counter", "#where b", ".transport nav", "#speed")
+    ]
+    counter, words, steps, speed = (box for box in boxes if box)
+    assert counter["height"] < 390 / 4
+    assert words["x"] + words["width"] <= steps["x"]
+    assert steps["x"] + steps["width"] <= speed["x"]
+    page.context.close()
