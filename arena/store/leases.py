@@ -122,12 +122,14 @@ class Leases:
         """
         with self._database.write() as connection:
             until = _until(self._clock(connection))
-            connection.execute(
-                update(Match)
+            # One whose result is just being stored, however long that waits, must not hold up all the others.
+            mine = (
+                select(Match.id)
                 .where(text(OPEN), Match.state == MatchState.RUNNING)
                 .where(Match.coordinator == coordinator, Match.id.in_(matches))
-                .values(**until)
+                .with_for_update(skip_locked=True)
             )
+            connection.execute(update(Match).where(Match.id.in_(mine)).values(**until))
             connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
             if workers:
                 rows = [{"coordinator": coordinator, **asdict(worker), **until} for worker in workers]

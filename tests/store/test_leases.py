@@ -1,11 +1,12 @@
 """Claims under lease: renewed, released, expired, lost."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from arena.match import RuntimeName
 from arena.store import (
@@ -73,6 +74,30 @@ def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
     store.leases.renew("one", [left.spec.match], [])  # too late: it is not theirs any more
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.expire(START) == {(kept.spec.match, 1): MatchState.WAITING}
+
+
+@pytest.mark.postgresql
+def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: str, clock: Clock) -> None:
+    """A transaction that has one of the matches, and waits for the ladder: the others' leases last."""
+    with (
+        closing(open_store(postgresql_url, clock)) as store,
+        closing(Database(postgresql_url)) as other,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        store.writes.add_set(new_set("s", [add_bot(store, name) for name in ("a", "b", "c")]))
+        stored, kept = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
+        assert stored
+        assert kept
+        both = [stored.spec.match, kept.spec.match]
+        clock.seconds += LEASE_SECONDS - 1
+        with other.write() as connection:
+            connection.execute(text("SELECT id FROM match WHERE id = :id FOR UPDATE"), {"id": both[0]})
+            renewal = thread.submit(store.leases.renew, "one", both, [HERE])
+            done, _ = wait([renewal], timeout=30)
+        renewal.result()
+        assert done
+        clock.seconds += 2
+        assert store.leases.expire(START) == {(both[0], 1): MatchState.WAITING}
 
 
 def test_who_is_late_may_store_as_long_as_nobody_else_has_claimed(store: Store, clock: Clock) -> None:
