@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from arena.rules import Rules
 from arena.store import open_store
@@ -155,6 +155,26 @@ def test_a_whole_game_by_keys(browser: Browser, url: str) -> None:
     page.reload()
     page.locator("#film[data-ready]").wait_for()
     assert page.locator("#film").inner_text() == before
+    done(visit)
+
+
+def test_the_view_that_was_chosen_last_is_shown(browser: Browser, url: str) -> None:
+    """Each press of Q goes on by one, though the frames of the views before may still be on their way."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{THREE}/1/1")
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    page.route("**/frames.json?view=seat:0", hold)
+    for _ in range(2):
+        page.keyboard.press("q")
+    expect(page.locator("#film")).to_have_attribute("data-view", "seat:1")
+    with page.expect_response("**/frames.json?view=seat:0"):
+        late[0].continue_()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(f"{url}{THREE}/1/1?step=reveal&view=seat:1")
     done(visit)
 
 

@@ -13,8 +13,9 @@ const playButton = document.getElementById("play");
 const speed = document.getElementById("speed");
 const position = document.getElementById("position");
 
-const loaded = new Map();
+let loaded = new Map();
 let data;
+let chosen = film.dataset.view; // its frames may still be on their way
 let index = Number(film.dataset.at);
 let playing = false;
 let nextStep = 0;
@@ -23,12 +24,13 @@ let quiet = 0;
 const frame = () => frameOf(data, index);
 
 async function framesOf(view) {
-  if (!loaded.has(view)) {
+  const kept = loaded;
+  if (!kept.has(view)) {
     const answer = await fetch(`${film.dataset.frames}?view=${view}`);
     if (!answer.ok) throw new Error(`${answer.url}: ${answer.status}`);
-    loaded.set(view, await answer.json());
+    kept.set(view, await answer.json());
   }
-  return loaded.get(view);
+  return kept.get(view);
 }
 
 /** Show a frame; what differs from the one before it is moved there. */
@@ -55,12 +57,18 @@ function go(to) {
 const goWay = (way) => go(waysFrom(data, index)[way]);
 
 async function choose(view) {
-  try {
-    data = await framesOf(view);
-  } catch {
+  chosen = view;
+  const [kept, frames] = [loaded, await framesOf(view).catch(() => null)];
+  if (view !== chosen) return; // another one was chosen meanwhile
+  if (kept !== loaded) {
+    await choose(view); // there is more to be seen by now
+    return;
+  }
+  if (!frames) {
     location.assign(addressOf(film.dataset.base, frame(), view));
     return;
   }
+  data = frames;
   settle(film);
   draw(data, index);
   changed();
@@ -111,7 +119,7 @@ function nextEvent() {
 
 function nextView() {
   const views = [...document.querySelectorAll(".views [data-view]")].map((link) => link.dataset.view);
-  choose(views[(views.indexOf(data.view) + 1) % views.length]);
+  choose(views[(views.indexOf(chosen) + 1) % views.length]);
 }
 
 /** Take over links to frames; with a modifier they stay links. */
@@ -151,7 +159,7 @@ const ACTIONS = {
  */
 export async function takeUp(between) {
   if (!data) return;
-  loaded.clear();
+  loaded = new Map();
   const more = await framesOf(data.view);
   if (more.view !== data.view) {
     // Another view was chosen meanwhile.
