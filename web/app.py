@@ -102,7 +102,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SameSite)
     app.add_middleware(KeptPages, pulse=parts.store.pulse, now=parts.now)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
-    app.include_router(front_pages(reads, boards, callers, parts.now))
+    app.include_router(front_pages(parts.store, boards, callers, parts.now))
     app.include_router(leaderboard_pages(boards, callers))
     app.include_router(badge_pages(boards, parts.store.bots))
     app.include_router(public_pages(reads, callers))

@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from arena.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from arena.store import NewSet, Store
+from arena.workers.status import WorkerStatus
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_set
 from tests.store.builders import claimed, finished
@@ -48,7 +49,7 @@ def test_an_empty_arena_is_quiet(world: World) -> None:
 
 
 def test_who_plays_now_is_told(world: World) -> None:
-    """Each match with its seats in order; what waits is counted."""
+    """Each match with its seats in order; what waits is counted, and who could play it."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     for _ in range(2):
@@ -58,6 +59,10 @@ def test_who_plays_now_is_told(world: World) -> None:
     assert text.count("<b>3 players</b>, 2 deals") == 2
     assert "<b>2</b> matches running" in text
     assert "<b>1</b> waiting" in text
+    assert "<b>0</b> workers" in text
+    worker = WorkerStatus(name="worker", host="host", seats=6, busy=6)
+    world.store.leases.renew("here", (), [worker])
+    assert "<b>1</b> worker<" in text_of(browser(world))
     assert text.index(">ann-s<") < text.index("&lt;b&gt;x") < text.index(">cyd-s<")
     assert text.count('<li class="free"') == 2
     assert START.strftime(">%H:%M:%S</time>").replace(">", "", 1) in text

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from arena.highlights import HighlightKind
-from arena.store import Activity, Reads, RemarkableGame
+from arena.store import Activity, RemarkableGame, Store
 from web.board import Wanted, scale_of
 from web.boards import Boards
 from web.caller import Callers
@@ -24,7 +24,7 @@ _REMARKABLE: Final = 3
 """Games of each kind."""
 
 
-def front_pages(reads: Reads, boards: Boards, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def front_pages(store: Store, boards: Boards, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
     """Return the route of the front page."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 
@@ -32,19 +32,22 @@ def front_pages(reads: Reads, boards: Boards, callers: Callers, now: Callable[[]
     def front(request: Request) -> Response:
         if "players" in request.query_params:  # where the leaderboard used to be
             return RedirectResponse(f"/leaderboard?{request.url.query}", 308)
-        activity = reads.activity(now())
-        return unless_unchanged(request, (activity, boards.state()), lambda: _page(request, activity, boards))
+        activity, workers = store.reads.activity(now()), len(store.leases.workers())
+        return unless_unchanged(
+            request, (activity, workers, boards.state()), lambda: _page(request, activity, workers, boards)
+        )
 
     return router
 
 
-def _page(request: Request, activity: Activity, boards: Boards) -> Response:
+def _page(request: Request, activity: Activity, workers: int, boards: Boards) -> Response:
     board = boards.board(_TOP)
     shown = activity.running[:_TABLES]
     return page(
         request,
         "front.html",
         activity=activity,
+        workers=workers,
         running=shown,
         free=max(0, _FREE - len(shown)),
         more=activity.matches_running - len(shown),
