@@ -1,9 +1,11 @@
 """``arena up``: the arena and its site, until a signal."""
 
+import os
 import signal
 import sqlite3
 import urllib.request
 from contextlib import closing
+from pathlib import Path
 
 from tests.demo.running import Place, await_that, processes_of, started
 from tests.demo.test_demo import free_port
@@ -18,6 +20,13 @@ def matches(place: Place, condition: str) -> int:
             return 0
         (count,) = database.execute(f"SELECT count(*) FROM match WHERE {condition}").fetchone()  # noqa: S608 - a test's
         return int(count)
+
+
+def site_of(arena: int) -> int:
+    """Return the process of an arena's site."""
+    children = Path(f"/proc/{arena}/task/{arena}/children").read_text().split()
+    [site] = [child for child in children if b"\0web\0" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return int(site)
 
 
 def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
@@ -47,4 +56,17 @@ def test_a_second_signal_does_not_wait(place: Place) -> None:
         _, said = arena.communicate(timeout=60)
     assert arena.returncode == 0, said
     assert matches(place, "state = 'running'") == 0
+    assert processes_of(place) == []
+
+
+def test_without_its_site_it_ends(place: Place) -> None:
+    """At once, but for what runs, which is played to its end; the exit code is that of a fault."""
+    with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
+        await_that((place.data / "arena.sqlite3").exists, "the database")
+        await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
+        os.kill(site_of(arena.pid), signal.SIGKILL)
+        _, said = arena.communicate(timeout=60)
+    assert arena.returncode == 1, said
+    assert "the site ended with exit code -9" in said
+    assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0
     assert processes_of(place) == []
