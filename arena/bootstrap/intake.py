@@ -133,18 +133,26 @@ def images_of(settings: Settings) -> ImageStore:
     Raises:
         CannotStart: Nothing can be kept there.
     """
-    return ImageStore(image_objects(settings), settings.data_dir / "images.lock")
+    return _images_in(image_objects(settings), settings)
 
 
-def image_objects(settings: Settings) -> Objects:
+def _images_in(objects: Objects, settings: Settings) -> ImageStore:
+    return ImageStore(objects, settings.data_dir / "images.lock")
+
+
+def image_objects(settings: Settings, *, make: bool = True) -> Objects:
     """Return the objects that these images are made of.
+
+    Args:
+        settings: Those of the arena.
+        make: Whether a folder of this host is made where it is missing.
 
     Raises:
         CannotStart: Nothing can be kept there.
     """
     url = settings.images_url or str(settings.data_dir.absolute() / "images")
     try:
-        return Objects(url)
+        return Objects(url, make=make)
     except IntakeTrouble as error:
         raise CannotStart(str(error)) from error
 
@@ -183,8 +191,13 @@ def shared_images(
 
 
 def fetched_images(settings: Settings) -> StoreSource:
-    """Return where a worker's engine loads images from: it only reads there, and writes down no uses."""
-    return StoreSource(images_of(settings), install_id(settings.data_dir), None)
+    """Return where a worker's engine loads images from: it only reads there, and writes down no uses.
+
+    Raises:
+        CannotStart: It is not there, such as a folder that has not been mounted.
+    """
+    images = _images_in(image_objects(settings, make=False), settings)
+    return StoreSource(images, install_id(settings.data_dir), None)
 
 
 def keeper_of(settings: Settings, store: Store, runtime: DockerRuntime) -> ImageKeeper:

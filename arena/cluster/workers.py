@@ -228,6 +228,8 @@ class ClusterWorkers:
                 self._rest(given.run, _REST_SECONDS)
                 given.fail(HostFailed(f"worker {given.worker}: {reason}"))
             case Void(reason):
+                # Where it is the worker's doing, such as images that it can't reach, others have their turn.
+                self._rest(given.run, _REST_SECONDS)
                 given.fail(MatchVoid(f"worker {given.worker}: {reason}"))
 
     def _lose(self, given: Given, reason: str, seconds: float) -> None:

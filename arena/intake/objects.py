@@ -28,19 +28,21 @@ class Objects:
     """Objects by their names, such as ``images/1234``.
 
     Args:
-        url: Of the folder, as fsspec writes it; a plain path is one on this host. Made where it is missing,
-            on this host for its user alone.
+        url: Of the folder, as fsspec writes it; a plain path is one on this host.
+        make: Whether it is made where it is missing, on this host for its user alone.
 
     Raises:
         IntakeTrouble: It can't be used.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, make: bool = True) -> None:
         self._url = url
         try:
             # Other processes write there too, so no listing may be remembered.
             self._files, self._root = fsspec.url_to_fs(url, use_listings_cache=False)
-            if isinstance(self._files, LocalFileSystem):
+            if isinstance(self._files, LocalFileSystem) and not make:
+                next(Path(self._root).iterdir(), None)
+            elif isinstance(self._files, LocalFileSystem):
                 Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         except (ValueError, ImportError, OSError) as error:
             raise IntakeTrouble(f"images can't be kept in {url}: {error}; see ARENA_IMAGES_URL") from error

@@ -31,6 +31,18 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
     (("worker",), {"ARENA_EXECUTOR": "http://127.0.0.1:1"}, 2, "it should be local, or dask://HOST:PORT"),
     (("worker",), CLUSTER | {"ARENA_DATABASE_URL": "sqlite:///x"}, 1, "unset ARENA_DATABASE_URL"),
     (("worker",), CLUSTER | {"ARENA_SANDBOX": "docker"}, 1, "name it in ARENA_IMAGES_URL"),
+    (
+        ("worker",),
+        CLUSTER | {"ARENA_SANDBOX": "docker", "ARENA_IMAGES_URL": "not-mounted"},
+        1,
+        "images can't be kept in not-mounted",
+    ),
+    (
+        ("worker",),
+        CLUSTER | {"ARENA_SANDBOX": "docker", "ARENA_IMAGES_URL": "not-mounted"},
+        1,
+        "images can't be kept in not-mounted",
+    ),
     (("worker",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
     (("coordinator",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
 )
