@@ -11,6 +11,7 @@ SYSTEM = {
     "Docker Compose, 1.29 or newer",
     "mmdebstrap",
     "Chromium, PostgreSQL, npm",
+    "gcc",
     "shellcheck",
 }
 

@@ -49,6 +49,7 @@ CHAPTERS: Final = (
             "docs/operating.md",
             "docs/monitoring.md",
             "docs/backup.md",
+            "docs/reliability.md",
             "docs/compose.md",
             "docs/cluster.md",
             "docs/settings.md",
