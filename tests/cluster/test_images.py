@@ -49,6 +49,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played_and_loaded_again(
     docker_client: docker.DockerClient, bots: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     """House bots are put into the store by content; a worker fetches what its engine lacks, each time."""
+    (tmp_path / "images").mkdir()
     with (
         hosts(RuntimeName.DOCKER, tmp_path / "images", workers=1) as cluster,
         open_arena(cluster.settings()) as arena,
