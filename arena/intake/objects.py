@@ -7,6 +7,7 @@ place, and has a name, a size and the time at which it was written.
 import io
 import os
 import posixpath
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,9 @@ from fsspec.implementations.local import LocalFileSystem
 from arena.intake.errors import IntakeTrouble
 
 CHUNK: Final = 1024 * 1024
+_PASSWORD: Final = re.compile(r"://.*@")
+"""What may stand before a host: errors reach logs, and authors whose submissions wait."""
+
 INCOMING: Final = "incoming"
 """Where objects are until they are whole; what a killed process leaves here is nobody's."""
 
@@ -36,7 +40,7 @@ class Objects:
     """
 
     def __init__(self, url: str, *, make: bool = True) -> None:
-        self._url = url
+        self._shown = _PASSWORD.sub("://***@", url)
         try:
             # Other processes write there too, so no listing may be remembered.
             self._files, self._root = fsspec.url_to_fs(url, use_listings_cache=False)
@@ -45,10 +49,12 @@ class Objects:
             elif isinstance(self._files, LocalFileSystem):
                 Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         except (ValueError, ImportError, OSError) as error:
-            raise IntakeTrouble(f"images can't be kept in {url}: {error}; see ARENA_IMAGES_URL") from error
+            raise IntakeTrouble(
+                f"images can't be kept in {self._shown}: {error}; see ARENA_IMAGES_URL"
+            ) from error
 
     def __str__(self) -> str:
-        return self._url
+        return self._shown
 
     def read(self, name: str) -> bytes | None:
         """Return a small object, or None where there is none.
@@ -144,6 +150,6 @@ class Objects:
             yield
         except OSError as error:
             raise IntakeTrouble(
-                f"could not {doing} {name} in {self._url}: {error or type(error).__name__}. "
+                f"could not {doing} {name} in {self._shown}: {error or type(error).__name__}. "
                 "Is it there, may this user write to it, has its disk space left?"
             ) from error

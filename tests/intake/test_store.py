@@ -143,6 +143,13 @@ def test_an_unusable_place_is_named(url: str) -> None:
         Objects(url)
 
 
+def test_no_error_shows_a_password() -> None:
+    """It would reach the log, and authors whose submissions wait for the place."""
+    with pytest.raises(IntakeTrouble, match=r"nonsense://\*\*\*@host/x") as caught:
+        Objects("nonsense://ann:hunt/er2@host/x")
+    assert "er2" not in str(caught.value)
+
+
 def test_two_at_once(tmp_path: Path) -> None:
     """Threads and other processes that add and prune at the same time leave whole images alone."""
     program = (
