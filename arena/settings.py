@@ -86,6 +86,7 @@ class Settings(BaseSettings):
     disk_floor_gib: float | None = Field(
         default=None,
         ge=0,
+        allow_inf_nan=False,
         description="GiB of the disk that stay free; without it the smaller of 5 and a tenth of it.",
     )
     keep_logs_days: int = Field(

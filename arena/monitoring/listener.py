@@ -91,7 +91,7 @@ class Listener:
     def __init__(self, address: Address, routes: Mapping[str, Route]) -> None:
         try:
             self._server = _Server(address, routes)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter where it can't be a host's name
             raise CannotListen(
                 f"can't listen on {address}: {error}. End what does, or name another one"
             ) from error

@@ -154,6 +154,9 @@ def test_two_arenas_do_not_share_a_data_directory(place: Place) -> None:
         ({"ARENA_DATABASE_URL": "mysql://nowhere/x"}, "mysql"),
         ({"ARENA_PORT": "many"}, "ARENA_PORT"),
         ({"ARENA_SANDBOX": "chroot"}, "ARENA_SANDBOX"),
+        ({"ARENA_DISK_FLOOR_GIB": "inf"}, "ARENA_DISK_FLOOR_GIB"),
+        ({"ARENA_OPS_ADDRESS": f"{'a' * 64}:1"}, "ARENA_OPS_ADDRESS"),
+        ({"ARENA_DATABASE_URL": "postgres://ann@nowhere/x"}, "postgresql+psycopg://HOST/NAME"),
     ],
 )
 def test_unusable_settings_are_named(place: Place, variables: dict[str, str], words: str) -> None:
