@@ -45,6 +45,7 @@ class Pictures:
         Raises:
             Problem: Too many wait already.
         """
+        request.state.framable = True  # browsers would not show it on other sites
         etag = tag_of(*of)
         response = not_modified(request, etag)
         if response is None:

@@ -55,6 +55,7 @@ def test_a_page_names_its_picture(client: TestClient, path: str, title: str, pic
         assert len(drawn.convert("RGB").getcolors(1 << 24) or []) > 50
     assert answer.headers["content-type"] == "image/png"
     assert answer.headers["cache-control"] == "public, max-age=86400"
+    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert client.head(picture).content == b""
 
 
