@@ -217,6 +217,7 @@ def test_pages_fit_and_are_for_everybody(town: Town, axe: str, name: str) -> Non
     assert page.evaluate("window.moved") == 0
     if look.act:
         look.act(page)
+        page.wait_for_load_state()  # a form leads to a page whose words are there before its looks
     for theme in ("light", "dark"):
         see(page, axe, name, theme)
     # An answer's own status, where it is no success, is the one thing that Chromium notes.
