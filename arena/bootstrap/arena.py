@@ -12,6 +12,7 @@ import structlog
 from arena.admission import Gate
 from arena.bootstrap.chances import real_chances, utc_now
 from arena.bootstrap.cluster import need_cluster, need_shared_images, workers_of_cluster
+from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.folders import alone, install_id
 from arena.bootstrap.ground import ground
 from arena.bootstrap.host import (
@@ -162,7 +163,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
         own: Whether all bots are those of whoever runs it, so that its host needs not be tried.
 
     Raises:
-        CannotStart: Another arena runs there, or a folder can't be made.
+        CannotStart: Another arena runs there or on that database, or a folder can't be made.
         StoreError: The database can't be used.
         RuntimeTrouble: Bots can't be run.
     """
@@ -179,6 +180,8 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
         gate = Gate(own=own)
         ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_bots(settings))
         engine = runtime if isinstance(runtime, DockerRuntime) else None
+        if engine is not None:
+            _see_no_other(store, install)
         submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)
         monitoring = Monitoring(settings, store, install)
         with (
@@ -202,3 +205,20 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
                 _install=install,
                 _run_dir=held.run_dir,
             )
+
+
+def _see_no_other(store: Store, install: str) -> None:
+    """Make sure that no other coordinator with containers is at work on this database.
+
+    What authors have sent, and without a cluster bots' images, lie with one of them: others would take these
+    for lost. More hosts are workers.
+
+    Raises:
+        CannotStart: There is one, or there was half a minute ago.
+    """
+    others = sorted({known.coordinator for known in store.leases.workers()} - {install})
+    if others:
+        raise CannotStart(
+            f"another coordinator works on this database (installation {others[0]}): add this host to it as "
+            "a worker, or end it first. If it was killed or its host is gone, try again in half a minute"
+        )

@@ -1,9 +1,12 @@
 """The coordinator without the site: it plays until it is told to end."""
 
 import signal
+from contextlib import closing
 
 import pytest
 
+from arena.store import open_store
+from arena.workers.status import WorkerStatus
 from tests.demo.running import Place, await_that, processes_of, started
 
 PROCESS = {"ARENA_SANDBOX": "process"}
@@ -38,3 +41,21 @@ def test_what_stops_it_is_said_in_one_line(place: Place) -> None:
     assert ended.code == 1
     assert "No Docker engine answers" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.docker
+def test_a_second_one_with_another_data_directory_does_not_start(docker_place: Place) -> None:
+    """What authors have sent lies with the first; when nothing is heard of that any more, the second may."""
+    docker_place.data.mkdir()
+    with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
+        here = WorkerStatus(name="w", host="h", seats=5, busy=0)
+        store.leases.renew("first", [], [here])
+        ended = docker_place.run("coordinator")
+        assert ended.code == 1
+        assert "another coordinator works on this database (installation first)" in ended.stderr
+        store.leases.release("first")
+    with started(docker_place, "coordinator") as arena:
+        await_that(lambda: bool(docker_place.run("workers", "--json").stdout.count("seats")), "its seats")
+        arena.send_signal(signal.SIGTERM)
+        _, said = arena.communicate(timeout=60)
+    assert arena.returncode == 0, said
