@@ -50,9 +50,9 @@ class Engine:
             "ip6tables": "false",
         }
         log = self._folder / "log"
-        self._process = begin(
-            [_program("dockerd"), *(f"--{name}={value}" for name, value in words.items())], log
-        )
+        # In a network of its own: without a bridge it would remove the machine's own engine's.
+        own = [_program("unshare"), "--net", "--", _program("dockerd")]
+        self._process = begin([*own, *(f"--{name}={value}" for name, value in words.items())], log)
         try:
             wait_until(self.answers, _START_SECONDS, "no engine answers")
         except TimeoutError as error:
@@ -106,7 +106,7 @@ class Engine:
 def _program(name: str) -> str:
     found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
     if found is None:
-        raise RuntimeError(f"{name} is not installed: apt-get install docker.io")
+        raise RuntimeError(f"{name} is not installed: apt-get install docker.io util-linux")
     return found
 
 

@@ -53,6 +53,7 @@ def kill_anywhere(
                 time.sleep(dice.uniform(0, _PLAYING_SECONDS))
             arena.kill(tree=tree)
             tally.times += 1
+        _keep_busy(arena, dice)
         tally.again.append(arena.start_and_claim())
         arena.play_out()
         tally.close(arena)

@@ -65,7 +65,7 @@ def test_the_lock_files_name_no_address() -> None:
         assert packages
         assert all("integrity" in entry and "resolved" not in entry for entry in packages.values())
     locks = [*ROOT.glob("requirements*.lock"), ROOT / "bots/base-python/requirements.lock"]
-    assert len(locks) == 5
+    assert len(locks) == 6
     for lock in locks:
         assert "--hash=sha256:" in lock.read_text()
         assert "://" not in lock.read_text()
@@ -108,5 +108,6 @@ def test_every_target_is_explained() -> None:
         "lock",
         "bench",
         "hostile",
+        "faults",
         "clean",
     ]
