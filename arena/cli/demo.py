@@ -19,7 +19,7 @@ from arena.cli.playing import (
 from arena.cli.site import check_port
 from arena.cli.up import serve
 from arena.match import RuntimeName
-from arena.settings import LogLevel, Settings
+from arena.settings import LogFormat, LogLevel, Settings
 from arena.store import Claim, FinishedMatch
 
 
@@ -32,7 +32,7 @@ def demo(
 ) -> None:
     """Play a rated round among the sample bots, print the leaderboard, then serve the site and play on."""
     with explained():
-        settings = settings_of_arena(LogLevel.WARNING)
+        settings = settings_of_arena(LogLevel.WARNING, LogFormat.CONSOLE)
         if sandbox is not None:
             settings = settings.model_copy(update={"sandbox": sandbox})
         _demo(settings, once=once)

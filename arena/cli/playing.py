@@ -18,7 +18,7 @@ from arena.logs import configure_logs, log_what_nobody_caught
 from arena.match import RuntimeName
 from arena.matchmaking import TooFewBots
 from arena.sandbox import RuntimeTrouble
-from arena.settings import LogLevel, Settings, WrongSettings, read_settings
+from arena.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
 from arena.store import Claim, FinishedMatch, StoreError
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -60,20 +60,22 @@ def explained() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def settings_of_arena(usual: LogLevel = LogLevel.INFO) -> Settings:
+def settings_of_arena(usual: LogLevel = LogLevel.INFO, usual_format: LogFormat = LogFormat.AUTO) -> Settings:
     """Read the settings and let the log begin.
 
     Args:
         usual: The least that is logged, where the settings don't say.
+        usual_format: How it is written, where they don't say that.
 
     Raises:
         WrongSettings: One of them can't be used.
     """
     settings = read_settings()
     least = settings.log_level or usual
-    configure_logs(settings.log_format, least)
+    form = usual_format if settings.log_format is LogFormat.AUTO else settings.log_format
+    configure_logs(form, least)
     log_what_nobody_caught()
-    return settings.model_copy(update={"log_level": least})
+    return settings.model_copy(update={"log_level": least, "log_format": form})
 
 
 @contextmanager

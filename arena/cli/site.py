@@ -50,6 +50,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
             **os.environ,
             "ARENA_DATA_DIR": str(settings.data_dir.absolute()),
             "ARENA_LOG_LEVEL": settings.log_level or "",
+            "ARENA_LOG_FORMAT": settings.log_format,
         },
         # A Ctrl-C at the terminal is for the arena; it ends the site when it is ready.
         start_new_session=True,

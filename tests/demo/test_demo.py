@@ -38,6 +38,8 @@ def test_a_round_without_containers(place: Place) -> None:
     demo = place.run("demo", "--once", "--sandbox", "process")
     assert demo.code == 0, demo.stderr
     assert "NOTHING IS ISOLATED" in demo.stderr
+    # Sentences for people, though this is no terminal.
+    assert {line.split()[0] for line in demo.stderr.splitlines()} == {"arena:"}
     assert {line["bot"] for line in place.board()} == BOTS
     for players in (2, 3, 4, 5):
         board = json.loads(place.run("leaderboard", "--json", "--players", str(players)).stdout)
