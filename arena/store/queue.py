@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, select, text
+from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, exists, func, select, text
 from sqlalchemy.orm import aliased
 
 from arena.match import RuntimeName
@@ -71,14 +71,8 @@ def quarantined(connection: Connection) -> int:
 
 def due(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int | None:
     """Return how many seats the match has that is due, or None where none waits for this runtime."""
-    match = connection.execute(_playable(runtime, house_only=house_only).limit(1)).scalar_one_or_none()
-    return None if match is None else seats(connection, match)
-
-
-def seats(connection: Connection, match: str) -> int:
-    """Return how many sit in a match."""
-    sits = select(func.count()).select_from(MatchSeat).where(MatchSeat.match_id == match)
-    return connection.execute(sits).scalar_one()
+    wanted = _playable(runtime, house_only=house_only).with_only_columns(_seats()).limit(1)
+    return connection.execute(wanted).scalar_one_or_none()
 
 
 def next_of(
@@ -96,8 +90,7 @@ def next_of(
     """
     wanted = _playable(runtime, house_only=house_only)
     if most is not None:
-        sits = select(func.count()).select_from(MatchSeat).where(MatchSeat.match_id == Match.id)
-        wanted = wanted.where(sits.correlate(Match).scalar_subquery() <= most)
+        wanted = wanted.where(_seats() <= most)
     return connection.execute(
         wanted.limit(1).with_for_update(skip_locked=True, of=Match)
     ).scalar_one_or_none()
@@ -133,6 +126,12 @@ def of_the_house() -> ColumnElement[bool]:
         .where(Bot.house.is_(False) | MatchSeat.submission_number.is_not(None))
     )
     return ~exists(stranger.correlate(Match))
+
+
+def _seats() -> ScalarSelect[int]:
+    """Select of a match how many sit in it."""
+    sits = select(func.count()).select_from(MatchSeat).where(MatchSeat.match_id == Match.id)
+    return sits.correlate(Match).scalar_subquery()
 
 
 def _playable(runtime: RuntimeName, *, house_only: bool) -> Select[str]:
