@@ -52,10 +52,12 @@ def challenge(  # noqa: PLR0913 - its options
 
 def _followed(site: Site, asked: Challenge) -> Any:  # noqa: ANN401 - JSON
     """Tell each game when it has been played, and return the challenge when it is over."""
-    look = f"the challenge goes on by itself: {_page(site, asked)} shows how far it is"
+    shown = f"{_page(site, asked)} shows how far it is"
+    look = f"the challenge goes on by itself: {shown}"
     told: Any = None
     played = 0
     try:
+        say(shown)
         for told in _answers(site, asked.id):
             games = site.read(told, Challenge).games
             for number, game in enumerate(games[played:], played + 1):

@@ -213,13 +213,15 @@ def greeted() -> Bot:
     return bot
 
 
-def tell_whether_it_ends(bot: Bot, **facts: object) -> None:
+def tell_whether_it_ends(bot: Bot, *, crossing: int = 0, **facts: object) -> None:
     """Wait until the referee has ended the stream, or asks for something, and tell which.
 
-    Whoever was cut off tries to come back; whoever is asked has all it wanted, and leaves.
+    Whoever was cut off tries to come back; whoever is asked has all it wanted, and leaves. Requests that may
+    cross with what the bot did, since the referee need not have read it yet, are `crossing`: no success.
     """
     try:
-        bot.asked()
+        for _ in range(crossing + 1):
+            bot.asked()
     except Ended:
         tell(**facts, ended=True, came_back=_comes_back())
     else:
