@@ -18,6 +18,7 @@ from web.bothistory import (
     read_opponents_of,
 )
 from web.curve import Curve, draw
+from web.text import image_name
 
 VERSIONS_A_PAGE: Final = 10
 GAMES_A_PAGE: Final = 20
@@ -65,7 +66,7 @@ class VersionLine:
         playing: Whether it is the one that plays, or would.
         created: UTC.
         note: Its author's own words; None where there are none, or they are not for who looks.
-        image: Id of its image, or its folder.
+        image: Id of its image, or the name of its folder.
         size: Bytes of the file that it came of; None where it came of none.
         sha256: Of that file, hexadecimal; None as above.
         available: Whether its image is still kept.
@@ -214,7 +215,7 @@ def _line(version: KnownVersion, *, private: bool) -> VersionLine:
         playing=version.playing,
         created=version.created,
         note=version.note or None if private else None,
-        image=version.source,
+        image=image_name(version.source),
         size=version.size,
         sha256=version.sha256,
         available=version.available,

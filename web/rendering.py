@@ -24,6 +24,7 @@ _ENVIRONMENT.filters.update(
     count=text.count,
     day=text.day,
     fixed=text.fixed,
+    image_name=text.image_name,
     iso_moment=text.iso_moment,
     millis=text.millis,
     odds=text.odds,

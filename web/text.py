@@ -2,6 +2,7 @@
 
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
 from typing import Final
 
 from arena.names import WrongName, check_name
@@ -15,6 +16,7 @@ _TENTH: Final = 0.1
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
 _KIB: Final = 1024
+_IMAGE: Final = "sha256:"
 _DIGEST: Final = 64
 _SHORT_DIGEST: Final = 12
 _KEPT: Final = "\n\t"
@@ -143,9 +145,17 @@ def size(value: int) -> str:
     return f"{value / _KIB / _KIB:,.1f} MiB"
 
 
+def image_name(source: str) -> str:
+    """Return what everybody may read of what a version runs: an image's id, or the name of a bot's folder.
+
+    Where that folder lies on its operator's disk is nobody else's business.
+    """
+    return source if source.startswith(_IMAGE) else PurePath(source).name
+
+
 def short_digest(value: str) -> str:
     """Write the beginning of a digest, enough to tell it from others; what is none stays as it is."""
-    digest = value.removeprefix("sha256:")
+    digest = value.removeprefix(_IMAGE)
     return digest[:_SHORT_DIGEST] if len(digest) == _DIGEST else value
 
 

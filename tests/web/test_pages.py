@@ -1,6 +1,7 @@
 """Pages of a store with games, of an empty one, and of requests that make no sense."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from arena.replay import parse, verify
 from arena.rules import Rules
 from arena.store import Store, open_store
 from tests.builders import add_bots, play_set
+from tests.store.builders import add_bot, claimed, finished
 from tests.web.app import site_of
 from tests.web.html import Page
 from web.headers import SECURITY_HEADERS
@@ -128,6 +130,28 @@ def test_the_game_page_shows_what_the_store_knows(client: TestClient, store: Sto
         for fact in (seat.image, seat.runtime, *seat.limits):
             assert fact in text
     assert "4 players, pass both ways" in text
+
+
+def test_where_a_folder_lies_is_for_nobody(empty_store: Store) -> None:
+    """A bot that runs as a process of this machine is its folder: its name is told, also where it failed."""
+    folder = "/home/olga/secret plans/nigiri"
+    table = (add_bot(empty_store, "mine", source=folder), add_bot(empty_store, "other"))
+    played = finished(claimed(empty_store, table, deals=1), [(1, 2)])
+    trouble = f"there is no bot.py in {folder}; a bot's folder must hold one"
+    failed = tuple(
+        replace(report, trouble=trouble) if report.image == folder else report for report in played.reports
+    )
+    assert empty_store.writes.record(replace(played, reports=failed))
+    visitor = TestClient(site_of(empty_store))
+    for path in ("/bots/mine", "/games/s-0-0", "/api/v1/bots/mine/versions"):
+        text = visitor.get(path).text
+        assert "nigiri" in text
+        assert "olga" not in text
+        assert "secret plans" not in text
+    assert (
+        "there is no bot.py in nigiri; a bot&#39;s folder must hold one" in visitor.get("/games/s-0-0").text
+    )
+    assert visitor.get("/api/v1/bots/mine/versions").json()["versions"][0]["image"] == "nigiri"
 
 
 def test_the_replay_is_the_stored_one_and_holds(client: TestClient, store: Store) -> None:

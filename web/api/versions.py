@@ -5,6 +5,7 @@ from datetime import datetime
 
 from arena.rating import Entry, conservative
 from arena.store import KnownVersion
+from web.text import image_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Version:
         number: From 1.
         playing: Whether it is the one that plays, or would.
         created: When it came to the ladder.
-        image: Id of its image, or its folder.
+        image: Id of its image, or the name of its folder.
         sha256: Of the file that it came of; null where it came of none.
         size: Of that file, in bytes; null as above.
         note: Its author's own words; null for others than its owner and operators.
@@ -83,7 +84,7 @@ def version_of(known: KnownVersion, *, noted: bool) -> Version:
         number=known.number,
         playing=known.playing,
         created=known.created,
-        image=known.source,
+        image=image_name(known.source),
         sha256=known.sha256,
         size=known.size,
         note=known.note if noted else None,
