@@ -96,14 +96,14 @@ class _Bar:
         if self._progress.disable:
             say(f"{self._played} of {self._matches} matches, {self._games} games")
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """Count what is given up; the log tells of it."""
-        del match, reason
+        del match, attempt, reason
         self.quarantined += quarantined
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """Count what is given up; the log tells of it."""
-        del match, reason
+        del match, attempt, reason
         self.quarantined += quarantined
 
     def on_dropped(self, match: str, attempt: int) -> None:

@@ -33,10 +33,10 @@ class Quiet:
     def on_finished(self, match: FinishedMatch) -> None:
         """Say nothing."""
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """Say nothing."""
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """Say nothing."""
 
     def on_dropped(self, match: str, attempt: int) -> None:

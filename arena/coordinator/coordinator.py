@@ -240,7 +240,8 @@ class Coordinator:
     def _note_expired(self, expired: _Expired) -> None:
         for (match, attempt), state in expired.matches.items():
             _log.warning("lease expired", match=match, attempt=attempt, state=state)
-            self._watcher.on_lost(match, "its lease ran out", quarantined=state is MatchState.QUARANTINED)
+            given_up = state is MatchState.QUARANTINED
+            self._watcher.on_lost(match, attempt, "its lease ran out", quarantined=given_up)
 
     def _store_ended(self) -> None:
         while self._ended:
@@ -278,14 +279,17 @@ class Coordinator:
             )
             self._watcher.on_finished(finished)
         else:
-            _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
-            self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)
+            self._drop(claim)
 
     def _void(self, claim: Claim, reason: str) -> None:
         spec = claim.spec
         state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
         _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        self._watcher.on_voided(spec.match, reason, quarantined=state is MatchState.QUARANTINED)
+        if state is None:
+            self._drop(claim)
+        else:
+            given_up = state is MatchState.QUARANTINED
+            self._watcher.on_voided(spec.match, spec.attempt, reason, quarantined=given_up)
         self._voids.add(
             [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE]
         )
@@ -294,7 +298,16 @@ class Coordinator:
         spec = claim.spec
         state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
         _log.error("match lost", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        self._watcher.on_lost(spec.match, reason, quarantined=state is MatchState.QUARANTINED)
+        if state is None:
+            self._drop(claim)
+        else:
+            given_up = state is MatchState.QUARANTINED
+            self._watcher.on_lost(spec.match, spec.attempt, reason, quarantined=given_up)
+
+    def _drop(self, claim: Claim) -> None:
+        """Say that an attempt was over before anything came of it."""
+        _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
+        self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)
 
     def _note_database(self, error: DatabaseUnavailable | None) -> None:
         """Say it once when the database goes away, and once when it is back."""

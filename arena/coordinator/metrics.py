@@ -22,12 +22,12 @@ class Outcome(StrEnum):
     """Nothing more was heard of who played it; it waits again."""
     QUARANTINED = "quarantined"
     """One of the two, too often."""
-    DROPPED = "dropped"
-    """A result came too late to count."""
 
 
 class MatchMetrics:
     """Counts; see :class:`arena.coordinator.watcher.Watcher`.
+
+    An attempt is over once, whatever comes of it later: whoever ended it in the database counts it.
 
     Args:
         registry: Takes in what is counted.
@@ -40,9 +40,14 @@ class MatchMetrics:
     ) -> None:
         self._clock = clock
         self._now = now
-        self._begun: dict[str, float] = {}
+        self._begun: dict[tuple[str, int], float] = {}
         self._matches = Counter(
             "kaiten_matches", "Attempts to play a match that are over.", ("outcome",), registry=registry
+        )
+        self._dropped = Counter(
+            "kaiten_dropped_results",
+            "What came of attempts that were over before, and was not stored.",
+            registry=registry,
         )
         self._games = Counter(
             "kaiten_games", "Games that were played and stored, rated or not.", registry=registry
@@ -78,29 +83,28 @@ class MatchMetrics:
 
     def on_started(self, claim: Claim, worker: str) -> None:  # noqa: ARG002 - as watchers have it
         """Take the time."""
-        self._begun[claim.spec.match] = self._clock()
+        self._begun[claim.spec.match, claim.spec.attempt] = self._clock()
 
     def on_finished(self, match: FinishedMatch) -> None:
         """Count it."""
         self._matches.labels(Outcome.FINISHED.value).inc()
         self._games.inc(len(match.games))
-        # A lease may have run out, and still nobody else have claimed the match.
-        if (began := self._begun.pop(match.match, None)) is not None:
-            self._seconds.observe(self._clock() - began)
+        self._seconds.observe(self._clock() - self._begun.pop((match.match, match.attempt)))
         self._launch.observe(match.launch_seconds)
         self._finished.set(self._now())
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
         """Count it."""
-        self._over(match, Outcome.QUARANTINED if quarantined else Outcome.VOID)
+        self._over(match, attempt, Outcome.QUARANTINED if quarantined else Outcome.VOID)
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
         """Count it; it may be another coordinator's."""
-        self._over(match, Outcome.QUARANTINED if quarantined else Outcome.LOST)
+        self._over(match, attempt, Outcome.QUARANTINED if quarantined else Outcome.LOST)
 
-    def on_dropped(self, match: str, attempt: int) -> None:  # noqa: ARG002 - as watchers have it
-        """Count it."""
-        self._over(match, Outcome.DROPPED)
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Count it, but not its attempt: whoever ended that did."""
+        self._begun.pop((match, attempt), None)
+        self._dropped.inc()
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
         """Count them."""
@@ -108,6 +112,6 @@ class MatchMetrics:
         self._expiries.inc(expired)
         self._renewed.set(self._now())
 
-    def _over(self, match: str, outcome: Outcome) -> None:
-        self._begun.pop(match, None)
+    def _over(self, match: str, attempt: int, outcome: Outcome) -> None:
+        self._begun.pop((match, attempt), None)
         self._matches.labels(outcome.value).inc()

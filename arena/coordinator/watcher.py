@@ -14,14 +14,17 @@ class Watcher(Protocol):
     def on_finished(self, match: FinishedMatch) -> None:
         """Take note that a match has been played and stored."""
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Take note that a match has failed for a fault of the arena, and waits again or is given up."""
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """Take note that an attempt failed for a fault of the arena; the match waits again or is given up."""
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
-        """Take note that whoever played a match was lost, and it waits again or is given up."""
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """Take note that whoever played an attempt was lost; the match waits again or is given up.
+
+        It may have been another coordinator's.
+        """
 
     def on_dropped(self, match: str, attempt: int) -> None:
-        """Take note that a result came too late: nothing of it was stored."""
+        """Take note that an attempt was over before anything came of it: nothing is stored."""
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
         """Take note of a sign of life, in a thread of its own.
@@ -52,15 +55,15 @@ class Watchers:
         for watcher in self._watchers:
             watcher.on_finished(match)
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """Tell all of them."""
         for watcher in self._watchers:
-            watcher.on_voided(match, reason, quarantined=quarantined)
+            watcher.on_voided(match, attempt, reason, quarantined=quarantined)
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """Tell all of them."""
         for watcher in self._watchers:
-            watcher.on_lost(match, reason, quarantined=quarantined)
+            watcher.on_lost(match, attempt, reason, quarantined=quarantined)
 
     def on_dropped(self, match: str, attempt: int) -> None:
         """Tell all of them."""

@@ -92,12 +92,12 @@ class Notes:
         self.times.append(time.monotonic())
         self.over(self.finished)
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
         """Note it."""
         self.voided.append(f"{match}: {reason}")
         self.quarantined += quarantined
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
         """Note it."""
         self.lost.append(f"{match}: {reason}")
         self.quarantined += quarantined

@@ -57,12 +57,12 @@ class Notes:
         """Note it."""
         self.finished.append(match)
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
         """Note it."""
         self.voided.append(f"{match}: {reason}")
         self.quarantined += quarantined
 
-    def on_lost(self, match: str, reason: str, *, quarantined: bool) -> None:
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
         """Note it."""
         self.lost.append(f"{match}: {reason}")
         self.quarantined += quarantined
@@ -239,8 +239,8 @@ def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, ru
     blocked.write_text("no folder yet")
 
     class Mending(Notes):
-        def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:
-            super().on_voided(match, reason, quarantined=quarantined)
+        def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+            super().on_voided(match, attempt, reason, quarantined=quarantined)
             if blocked.is_file():
                 blocked.unlink()
 

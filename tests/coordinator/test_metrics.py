@@ -30,7 +30,7 @@ class Counted:
 
     def outcomes(self) -> dict[str, float]:
         """Return how many attempts ended how, but for those ways in which none did."""
-        names = ("finished", "void", "lost", "quarantined", "dropped")
+        names = ("finished", "void", "lost", "quarantined")
         values = {name: self.value("kaiten_matches_total", outcome=name) or 0 for name in names}
         return {name: value for name, value in values.items() if value}
 
@@ -71,20 +71,41 @@ def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: C
 
 
 def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) -> None:
-    """Void, lost, given up, too late; a result that comes after its lease ran out counts without a time."""
-    playing = claim(store)
-    counted.matches.on_started(playing, "w")
-    counted.matches.on_voided(playing.spec.match, "why", quarantined=False)
-    counted.matches.on_started(playing, "w")
-    counted.matches.on_lost(playing.spec.match, "why", quarantined=False)
-    counted.matches.on_finished(finished(playing, [(1, 2)]))
-    counted.matches.on_lost("of-another-coordinator", "why", quarantined=True)
-    counted.matches.on_dropped("m", 1)
+    """Void, lost, given up, another coordinator's too."""
+    for attempt in (1, 2):
+        playing = claim(store)
+        counted.matches.on_started(playing, "w")
+        store.leases.void(playing.spec.match, attempt, "why", START)
+        counted.matches.on_voided(playing.spec.match, attempt, "why", quarantined=False)
+    counted.matches.on_lost("of-another-coordinator", 4, "why", quarantined=False)
+    counted.matches.on_lost("of-another-coordinator", 5, "why", quarantined=True)
     counted.matches.on_leases_kept(renewed=3, expired=2)
-    assert counted.outcomes() == {"finished": 1, "void": 1, "lost": 1, "quarantined": 1, "dropped": 1}
+    assert counted.outcomes() == {"void": 2, "lost": 1, "quarantined": 1}
     assert counted.value("kaiten_match_seconds_count") == 0
     assert counted.value("kaiten_lease_renewals_total") == 3
     assert counted.value("kaiten_lease_expiries_total") == 2
+
+
+def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
+    """Where its lease has run out it is lost; what it still hands in is one result too many, and no attempt.
+
+    The next attempt takes as long as it takes itself, whenever it is told that the first one is over.
+    """
+    first = claim(store)
+    counted.matches.on_started(first, "w")
+    store.leases.lose(first.spec.match, 1, "its lease ran out", START)
+    counted.seconds += 40
+    second = claim(store)
+    assert second.spec.match == first.spec.match
+    counted.matches.on_started(second, "w")
+    counted.matches.on_lost(first.spec.match, 1, "its lease ran out", quarantined=False)
+    assert not store.writes.record(finished(first, [(1, 2)]))
+    counted.matches.on_dropped(first.spec.match, 1)
+    counted.seconds += 7
+    counted.matches.on_finished(finished(second, [(1, 2)]))
+    assert counted.outcomes() == {"lost": 1, "finished": 1}
+    assert counted.value("kaiten_dropped_results_total") == 1
+    assert counted.value("kaiten_match_seconds_sum") == 7
 
 
 def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Counted) -> None:

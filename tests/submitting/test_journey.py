@@ -34,7 +34,7 @@ class Notes(Quiet):
 
     voided: list[str] = field(default_factory=list)
 
-    def on_voided(self, match: str, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as the watcher's
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as the watcher's
         """Note it."""
         self.voided.append(f"{match}: {reason}")
 
