@@ -16,8 +16,8 @@ from arena.rules import Card, Move, apply, asked, new_game, shuffled_deck, view
 from tests.launcher import floods, programs
 from tests.launcher.conftest import Hall
 
-CLOCK = Clock(start_millis=15_000, move_millis=5_000, bank_millis=10_000)
-QUICK = Clock(start_millis=15_000, move_millis=300, bank_millis=500)
+CLOCK = Clock(start_millis=30_000, move_millis=5_000, bank_millis=10_000)
+QUICK = Clock(start_millis=15_000, move_millis=1_000, bank_millis=2_000)
 PEAK_MIB = 200
 FLOOD = 1
 """The seat that floods."""
