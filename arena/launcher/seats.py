@@ -105,7 +105,7 @@ class Seats:
             try:
                 launch.result()
             except RuntimeTrouble as error:
-                raise _void(error) from error
+                raise self._void(error) from error
 
     def finish(self, ends: tuple[SeatEnd, ...]) -> tuple[SeatReport, ...]:
         """Remove every sandbox and tell what became of it.
@@ -120,7 +120,7 @@ class Seats:
             if end.lost is not None and seat.sandbox is not None:
                 seat.ended.wait(_EXIT_SECONDS)
                 if seat.trouble is not None:
-                    raise _void(seat.trouble) from seat.trouble
+                    raise self._void(seat.trouble) from seat.trouble
         # How they ended by themselves; from here on it is this that ends them.
         exits = [seat.exit for seat in self._seats]
         # Only then has everything been read that they printed.
@@ -159,12 +159,15 @@ class Seats:
         seat = self._seats[index]
         try:
             seat.exit = sandbox.wait()
+            why = self._how_it_ended(seat.exit)
         except RuntimeTrouble as error:
             seat.trouble = error
-            return
+            why = str(error)
         finally:
             seat.ended.set()
-        ended(index, self._how_it_ended(seat.exit))
+        # A bot that plays is not taken for gone by this. One that has not greeted yet may be, and then nobody
+        # need wait for it: the match is void.
+        ended(index, why)
 
     def _report(self, index: int, end: SeatEnd, how: Exit | None) -> SeatReport:
         seat, spec = self._seats[index], self._specs[index]
@@ -188,9 +191,11 @@ class Seats:
             return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
         return f"it ended with exit code {how.code}"
 
-
-def _void(error: RuntimeTrouble) -> MatchVoid:
-    return HostFailed(str(error)) if isinstance(error, EngineGone) else MatchVoid(str(error))
+    def _void(self, error: RuntimeTrouble) -> MatchVoid:
+        """Tell a match that can't be played from a host that can play none: an ending engine still answers."""
+        if isinstance(error, EngineGone) or self._runtime.trouble() is not None:
+            return HostFailed(str(error))
+        return MatchVoid(str(error))
 
 
 def _sandbox_spec(  # noqa: PLR0913 - what a sandbox is made of

@@ -89,10 +89,14 @@ class DockerRuntime:
         return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self._host)))
 
     def trouble(self) -> str | None:
-        """Return that the engine does not answer, if so."""
+        """Return that the engine does not answer, or can't do what every bot needs, if so.
+
+        An engine that is ending says for seconds that it is well, and does nothing more.
+        """
         try:
             with engine_errors("reach the engine"):
                 self._client.ping()
+            self._init.ensure()
         except RuntimeTrouble as error:
             return str(error)
         return None

@@ -7,28 +7,41 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from concurrent.futures import Future
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import docker
 import pytest
 
 from arena.launcher import HostFailed, Launcher, SlotPool
-from arena.match import encode
+from arena.match import Clock, encode
 from arena.sandbox.docker_runtime import DockerRuntime
-from arena.workers.local import LOOK_SECONDS, local_workers
+from arena.workers.local import LOOK_SECONDS, LocalWorkers, local_workers
 from tests.launcher import programs
 from tests.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
 
 ENGINE = "/var/run/docker.sock"
+_SAID = b'{"message":"get kaiten-init: database not open"}'
+CLOSED = (
+    b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(_SAID), _SAID)
+)
+"""What dockerd 20.10 answers while it ends."""
 
 
 class EngineLine:
-    """A socket that leads to the engine until it is cut."""
+    """A socket that leads to the engine until it is cut.
+
+    Attributes:
+        ending: Whether the engine answers as one does that is ending: it is well, but has closed its volumes.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.ending = False
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen()
@@ -51,14 +64,16 @@ class EngineLine:
                 far.connect(ENGINE)
                 self._open += [near, far]
                 for source, sink in ((near, far), (far, near)):
-                    threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+                    threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
 
-
-def _pump(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(65536):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if self.ending and b"/volumes/" in data.partition(b"\r\n")[0]:
+                    source.sendall(CLOSED)
+                else:
+                    sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
 
 
 @pytest.fixture
@@ -69,45 +84,98 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-# docker-py leaves the sockets of cut connections to the garbage collector, which warns of them.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.docker
-def test_bots_that_end_with_their_engine_are_not_to_blame(
-    docker_client: docker.DockerClient, base_image: str, folder: Path
-) -> None:
-    """Nobody can tell why they ended: the match is void, and without an engine no other begins."""
-    stage = DockerStage(docker_client, base_image)
+@contextmanager
+def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iterator["_Place"]:
+    """Give a worker whose engine can be taken from it."""
+    stage = DockerStage(client, base_image)
+    line = EngineLine(folder / "engine.sock")
     try:
-        _lose_engine(docker_client, stage, folder)
+        with (
+            closing(
+                DockerRuntime(docker.APIClient(base_url=f"unix://{line.path}", version="auto"))
+            ) as runtime,
+            local_workers(
+                Launcher(runtime, stage.install, folder / "run"), SlotPool(5, 0.4), "host"
+            ) as workers,
+        ):
+            yield _Place(client, stage, line, workers, Hall(stage, workers.launcher, folder))
+            line.cut()
     finally:
         stage.close()
         gc.collect()
 
 
-def _lose_engine(client: docker.DockerClient, stage: DockerStage, folder: Path) -> None:
-    """Cut the line to the engine in the middle of a match, and make it anew."""
-    line = EngineLine(folder / "engine.sock")
-    with (
-        closing(DockerRuntime(docker.APIClient(base_url=f"unix://{line.path}", version="auto"))) as runtime,
-        local_workers(Launcher(runtime, stage.install, folder / "run"), SlotPool(5, 0.4), "host") as workers,
-    ):
-        spec = Hall(stage, workers.launcher, folder).spec(programs.TOO_SLOW, programs.TOO_SLOW)
-        place = workers.take(2)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    client: docker.DockerClient
+    stage: DockerStage
+    line: EngineLine
+    workers: LocalWorkers
+    hall: Hall
+
+    def play(self, *programs: str, clock: Clock | None = None) -> "Future[bytes]":
+        """Begin a match."""
+        place = self.workers.take(len(programs))
         assert place is not None
-        match = place.play(encode(spec), lambda _: None)
-        await_that(lambda: len(_running(client, stage)) == 2)
-        assert workers.status()[0].busy == 2
-        line.cut()
-        for container in _running(client, stage):
+        return place.play(encode(self.hall.spec(*programs, clock=clock)), lambda _: None)
+
+    def running(self) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # a module that its stubs hide
+        """Return the containers of its matches."""
+        return self.client.containers.list(filters={"label": f"kaiten.install={self.stage.install}"})
+
+
+# docker-py leaves the sockets of cut connections to the garbage collector, which warns of them.
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_bots_that_end_with_their_engine_are_not_to_blame(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """Nobody can tell why they ended: the match is void, and without an engine no other begins."""
+    with _hall_on(docker_client, base_image, folder) as at:
+        match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
+        await_that(lambda: len(at.running()) == 2)
+        assert at.workers.status()[0].busy == 2
+        at.line.cut()
+        for container in at.running():
             container.kill()
         assert isinstance(match.exception(60), HostFailed)
-        assert workers.status()[0].busy == 0
-        assert workers.take(2) is None
+        assert at.workers.status()[0].busy == 0
+        assert at.workers.take(2) is None
         time.sleep(LOOK_SECONDS)  # then it looks again, and there is none yet
-        assert workers.take(2) is None
-        line = EngineLine(line.path)
-        await_that(lambda: workers.take(2) is not None)
+        assert at.workers.take(2) is None
+        line = EngineLine(at.line.path)
+        await_that(lambda: at.workers.take(2) is not None)
         line.cut()
+
+
+def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """However long it might have taken to greet."""
+    with _hall_on(docker_client, base_image, folder) as at:
+        match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
+        await_that(lambda: len(at.running()) == 2)
+        at.line.cut()
+        for container in at.running():
+            container.kill()
+        assert isinstance(match.exception(60), HostFailed)
+
+
+def test_an_engine_that_is_ending_can_play_nothing(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """It says that it is well, and refuses the rest: no match is to blame for that, and none comes after it."""
+    with _hall_on(docker_client, base_image, folder) as at:
+        at.line.ending = True
+        assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
+        time.sleep(LOOK_SECONDS)  # then it looks again, and the engine answers
+        assert at.workers.take(2) is None
+        at.line.ending = False
+        await_that(lambda: at.workers.take(2) is not None)
 
 
 def await_that(condition: Callable[[], bool]) -> None:
@@ -116,7 +184,3 @@ def await_that(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-def _running(client: docker.DockerClient, stage: DockerStage) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # a module that its stubs hide
-    return client.containers.list(filters={"label": f"kaiten.install={stage.install}"})
