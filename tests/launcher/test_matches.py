@@ -130,8 +130,8 @@ def test_illegal_answers_take_the_seat_over_in_every_game(hall: Hall) -> None:
 
 def test_a_slow_bot_uses_up_its_bank_and_then_times_out(hall: Hall) -> None:
     """The first overrun is paid from the bank, the following ones are faults."""
-    # It sleeps for 0.6 s at each decision: a bank of 1.1 s holds one overrun of 0.59 s, also on a busy machine,
-    # and no two of them.
+    # It sleeps for 0.6 s at each decision. A bank of 1.1 s holds one overrun of 0.59 s, also where waking up
+    # takes longer, and no two of them.
     record = hall.play(programs.TOO_SLOW, programs.GOOD, clock=Clock(move_millis=10, bank_millis=1_100))
     first = record.games[0].steps[0][0]
     assert first is not None
