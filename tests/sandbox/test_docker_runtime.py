@@ -263,16 +263,19 @@ def test_a_hung_engine_is_trouble(
     monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 1)
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
-    runtime = DockerRuntime(docker.APIClient(base_url=f"unix://{door}", version="auto", timeout=3))
+    client = docker.APIClient(base_url=f"unix://{door}", version="auto")
+    runtime = DockerRuntime(client)
     source = docker_stage.source("import signal; signal.pause()")
     with listening() as (folder, _), listening() as (hung, _):
         sandbox = runtime.launch(spec_for(docker_stage, source, folder))
         door.unlink()
         door.symlink_to(hung / SOCKET_NAME)
+        patience, client.timeout = client.timeout, 1  # of the calls that nobody will answer, and no others
         with pytest.raises(RuntimeTrouble, match="does not answer"):
             sandbox.wait()
         door.unlink()
         door.symlink_to("/var/run/docker.sock")
+        client.timeout = patience
         sandbox.remove()
     runtime.close()
 
