@@ -192,7 +192,7 @@ class Seats:
         return f"it ended with exit code {how.code}"
 
     def _void(self, error: RuntimeTrouble) -> MatchVoid:
-        """Tell a match that can't be played from a host that can play none: an ending engine still answers."""
+        """Tell a match that can't be played from a host that can play none: an ending engine answers."""
         if isinstance(error, EngineGone) or self._runtime.trouble() is not None:
             return HostFailed(str(error))
         return MatchVoid(str(error))

@@ -217,11 +217,11 @@ def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
     """After Ctrl-C, or when nobody wants to wait."""
     with ann.typing("challenge", "mine", "mine@1") as typing:
         assert typing.stderr is not None
-        told = typing.stderr.readline()  # from then on it follows
+        shown = typing.stderr.readline()  # from then on it follows
         said = interrupted(typing)
     assert said.code == 130
     page = f"{ann.live.url}/challenges/{asked(ann)[0]}"
-    assert told == f"arena: {page} shows how far it is\n"
+    assert shown == f"arena: {page} shows how far it is\n"
     assert f"goes on by itself: {page} shows" in said.err
     told = ann.types("challenge", "mine", "greedy", "--no-follow", "--json")
     assert json.loads(told.out)["state"] == "waiting"

@@ -168,7 +168,7 @@ def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
 def test_an_engine_that_is_ending_can_play_nothing(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """It says that it is well, and refuses the rest: no match is to blame for that, and none comes after it."""
+    """It says that it is well, and refuses the rest: no match is to blame for it, and none comes next."""
     with _hall_on(docker_client, base_image, folder) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
