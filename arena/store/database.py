@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.store.errors import DatabaseDamaged, DatabaseUnavailable, StoreError
+from arena.store.drivers import forget_values, meaning
+from arena.store.errors import DatabaseUnavailable, DatabaseUnwritable, StoreError
 
 _LOCKED_SECONDS = 60
 _SWITCH_SECONDS = 2.0
@@ -85,7 +86,7 @@ class Database:
 
         Raises:
             DatabaseDamaged: The file is no database.
-            DatabaseUnavailable: It can't be reached, or stayed locked.
+            DatabaseUnavailable: It can't be reached, stayed locked, or can only be read.
         """
         with self._transaction(self._writer) as connection:
             yield connection
@@ -99,17 +100,15 @@ class Database:
         try:
             with engine.begin() as connection:
                 yield connection
-        except (OperationalError, InterfaceError) as error:
-            raise DatabaseUnavailable(
-                f"{self.url}: {error.orig}. Is it there, may this user write to it, has its disk space left?"
-            ) from error
-        except DatabaseError as error:
-            if _is_no_database(error):
-                raise DatabaseDamaged(
-                    f"{self.url}: {error.orig}. Move the file away, and restore a backup with "
-                    "`arena restore FILE` or start anew"
-                ) from error
-            raise
+        except DBAPIError as error:
+            forget_values(error)
+            trouble = meaning(error, self.url)
+            if trouble is None:
+                raise
+            if isinstance(trouble, DatabaseUnwritable):
+                # A session of PostgreSQL's stays as it began; only new ones learn that writes are back.
+                self._engine.dispose()
+            raise trouble from error
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -152,13 +151,6 @@ def _file_of(address: URL) -> Path:
     if address.database in {None, "", ":memory:"}:
         raise StoreError(f"an SQLite database in memory would be lost: {_ADDRESSES}")
     return Path(address.database or "")
-
-
-def _is_no_database(error: DBAPIError) -> bool:
-    if not isinstance(error.orig, sqlite3.DatabaseError):
-        return False
-    code = error.orig.sqlite_errorcode & 0xFF  # the rest tells kinds of the same error apart
-    return code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
 def _postgresql(address: URL) -> Engine:

@@ -9,6 +9,7 @@ StoreError
 ├── DatabaseNewer      made by a newer version of this program
 ├── DatabaseNotEmpty   a backup is restored into an empty one only
 ├── DatabaseUnavailable  it can't be reached, or stays locked
+│   └── DatabaseUnwritable  it can be read, and not written to
 ├── InvitationRefused  an invitation that lets nobody in
 ├── LastOperator       without it nobody could operate the arena
 ├── NoSuchBot          there is none of that name
@@ -56,6 +57,10 @@ class DatabaseNotEmpty(StoreError):
 
 class DatabaseUnavailable(StoreError):
     """The database can't be reached, or stays locked. What was to be written is all there or not at all."""
+
+
+class DatabaseUnwritable(DatabaseUnavailable):
+    """The database can be read, and can't be written to just now."""
 
 
 class InvitationRefused(StoreError):

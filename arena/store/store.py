@@ -27,6 +27,7 @@ from arena.store import (
     quarantine,
     queue,
     queue_sizes,
+    readiness,
     rebuild,
     results,
     sets,
@@ -44,7 +45,7 @@ from arena.store.lease_clock import LeaseClock, database_time
 from arena.store.leases import Leases
 from arena.store.live_games import LiveGames
 from arena.store.matches import FinishedMatch, NewSet
-from arena.store.migrate import check_tables, migrate
+from arena.store.migrate import migrate
 from arena.store.models import MatchKind, MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
@@ -291,13 +292,14 @@ class Store:
     _database: Database
 
     def check(self) -> None:
-        """Make sure that the database answers, and that its tables are still those of this program.
+        """Make sure that the database answers, has the tables of this program, and takes writes.
 
         Raises:
             DatabaseChanged: They are those of another version.
             DatabaseUnavailable: It can't be reached.
+            DatabaseUnwritable: It can be read alone.
         """
-        check_tables(self._database)
+        readiness.check(self._database)
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Give all that is kept, as it is now, for as long as the context lasts."""

@@ -1,9 +1,11 @@
 """The site as a process whose database goes away and comes back: what it tells its supervisor, and logs."""
 
 import json
+import os
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,53 @@ def cluster(postgresql_programs: Path) -> Iterator[Cluster]:
         yield cluster
     finally:
         cluster.remove()
+
+
+@contextmanager
+def frozen(cluster: Cluster) -> Iterator[None]:
+    """Let a server's sessions say nothing more; they are there, and their connections too."""
+    with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
+        others = (
+            "SELECT pid FROM pg_stat_activity "
+            "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        pids = [row[0] for row in connection.execute(others)]
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.postgresql
+def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """It says so, and why, as long as that lasts and however many ask; then it is ready again by itself."""
+    with (
+        served(tmp_path, ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg")) as site,
+        httpx2.Client(base_url=site.url, timeout=60) as client,
+    ):
+        assert client.get("/readyz").text == "ok\n"
+        with frozen(cluster), ThreadPoolExecutor(50) as pool:
+            answers = list(pool.map(lambda _: httpx2.get(f"{site.url}/readyz", timeout=60), range(50)))
+            assert {answer.status_code for answer in answers} == {503}
+            assert "does not answer" in answers[-1].json()["detail"]
+            assert client.get("/healthz").text == "ok\n"
+        await_that(lambda: client.get("/readyz").status_code == 200, "the database")
+        with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
+            connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+            connection.execute("SELECT pg_reload_conf()")
+            await_that(lambda: client.get("/readyz").status_code == 503, "that it is read-only")
+            assert "can be read, but not written to" in client.get("/readyz").json()["detail"]
+            assert client.get("/leaderboard").status_code == 200
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
+            connection.execute("SELECT pg_reload_conf()")
+        await_that(lambda: client.get("/readyz").status_code == 200, "that it takes writes")
 
 
 @pytest.mark.postgresql
