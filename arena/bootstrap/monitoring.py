@@ -13,7 +13,7 @@ from arena.bootstrap.errors import CannotStart
 from arena.coordinator import Coordinator
 from arena.coordinator.gauges import ArenaGauges
 from arena.coordinator.metrics import MatchMetrics
-from arena.monitoring.health import Check, goes_round
+from arena.monitoring.health import Check, InTime, goes_round
 from arena.monitoring.listener import CannotListen, Listener, checked, metrics_of
 from arena.monitoring.registry import new_registry
 from arena.sandbox import Runtime
@@ -24,6 +24,7 @@ from arena.workers.status import WorkerStatus
 _log = structlog.get_logger()
 
 _NOTHING_YET: Final = "no matches are played yet"
+_DATABASE_SECONDS: Final = 3.0
 
 
 class Monitoring:
@@ -44,6 +45,7 @@ class Monitoring:
         self._install = install
         self._registry = new_registry()
         self._coordinator: Coordinator | None = None
+        self._check_database = InTime(store.check, _DATABASE_SECONDS)
         self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
         self._registry.register(
             ArenaGauges(
@@ -102,7 +104,9 @@ class Monitoring:
 
     def _database(self) -> str | None:
         try:
-            self._store.check()
+            self._check_database()
+        except TimeoutError:
+            return f"it has not answered for {_DATABASE_SECONDS:.0f} s"
         except StoreError as error:
             return str(error)
         return None
