@@ -2,7 +2,6 @@
 
 import os
 import pty
-import socket
 import stat
 import subprocess
 
@@ -12,6 +11,7 @@ from arena.accounts import Scope
 from tests.cli.author import Author, drained
 from tests.cli.command import COMMAND, environment
 from tests.client.live import answering
+from tests.ports import silent_port
 from tests.web.site import START_SECONDS
 
 
@@ -141,10 +141,10 @@ def test_logging_out_revokes_and_forgets(author: Author) -> None:
 def test_logging_out_goes_without_the_site(author: Author) -> None:
     """Forgotten is forgotten; it is said that the token may still work."""
     author.log_in()
-    with socket.create_server(("127.0.0.1", 0)) as once:
-        gone = f"http://127.0.0.1:{once.getsockname()[1]}"
-    author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
-    said = author.types("logout")
+    with silent_port() as port:
+        gone = f"http://127.0.0.1:{port}"
+        author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
+        said = author.types("logout")
     assert said.code == 0
     assert "can't be reached (Connection refused)" in said.err
     assert f"the token was not revoked: where it still works, {gone}/account revokes it" in said.err

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from arena.client.errors import SiteProblem, SiteTrouble
 from arena.client.reading import MOST_BYTES
 from arena.client.site import Site
 from tests.client.live import Live, Other, answering
+from tests.ports import silent_port
 
 JSON = {"Content-Type": "application/json"}
 TOKEN = "kaiten_secret"  # noqa: S105 - a test's
@@ -185,9 +185,8 @@ def test_an_answer_of_another_shape_is_named() -> None:
 
 def test_a_site_that_is_gone_is_named() -> None:
     """With what the system says."""
-    with socket.create_server(("127.0.0.1", 0)) as once:
-        url = f"http://127.0.0.1:{once.getsockname()[1]}"
-    with visited(url) as site, pytest.raises(SiteTrouble, match=r"can't be reached \(Connection refused\)"):
+    refused = pytest.raises(SiteTrouble, match=r"can't be reached \(Connection refused\)")
+    with silent_port() as port, visited(f"http://127.0.0.1:{port}") as site, refused:
         site.get("/account")
 
 

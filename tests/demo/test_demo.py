@@ -13,17 +13,10 @@ import pytest
 from arena.store import open_store
 from tests.demo.conftest import containers_of
 from tests.demo.running import Place, await_that, processes_of, started
+from tests.ports import free_port
 
 BOTS = {"expected", "greedy", "random", "rollout", "spoiler"}
 PROCESS = {"ARENA_SANDBOX": "process"}
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def check_ratings(place: Place) -> None:

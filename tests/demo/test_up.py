@@ -4,11 +4,11 @@ import os
 import signal
 import sqlite3
 import urllib.request
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from tests.demo.running import Place, await_that, processes_of, started
-from tests.demo.test_demo import free_port
+from tests.ports import free_port
 
 PROCESS = {"ARENA_SANDBOX": "process"}
 
@@ -24,9 +24,20 @@ def matches(place: Place, condition: str) -> int:
 
 def site_of(arena: int) -> int:
     """Return the process of an arena's site."""
-    children = Path(f"/proc/{arena}/task/{arena}/children").read_text().split()
-    [site] = [child for child in children if b"\0web\0" in Path(f"/proc/{child}/cmdline").read_bytes()]
-    return int(site)
+    [site] = [child for child in children_of(arena) if b"\0web\0" in command_of(child)]
+    return site
+
+
+def children_of(process: int) -> list[int]:
+    """Return the children of a process's first thread."""
+    return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+
+
+def command_of(process: int) -> bytes:
+    """Return a process's words; none where it has ended meanwhile."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    return b""
 
 
 def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
@@ -35,7 +46,7 @@ def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
     with started(place, "up", **PROCESS, ARENA_PORT=str(port)) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         await_that(lambda: matches(place, "state = 'done'") > 3, "matches")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/leaderboard", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/leaderboard", timeout=60) as answer:
             assert b"greedy" in answer.read()
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
         arena.send_signal(signal.SIGTERM)
