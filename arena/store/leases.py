@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, tuple_, update
 
 from arena.failpoints import reach
 from arena.match import MatchSpec, RuntimeName, decode
@@ -114,6 +114,9 @@ class Leases:
     def renew(self, coordinator: str, matches: Collection[str], workers: Sequence[WorkerStatus]) -> None:
         """Give a sign of life.
 
+        The leases are kept before anybody is told of the workers, which are only shown: whatever may be wrong
+        with these, or hold them up, costs no match.
+
         Args:
             coordinator: Id of the installation.
             matches: Those that it has claimed and still wants. Of these it keeps those that nobody else has
@@ -130,31 +133,27 @@ class Leases:
                 .with_for_update(skip_locked=True)
             )
             connection.execute(update(Match).where(Match.id.in_(mine)).values(**until))
+            reach("renewing")
+        with self._database.write() as connection:
             connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
             if workers:
                 rows = [{"coordinator": coordinator, **asdict(worker), **until} for worker in workers]
                 connection.execute(insert(Worker), rows)
-            reach("renewing")
 
-    def release(self, coordinator: str, matches: Collection[str] | None = None) -> int:
-        """Let matches of a coordinator wait again; it counts as no fault.
+    def release(self, coordinator: str) -> int:
+        """Let all matches of a coordinator wait again; it counts as no fault.
 
         Args:
-            coordinator: Id of the installation. Whoever calls knows that nobody plays these for it any more.
-            matches: Which; None for all.
+            coordinator: Id of the installation. Whoever calls knows that nobody plays for it any more.
 
         Returns:
             How many these were.
         """
-        mine = [Match.coordinator == coordinator]
-        if matches is not None:
-            mine.append(Match.id.in_(matches))
         with self._database.write() as connection:
-            if matches is None:
-                connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
+            connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
             released = connection.execute(
                 update(Match)
-                .where(text(OPEN), Match.state == MatchState.RUNNING, *mine)
+                .where(text(OPEN), Match.state == MatchState.RUNNING, Match.coordinator == coordinator)
                 .values(**_AGAIN)
                 .returning(Match.id)
             ).all()
@@ -184,7 +183,10 @@ class Leases:
                 state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
-            connection.execute(delete(Worker).where(_over(Worker, now)))
+            # One that gives a sign of life at this moment is not waited for, with all these matches locked.
+            silent = select(Worker.coordinator, Worker.name).where(_over(Worker, now))
+            gone = silent.with_for_update(skip_locked=True)
+            connection.execute(delete(Worker).where(tuple_(Worker.coordinator, Worker.name).in_(gone)))
             return found
 
     def lose(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
