@@ -123,7 +123,7 @@ class Settings(BaseSettings):
     )
     ops_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
-        description="HOST:PORT where a coordinator tells its health and its metrics; none without.",
+        description="HOST:PORT where a coordinator, a worker or a scheduler tells how it is; none without.",
     )
     web_ops_address: Annotated[Address | None, NoDecode] = Field(
         default=None, description="HOST:PORT where the site tells its metrics; none without."

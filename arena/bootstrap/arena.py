@@ -114,7 +114,10 @@ class Arena:
         """Give who plays: this host, or the workers of a cluster."""
         scheduler = self._settings.executor
         if scheduler is not None:
-            with workers_of_cluster(self._settings, scheduler, self.store, self._gate) as others:
+            with (
+                workers_of_cluster(self._settings, scheduler, self.store, self._gate) as others,
+                self._monitoring.of_cluster(others.trouble),
+            ):
                 yield others
             return
         # Stopping a coordinator stops its launcher for good, so each has its own.

@@ -1,6 +1,7 @@
 """What members of a cluster are made of: addresses, keys, and whom a coordinator lets play."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -13,9 +14,12 @@ import structlog
 
 from arena.admission import Gate
 from arena.bootstrap.errors import CannotStart
+from arena.bootstrap.telling import told
 from arena.controls import HostReport, unaccepted
 from arena.match import RuntimeName
 from arena.monitoring.address import Address
+from arena.monitoring.health import goes_round
+from arena.monitoring.registry import new_registry
 from arena.settings import Settings
 from arena.store import DatabaseUnavailable, Store
 
@@ -60,7 +64,7 @@ def keys_of(settings: Settings) -> "Keys | None":
 
 
 def make_cluster_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, ...]:
-    """Make members' certificates; see :func:`arena.cluster.certificates.make_keys`.
+    """Make members' keys; see :func:`arena.cluster.certificates.make_keys`.
 
     Raises:
         CannotStart: They can't be made.
@@ -91,7 +95,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     """Run a scheduler until a signal says to end.
 
     Args:
-        settings: Its keys.
+        settings: Its keys, and where supervisors may ask.
         address: Where it listens.
         listening: Hears the address as others have to name it.
 
@@ -100,10 +104,15 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     """
     need_cluster()
     from arena.cluster.addresses import WrongCluster  # noqa: PLC0415 - only where it is installed
+    from arena.cluster.member import Standing  # noqa: PLC0415 - as above
     from arena.cluster.scheduler import run_scheduler  # noqa: PLC0415 - as above
 
+    standing = Standing("it does not listen yet")
+    alive = {"main loop": goes_round(lambda: standing.turned, time.monotonic)}
+    ready = {"scheduler": lambda: standing.missing}
     try:
-        asyncio.run(run_scheduler(address.host, address.port, keys_of(settings), listening))
+        with told(settings, alive, ready, new_registry()):
+            asyncio.run(run_scheduler(address.host, address.port, keys_of(settings), standing, listening))
     except (OSError, WrongCluster) as error:
         raise CannotStart(f"the scheduler can't listen at {address}: {error}") from error
 

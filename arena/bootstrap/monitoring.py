@@ -3,25 +3,20 @@
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Final
 
-import structlog
-
 from arena.admission import Gate
-from arena.bootstrap.errors import CannotStart
+from arena.bootstrap.telling import told
 from arena.coordinator import Coordinator
 from arena.coordinator.gauges import ArenaGauges
 from arena.coordinator.metrics import MatchMetrics
 from arena.monitoring.health import Check, InTime, goes_round
-from arena.monitoring.listener import CannotListen, Listener, checked, metrics_of
 from arena.monitoring.registry import new_registry
 from arena.sandbox import Runtime
 from arena.settings import Settings
 from arena.store import Store, StoreError
 from arena.workers.status import WorkerStatus
-
-_log = structlog.get_logger()
 
 _NOTHING_YET: Final = "no matches are played yet"
 _DATABASE_SECONDS: Final = 3.0
@@ -40,12 +35,13 @@ class Monitoring:
     """
 
     def __init__(self, settings: Settings, store: Store, install: str) -> None:
-        self._address = settings.ops_address
+        self._settings = settings
         self._store = store
         self._install = install
         self._registry = new_registry()
         self._coordinator: Coordinator | None = None
         self._check_database = InTime(store.check, _DATABASE_SECONDS)
+        self._cluster: Check = lambda: _NOTHING_YET
         self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
         self._registry.register(
             ArenaGauges(
@@ -63,24 +59,13 @@ class Monitoring:
             CannotStart: Something else listens there.
         """
         alive: Mapping[str, Check] = {"main loop": goes_round(self._turned, time.monotonic)}
-        ready: Mapping[str, Check] = {
+        here: Mapping[str, Check] = {
             "engine": runtime.trouble,
-            "database": self._database,
             "host": lambda: None if gate.decided else "it is not known yet what it can hold",
-            "coordinator": self._plays,
         }
-        routes = {
-            "/healthz": checked(alive),
-            "/readyz": checked(ready),
-            "/metrics": metrics_of(self._registry),
-        }
-        try:
-            listener = nullcontext() if self._address is None else Listener(self._address, routes)
-        except CannotListen as error:
-            raise CannotStart(f"ARENA_OPS_ADDRESS: {error}") from error
-        with listener as listening:
-            if listening is not None:
-                _log.info("health and metrics are told", address=str(listening.address))
+        plays = here if self._settings.executor is None else {"workers": self._others}
+        ready = {**plays, "database": self._database, "coordinator": self._plays}
+        with told(self._settings, alive, ready, self._registry):
             yield
 
     @contextmanager
@@ -91,6 +76,22 @@ class Monitoring:
             yield
         finally:
             self._coordinator = None
+
+    @contextmanager
+    def of_cluster(self, trouble: Check) -> Iterator[None]:
+        """Watch who plays elsewhere as long as the context lasts.
+
+        Args:
+            trouble: Tells why nobody can.
+        """
+        self._cluster = trouble
+        try:
+            yield
+        finally:
+            self._cluster = lambda: _NOTHING_YET
+
+    def _others(self) -> str | None:
+        return self._cluster()
 
     def _turned(self) -> float | None:
         coordinator = self._coordinator

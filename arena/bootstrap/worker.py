@@ -1,10 +1,12 @@
 """A worker of a cluster: this host plays matches for a coordinator elsewhere. It opens no database."""
 
 import asyncio
+import shutil
 import socket
-from collections.abc import Callable
-from contextlib import closing, nullcontext
-from typing import Final
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,13 +17,22 @@ from arena.bootstrap.folders import alone, install_id
 from arena.bootstrap.ground import Ground, ground
 from arena.bootstrap.host import examine, runtime_of, slots_of_host
 from arena.bootstrap.intake import fetched_images
+from arena.bootstrap.telling import told
 from arena.controls import HostReport
 from arena.launcher import sweeper
 from arena.match import RuntimeName
+from arena.monitoring.address import Address
+from arena.monitoring.health import goes_round
+from arena.monitoring.registry import new_registry
 from arena.recurring import Recurring
 from arena.sandbox import Runtime, RuntimeTrouble
 from arena.sandbox.docker_runtime import DockerRuntime
 from arena.settings import Settings
+
+if TYPE_CHECKING:
+    from arena.cluster.host import Post
+    from arena.cluster.member import Standing
+    from arena.cluster.seating import Seating
 
 _NAME: Final = 64
 _LOOK_SECONDS: Final = 1.0
@@ -44,6 +55,10 @@ def work(settings: Settings, port: int, say: Say) -> None:
         RuntimeTrouble: The engine does not answer.
     """
     need_cluster()
+    from arena.cluster.host import run_worker  # noqa: PLC0415 - see need_cluster
+    from arena.cluster.member import Standing  # noqa: PLC0415 - as above
+    from arena.cluster.seating import Seating  # noqa: PLC0415 - as above
+
     _check(settings)
     install = install_id(settings.data_dir)
     with (
@@ -51,20 +66,18 @@ def work(settings: Settings, port: int, say: Say) -> None:
         closing(runtime_of(settings, install, fetched_images)) as runtime,
         ground(settings, runtime, install) as held,
     ):
-        if held.swept:
-            say(f"removed {held.swept} sandboxes that an earlier run had left")
-        report = examine(settings, runtime, held.group, say)
-        if settings.sandbox is RuntimeName.DOCKER:
-            try:
-                admit(report, settings.accept_missing)
-            except StrangersRefused as error:
-                raise CannotStart(str(error)) from error
-        _play(settings, port, runtime, held, report, say)
+        seating = Seating(runtime, install, held.run_dir, slots_of_host())
+        standing = Standing("it is not known yet what this host can hold")
+        with _told(settings, runtime, seating, standing):
+            if held.swept:
+                say(f"removed {held.swept} sandboxes that an earlier run had left")
+            post = _post(settings, port, _admitted(settings, runtime, held, say))
+            with _looked_after(runtime, install, seating):
+                asyncio.run(run_worker(post, seating, standing, say))
 
 
 def _check(settings: Settings) -> None:
-    if settings.executor is None:
-        raise CannotStart("name the cluster's scheduler in ARENA_EXECUTOR, such as dask://192.0.2.1:8786")
+    _scheduler_of(settings)
     if settings.database_url is not None:
         raise CannotStart(
             "a worker opens no database, and whoever takes it over should find none: unset "
@@ -73,17 +86,56 @@ def _check(settings: Settings) -> None:
     need_shared_images(settings)
 
 
-def _play(  # noqa: PLR0913, PLR0917 - what a worker is made of
-    settings: Settings, port: int, runtime: Runtime, held: Ground, report: HostReport, say: Say
-) -> None:
-    from arena.cluster.addresses import WrongCluster, address_of, security_of  # noqa: PLC0415 - see need_cluster
-    from arena.cluster.host import Post, run_worker  # noqa: PLC0415 - as above
-    from arena.cluster.messages import Card  # noqa: PLC0415 - as above
-    from arena.cluster.seating import Seating  # noqa: PLC0415 - as above
+def _scheduler_of(settings: Settings) -> Address:
+    if settings.executor is None:
+        raise CannotStart("name the cluster's scheduler in ARENA_EXECUTOR, such as dask://192.0.2.1:8786")
+    return settings.executor
 
-    scheduler = settings.executor
-    if scheduler is None:
-        return
+
+def _told(
+    settings: Settings, runtime: Runtime, seating: "Seating", standing: "Standing"
+) -> AbstractContextManager[None]:
+    """Return what answers supervisors and Prometheus."""
+    from arena.cluster.gauges import HostGauges  # noqa: PLC0415 - see need_cluster
+
+    registry = new_registry()
+    registry.register(
+        HostGauges(seating, slots_of_host().size, lambda: shutil.disk_usage(settings.data_dir).free)
+    )
+    return told(
+        settings,
+        alive={"main loop": goes_round(lambda: standing.turned, time.monotonic)},
+        ready={"engine": runtime.trouble, "worker": lambda: standing.missing},
+        registry=registry,
+    )
+
+
+def _admitted(settings: Settings, runtime: Runtime, held: Ground, say: Say) -> HostReport:
+    """Try what this host can hold.
+
+    Raises:
+        CannotStart: It does not hold strangers' bots.
+    """
+    report = examine(settings, runtime, held.group, say)
+    if settings.sandbox is RuntimeName.DOCKER:
+        try:
+            admit(report, settings.accept_missing)
+        except StrangersRefused as error:
+            raise CannotStart(str(error)) from error
+    return report
+
+
+def _post(settings: Settings, port: int, report: HostReport) -> "Post":
+    """Return where this worker stands, and what it says of itself.
+
+    Raises:
+        CannotStart: The keys are missing or can't be read.
+    """
+    from arena.cluster.addresses import WrongCluster, address_of, security_of  # noqa: PLC0415 - see need_cluster
+    from arena.cluster.host import Post  # noqa: PLC0415 - as above
+    from arena.cluster.messages import Card  # noqa: PLC0415 - as above
+
+    scheduler = _scheduler_of(settings)
     install, slots, host = install_id(settings.data_dir), slots_of_host(), socket.gethostname()
     card = Card(
         run="",
@@ -97,7 +149,7 @@ def _play(  # noqa: PLR0913, PLR0917 - what a worker is made of
     )
     try:
         keys = keys_of(settings)
-        post = Post(
+        return Post(
             scheduler=address_of(scheduler.host, scheduler.port, keys),
             host=scheduler.host,
             port=port,
@@ -107,13 +159,17 @@ def _play(  # noqa: PLR0913, PLR0917 - what a worker is made of
         )
     except WrongCluster as error:
         raise CannotStart(str(error)) from error
-    seating = Seating(runtime, install, held.run_dir, slots)
+
+
+@contextmanager
+def _looked_after(runtime: Runtime, install: str, seating: "Seating") -> Iterator[None]:
+    """Sweep what matches leave, see whether a host that failed is well again, and prune images."""
     with (
         sweeper(runtime, install, seating),
         Recurring(seating.look, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeTrouble,)),
         _pruner(runtime) if isinstance(runtime, DockerRuntime) else nullcontext(),
     ):
-        asyncio.run(run_worker(post, seating, say))
+        yield
 
 
 def _pruner(runtime: DockerRuntime) -> Recurring:

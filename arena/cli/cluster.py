@@ -55,14 +55,14 @@ def cluster_keys(
         list[str] | None, typer.Argument(help="Of members. Without: scheduler, coordinator, worker.")
     ] = None,
 ) -> None:
-    """Make a cluster's own authority, where there is none, and a certificate for each of these members."""
+    """Make a cluster's own authority, where there is none, and a folder of keys for each of these members."""
     try:
         made = make_cluster_keys(folder, names or ["scheduler", "coordinator", "worker"], utc_now())
     except CannotStart as error:
         fail(str(error))
-    for file in made:
-        typer.echo(file)
+    for member in made:
+        typer.echo(member)
     say(
-        f"each has its key beside it. A member needs these two and {folder / 'ca.pem'}; "
-        f"{folder / 'ca.key'} is for nobody else, whoever has it lets others in"
+        "each of these folders is for its member alone, and all that it needs; "
+        f"{folder / 'ca.key'} is for nobody else: whoever has it lets others in"
     )

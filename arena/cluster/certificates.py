@@ -1,8 +1,9 @@
-"""The cluster's own authority, and a certificate for each of its members. Files in PEM.
+"""The cluster's own authority, and a folder for each of its members with all that it needs. Files in PEM.
 
-FOLDER/ca.pem            the authority's certificate: every member has a copy
-FOLDER/ca.key            its key: whoever has this lets others in; members need it not
-FOLDER/NAME.pem, .key    what a member shows
+FOLDER/ca.pem, ca.key       the authority's certificate, and its key: whoever has this one lets others in
+FOLDER/NAME/ca.pem          a copy of the certificate: whom the member believes
+FOLDER/NAME/member.pem      what it shows
+FOLDER/NAME/member.key      its private key
 """
 
 import os
@@ -17,6 +18,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 AUTHORITY: Final = "ca"
+MEMBER: Final = "member"
+"""Names of the files, without their endings."""
+
 _YEARS: Final = timedelta(days=5 * 365)
 _SKEW: Final = timedelta(hours=1)
 """Clocks of hosts differ."""
@@ -33,26 +37,25 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
 
     Args:
         folder: Made where it is missing, for its user alone.
-        names: Of members. Nothing that is there is written over.
+        names: Of members. No certificate is written over. A key without one is what somebody has left who
+            was killed here, and is made anew.
         now: UTC.
 
     Returns:
-        The certificates' files; each has its key beside it.
+        Their folders. Each is for its member alone, and all that it needs.
 
     Raises:
         KeysTrouble: A name is taken or can't be one, or a file can't be read or written.
     """
     for name in names:
-        if name == AUTHORITY or not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-            raise KeysTrouble(f"{name!r} can't be a member's name: use letters, digits, - and _, and not ca")
-        if (folder / f"{name}.pem").exists() or (folder / f"{name}.key").exists():
-            raise KeysTrouble(
-                f"{folder / name}.pem is there already: remove it first, or choose another name"
-            )
+        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            raise KeysTrouble(f"{name!r} can't be a member's name: use letters, digits, - and _")
+        if (folder / name / f"{MEMBER}.pem").exists():
+            raise KeysTrouble(f"{folder / name} is there already: remove it first, or choose another name")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         authority, key = _authority(folder, now)
-        return tuple(_member(folder, name, authority, key, now) for name in names)
+        return tuple(_member(folder / name, authority, key, now) for name in names)
     except (OSError, ValueError, TypeError) as error:
         raise KeysTrouble(f"keys can't be made in {folder}: {error}") from error
 
@@ -74,13 +77,16 @@ def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.Ellipt
 
 
 def _member(
-    folder: Path, name: str, authority: x509.Certificate, signs: ec.EllipticCurvePrivateKey, now: datetime
+    folder: Path, authority: x509.Certificate, signs: ec.EllipticCurvePrivateKey, now: datetime
 ) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
-    draft = _draft(_name(name), authority.subject, key.public_key(), now)
+    draft = _draft(_name(folder.name), authority.subject, key.public_key(), now)
     draft = draft.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     signed = draft.add_extension(_USES, critical=False).sign(signs, hashes.SHA256())
-    return _write_pair(folder, name, signed, key)
+    _write(folder / f"{AUTHORITY}.pem", authority.public_bytes(serialization.Encoding.PEM), 0o644)
+    _write_pair(folder, MEMBER, signed, key)
+    return folder
 
 
 def _draft(
@@ -102,14 +108,19 @@ def _name(common: str) -> x509.Name:
 
 def _write_pair(
     folder: Path, name: str, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey
-) -> Path:
-    """Write a key and then its certificate, the key for its user alone."""
+) -> None:
+    """Write a key for its user alone, and then its certificate: where that is, all is there."""
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(folder / f"{name}.key", flags, 0o600), "wb") as file:
-        file.write(secret)
-    shown = folder / f"{name}.pem"
-    shown.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    return shown
+    _write(folder / f"{name}.key", secret, 0o600)
+    _write(folder / f"{name}.pem", certificate.public_bytes(serialization.Encoding.PEM), 0o644)
+
+
+def _write(file: Path, data: bytes, mode: int) -> None:
+    """Write a file so that it is there as a whole or not at all."""
+    part = file.with_name(f"{file.name}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as output:
+        output.write(data)
+    part.replace(file)

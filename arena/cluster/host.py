@@ -15,7 +15,7 @@ from distributed import Security, Worker
 from distributed.comm.core import connect
 
 from arena.cluster.addresses import is_loopback
-from arena.cluster.member import Told, told_by_signals, until, wait_for
+from arena.cluster.member import Standing, Told, told_by_signals, until, wait_for
 from arena.cluster.messages import EXTRA, Card, write
 from arena.cluster.seating import Seating
 from arena.cluster.task import Seats
@@ -55,7 +55,7 @@ class Post:
     folder: Path
 
 
-async def run_worker(post: Post, seating: Seating, say: Callable[[str], None]) -> None:
+async def run_worker(post: Post, seating: Seating, standing: Standing, say: Callable[[str], None]) -> None:
     """Play what coordinators send, until SIGTERM; what is under way then ends first.
 
     A second SIGTERM ends it at once.
@@ -65,17 +65,20 @@ async def run_worker(post: Post, seating: Seating, say: Callable[[str], None]) -
     Args:
         post: Where it stands.
         seating: Plays the matches.
+        standing: Is told whether it is a member.
         say: Is told when it has joined and when it leaves.
     """
     tune()
-    with told_by_signals() as told:
-        while await _reached(post, told):
-            await _serve(post, seating, told, say)
-            seating.stop_all()
-            await until(lambda: seating.idle)
+    standing.missing = "it has not joined yet"
+    async with standing.turning():
+        with told_by_signals() as told:
+            while await _reached(post, told, standing):
+                await _serve(post, seating, told, standing, say)
+                seating.stop_all()
+                await until(lambda: seating.idle)
 
 
-async def _reached(post: Post, told: Told) -> bool:
+async def _reached(post: Post, told: Told, standing: Standing) -> bool:
     """Wait until the scheduler answers, or somebody says to end; tell which."""
     said = ""
     while not told.once.is_set():
@@ -85,6 +88,7 @@ async def _reached(post: Post, told: Told) -> bool:
         except (OSError, ssl.SSLError) as error:
             if str(error) != said:
                 said = str(error)
+                standing.missing = f"the scheduler can't be reached: {said}"
                 _log.warning(
                     "the scheduler can't be reached; it is tried again", scheduler=post.scheduler, error=said
                 )
@@ -94,7 +98,9 @@ async def _reached(post: Post, told: Told) -> bool:
     return False
 
 
-async def _serve(post: Post, seating: Seating, told: Told, say: Callable[[str], None]) -> None:
+async def _serve(
+    post: Post, seating: Seating, told: Told, standing: Standing, say: Callable[[str], None]
+) -> None:
     """Join, play, and leave when told or when the connection goes."""
     worker = _worker(post, seating)
     try:
@@ -102,14 +108,17 @@ async def _serve(post: Post, seating: Seating, told: Told, say: Callable[[str], 
     except (OSError, ValueError, TimeoutError) as error:
         # Such as: the scheduler has not noticed yet that this very worker was lost a moment ago.
         _log.warning("could not join; it is tried again", scheduler=post.scheduler, error=str(error))
+        standing.missing = f"it could not join: {error}"
         await worker.close()
         await wait_for(told.once, _AGAIN_SECONDS)
         return
+    standing.missing = None
     say(f"{post.card.name} plays for {post.scheduler}, {post.card.seats} seats")
     gone = asyncio.create_task(worker.finished())
     asked = asyncio.create_task(told.once.wait())
     await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
     if told.once.is_set():
+        standing.missing = "it leaves, and takes no more matches"
         say("takes no more matches, and ends when those under way have ended")
         seating.leave()
         await worker.heartbeat()
@@ -119,6 +128,7 @@ async def _serve(post: Post, seating: Seating, told: Told, say: Callable[[str], 
         await worker.close()
     else:
         asked.cancel()
+        standing.missing = "the scheduler is away"
         _log.warning("the scheduler is away; what was played is given up", scheduler=post.scheduler)
     await gone
 

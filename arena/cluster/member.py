@@ -1,12 +1,14 @@
-"""What a scheduler and a worker have in common: they run until they are told to end."""
+"""What a scheduler and a worker share: they run until they are told to end, and tell how they stand."""
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 _LOOK_SECONDS: Final = 0.1
+_TURN_SECONDS: Final = 1.0
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -20,6 +22,37 @@ class Told:
     def tell(self) -> None:
         """Ask it."""
         (self.twice if self.once.is_set() else self.once).set()
+
+
+class Standing:
+    """How a member stands, for whoever asks in another thread.
+
+    Args:
+        missing: Why it is no member yet.
+
+    Attributes:
+        missing: Why it is none now, or None.
+        turned: When its event loop last went round, in seconds of the monotonic clock; None where none does.
+    """
+
+    def __init__(self, missing: str) -> None:
+        self.missing: str | None = missing
+        self.turned: float | None = None
+
+    @asynccontextmanager
+    async def turning(self) -> AsyncIterator[None]:
+        """Take note of the running event loop's rounds."""
+        task = asyncio.create_task(self._turn())
+        try:
+            yield
+        finally:
+            task.cancel()
+            self.turned = None
+
+    async def _turn(self) -> None:
+        while True:
+            self.turned = time.monotonic()
+            await asyncio.sleep(_TURN_SECONDS)
 
 
 @contextmanager

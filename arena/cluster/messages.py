@@ -47,6 +47,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     leaving: bool = False
     trouble: str | None = None
 
+    @property
+    def takes_matches(self) -> bool:
+        """Whether it may be given matches at all."""
+        return not self.leaving and self.trouble is None
+
 
 class Record(msgspec.Struct, frozen=True, tag=True):
     """The match was played; ``data`` are the bytes of a :class:`arena.match.MatchRecord`."""

@@ -43,8 +43,7 @@ class _Room:
 
     def open(self, now: float) -> bool:
         """Whether it takes matches at all."""
-        state = self.member.state
-        return not state.leaving and state.trouble is None and self.rests_until <= now
+        return self.member.state.takes_matches and self.rests_until <= now
 
 
 class Rooms:
@@ -98,6 +97,16 @@ class Rooms:
         """Give a worker nothing before this moment."""
         if run in self._rooms:
             self._rooms[run] = replace(self._rooms[run], rests_until=until)
+
+    def trouble(self) -> str | None:
+        """Return why nobody takes matches, however much room there is, or None where somebody does."""
+        members = [room.member for room in self._rooms.values()]
+        if not members:
+            return "no worker is there that may be used"
+        if any(member.state.takes_matches for member in members):
+            return None
+        reasons = sorted({f"{member.card.name}: {member.state.trouble or 'it leaves'}" for member in members})
+        return f"of {len(members)} workers none takes matches: {', '.join(reasons)}"
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return who there is, by name."""

@@ -39,6 +39,7 @@ class Seating:
         self._playing: dict[str, _Playing] = {}
         self._leaving = self._shut = False
         self._trouble: str | None = None
+        self._ended = dict.fromkeys(("record", "void", "dropped"), 0)
         self._lock = threading.RLock()
 
     @property
@@ -55,6 +56,11 @@ class Seating:
                 busy[playing.session] += playing.seats
             return State(busy=dict(busy), leaving=self._leaving, trouble=self._trouble)
 
+    def ended(self) -> dict[str, int]:
+        """Return how many matches are over here, by the kind of answer."""
+        with self._lock:
+            return dict(self._ended)
+
     def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:
         """Play a match.
 
@@ -64,6 +70,12 @@ class Seating:
             key: By which the match can be stopped.
             progress: See :meth:`arena.launcher.Launcher.play`.
         """
+        answer = self._play(spec, session, key, progress)
+        with self._lock:
+            self._ended[type(answer).__name__.lower()] += 1
+        return answer
+
+    def _play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:
         try:
             seats = len(decode(spec, MatchSpec).seats)
         except ValueError as error:

@@ -93,6 +93,17 @@ class ClusterWorkers:
         with self._lock:
             return self._rooms.status()
 
+    def trouble(self) -> str | None:
+        """Return why no match can be given to anybody, however much room there is, or None where one can."""
+        with self._lock:
+            if self._link is not None:
+                return self._rooms.trouble()
+            return (
+                f"the scheduler is away: {self._trouble}"
+                if self._trouble
+                else "the scheduler was not found yet"
+            )
+
     def stop(self) -> None:
         """End all matches, and begin no more; done by the next look, as a signal's handler may call this."""
         self._stopped.set()

@@ -81,13 +81,11 @@ def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
 def test_keys_are_made_once(tmp_path: Path) -> None:
     """Their files are printed; what is there is not written over, and another member can be added."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
-    assert done.stdout.decode().split() == [
-        f"keys/{name}.pem" for name in ("scheduler", "coordinator", "worker")
-    ]
+    assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
     assert b"ca.key is for nobody else" in done.stderr
     again = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert (again.returncode, again.stdout) == (2, b"")
-    assert b"keys/scheduler.pem is there already" in again.stderr
+    assert b"keys/scheduler is there already" in again.stderr
     assert arena("admin", "cluster-keys", "keys", "worker-2", folder=tmp_path).returncode == 0
 
 

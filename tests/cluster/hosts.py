@@ -1,6 +1,7 @@
 """A scheduler and workers as separate processes, that can be killed and started again."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,6 +14,8 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+
+import httpx2
 
 from arena.cluster.certificates import make_keys
 from arena.match import RuntimeName
@@ -49,9 +52,9 @@ class Hosts:
             sandbox=self._sandbox,
             executor=Address("127.0.0.1", self.port),
             images_url=None if self._images is None else str(self._images),
-            cluster_ca=self.keys / "ca.pem",
-            cluster_cert=self.keys / f"{name}.pem",
-            cluster_key=self.keys / f"{name}.key",
+            cluster_ca=self.keys / name / "ca.pem",
+            cluster_cert=self.keys / name / "member.pem",
+            cluster_key=self.keys / name / "member.key",
         )
 
     def start(self, name: str, *arguments: str, key: str) -> None:
@@ -76,11 +79,17 @@ class Hosts:
         """Start a worker, again after it was killed."""
         self.start(name, "worker", key="worker")
 
-    def is_up(self, name: str) -> bool:
-        """Whether a process has said, since it was started, that it is a member."""
+    def ask(self, name: str, path: str) -> httpx2.Response | None:
+        """Ask a process how it is, as a supervisor does; None before it can be asked."""
         said = self.log(name).encode()[self._begun[name] :].decode()
         assert self._processes[name].poll() is None, said
-        return "listens at" in said or "plays for" in said
+        told = re.search(r'"event":"health and metrics are told","address":"([^"]+)"', said)
+        return None if told is None else httpx2.get(f"http://{told[1]}{path}", timeout=WAIT_SECONDS)
+
+    def is_up(self, name: str) -> bool:
+        """Whether a process is a member."""
+        answer = self.ask(name, "/readyz")
+        return answer is not None and answer.status_code == httpx2.codes.OK
 
     def await_up(self, *names: str) -> None:
         """Wait until these are members."""
@@ -132,9 +141,10 @@ class Hosts:
             "ARENA_RUN_DIR": str(self.folder / "r"),
             "ARENA_SANDBOX": self._sandbox.value,
             "ARENA_EXECUTOR": f"dask://127.0.0.1:{self.port}",
-            "ARENA_CLUSTER_CA": str(self.keys / "ca.pem"),
-            "ARENA_CLUSTER_CERT": str(self.keys / f"{key}.pem"),
-            "ARENA_CLUSTER_KEY": str(self.keys / f"{key}.key"),
+            "ARENA_CLUSTER_CA": str(self.keys / key / "ca.pem"),
+            "ARENA_CLUSTER_CERT": str(self.keys / key / "member.pem"),
+            "ARENA_CLUSTER_KEY": str(self.keys / key / "member.key"),
+            "ARENA_OPS_ADDRESS": "127.0.0.1:0",
         }
 
 
@@ -166,7 +176,7 @@ def free_port() -> int:
         return port
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:
     """Wait until something is so.
 
     Raises:

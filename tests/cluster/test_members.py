@@ -6,9 +6,12 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
+import httpx2
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from arena.botfiles import samples
 from arena.cluster.addresses import Keys, WrongCluster, address_of, security_of
@@ -70,7 +73,9 @@ def spec(source: str, *, deals: int = 1) -> MatchSpec:
 
 def keys(folder: Path, name: str) -> Keys:
     """Return a member's keys."""
-    return Keys(ca=folder / "ca.pem", cert=folder / f"{name}.pem", key=folder / f"{name}.key")
+    return Keys(
+        ca=folder / name / "ca.pem", cert=folder / name / "member.pem", key=folder / name / "member.key"
+    )
 
 
 def link(cluster: Hosts, shown: Keys | None, session: str = "s") -> Link:
@@ -98,6 +103,27 @@ def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None 
     wait_until(found)
     assert places[-1] is not None
     return places[-1].play(encode(match), (heard if heard is not None else []).append)
+
+
+def answered(cluster: Hosts, name: str, path: str) -> httpx2.Response:
+    """Return what a member says that can be asked."""
+    answer = cluster.ask(name, path)
+    assert answer is not None
+    return answer
+
+
+def missing_of(cluster: Hosts, name: str) -> dict[str, str]:
+    """Return what a member lacks, by name; nothing where it is ready."""
+    answer = answered(cluster, name, "/readyz")
+    missing: dict[str, str] = {} if answer.is_success else answer.json()["missing"]
+    return missing
+
+
+def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
+    """Return a member's metrics, by name and labels."""
+    families = text_string_to_metric_families(answered(cluster, name, "/metrics").text)
+    samples = [sample for family in families for sample in family.samples]
+    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
 
 def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tmp_path: Path) -> None:
@@ -144,16 +170,22 @@ def test_an_address_that_others_can_reach_takes_keys() -> None:
 
 
 def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) -> None:
-    """A second call adds members to the same authority."""
+    """Each member has a folder with its own and no more. A second call adds to the same authority."""
     now = datetime.now(UTC)
-    make_keys(tmp_path / "keys", ["a"], now)
-    authority = (tmp_path / "keys" / "ca.pem").read_bytes()
-    make_keys(tmp_path / "keys", ["b"], now)
-    assert (tmp_path / "keys" / "ca.pem").read_bytes() == authority
-    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "keys").glob("*.key")} == {0o600}
-    for name in ("a", "ca", "../c", ""):
+    folder = tmp_path / "keys"
+    make_keys(folder, ["a"], now)
+    authority = (folder / "ca.pem").read_bytes()
+    (folder / "b").mkdir()
+    (folder / "b" / "member.key").write_text("of a run that was killed")
+    make_keys(folder, ["b"], now)
+    assert {file.read_bytes() for file in folder.rglob("ca.pem")} == {authority}
+    assert {file.stat().st_mode & 0o777 for file in folder.rglob("*.key")} == {0o600}
+    for name in ("a", "b"):
+        assert {file.name for file in (folder / name).iterdir()} == {"ca.pem", "member.pem", "member.key"}
+        assert security_of(keys(folder, name)).get_connection_args("client")["ssl_context"]
+    for name in ("a", "../c", ""):
         with pytest.raises(KeysTrouble):
-            make_keys(tmp_path / "keys", [name], now)
+            make_keys(folder, [name], now)
 
 
 def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow: str) -> None:
@@ -218,6 +250,41 @@ def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(clust
         finally:
             cluster.thaw("worker0")
         assert played(workers, spec(str(samples() / "greedy"))).result(timeout=120)
+
+
+def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler_is_back(
+    cluster: Hosts,
+) -> None:
+    """While it is away nobody is ready, everybody is well, and nobody has to be started again."""
+    cluster.start("coordinator", "coordinator", key="coordinator")
+    everybody = ("scheduler", "worker0", "coordinator")
+    cluster.await_up(*everybody)
+    assert all(answered(cluster, name, "/healthz").is_success for name in everybody)
+    cluster.kill("scheduler")
+    for name, part in (("worker0", "worker"), ("coordinator", "workers")):
+        wait_until(partial(missing_of, cluster, name))
+        [(missing, why)] = missing_of(cluster, name).items()
+        assert missing == part
+        assert "scheduler" in why
+        assert answered(cluster, name, "/healthz").is_success
+    cluster.start_scheduler()
+    cluster.await_up(*everybody)
+    cluster.tell("coordinator")
+    assert cluster.ended("coordinator") == 0
+
+
+def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
+    """For Prometheus, beside its seats; a scheduler tells what any process does."""
+    with members(cluster) as workers:
+        before = figures(cluster, "worker0")
+        played(workers, spec(str(samples() / "greedy"))).result(timeout=120)
+        (status,) = workers.status()
+    after = figures(cluster, "worker0")
+    assert after["kaiten_host_matches_total", "record"] == before["kaiten_host_matches_total", "record"] + 1
+    assert after["kaiten_host_slots",] == status.seats
+    assert after["kaiten_host_busy_slots",] == 0
+    assert after["kaiten_disk_free_bytes",] > 0
+    assert figures(cluster, "scheduler")["process_resident_memory_bytes",] > 0
 
 
 def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:

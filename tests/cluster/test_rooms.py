@@ -73,3 +73,17 @@ def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
     where.rest("rests", until=10.0)
     assert taken(where, 2, now=9.0) is None
     assert taken(where, 2, now=10.0) == "rests"
+
+
+def test_it_is_told_why_nobody_takes_matches() -> None:
+    """As long as nobody does: one who does is enough, though it has no room or rests for a moment."""
+    leaves = member("leaves", state=State(busy={}, leaving=True))
+    ill = member("ill", state=State(busy={}, trouble="no engine"))
+    assert rooms().trouble() == "no worker is there that may be used"
+    assert (
+        rooms(leaves, ill).trouble() == "of 2 workers none takes matches: ill: no engine, leaves: it leaves"
+    )
+    where = rooms(leaves, member("full", seats=2))
+    assert taken(where, 2) == "full"
+    where.rest("full", until=10.0)
+    assert where.trouble() is None

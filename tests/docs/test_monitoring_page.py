@@ -3,14 +3,20 @@
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from arena.cluster.gauges import HostGauges
+from arena.cluster.seating import Seating
 from arena.coordinator.gauges import ArenaGauges
 from arena.coordinator.metrics import MatchMetrics, Outcome
+from arena.launcher import SlotPool
+from arena.match import Limits
 from arena.monitoring.registry import new_registry
+from arena.sandbox.process_runtime import ProcessRuntime
 from arena.store import MatchKind, MatchState
 from arena.workers.status import WorkerStatus
 from tests.docs.documents import DOCS, blocks, rows
@@ -21,7 +27,7 @@ TYPES = {"counter", "gauge", "histogram"}
 
 
 def registries() -> Iterator[CollectorRegistry]:
-    """Return those of a coordinator and of a site, with something in each metric that has labels."""
+    """Return those of a coordinator, a worker and a site, with something in each metric that has labels."""
     coordinator = new_registry()
     MatchMetrics(coordinator, time.monotonic, time.time)
     coordinator.register(
@@ -32,6 +38,10 @@ def registries() -> Iterator[CollectorRegistry]:
         )
     )
     yield coordinator
+    worker = new_registry()
+    slots = SlotPool.for_host(4, 16384, Limits())
+    worker.register(HostGauges(Seating(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 1))
+    yield worker
     site = SiteMetrics()
     site.answered("/", "GET", 200, 0.1)
     yield site.registry

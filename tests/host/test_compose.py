@@ -1,13 +1,16 @@
 """docker-compose.yml: the arena and its site in containers, from the image of this checkout."""
 
+import io
 import json
 import os
+import socket
 import subprocess
+import tarfile
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +21,33 @@ from docker.models.containers import Container
 
 from arena.images import build_database_image, build_server_image
 from arena.sandbox import INSTALL_LABEL
+from tests.cluster.hosts import free_port
 from tests.demo.running import await_that
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 PROJECT_LABEL = "com.docker.compose.project"
 SOCKET = "/var/run/docker.sock"
+KEYS = ["ca.pem", "member.key", "member.pem"]
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A Compose project of docker-compose.yml."""
+    """A Compose project."""
 
     command: tuple[str, ...]
     name: str
     client: docker.DockerClient
+    file: str = "docker-compose.yml"
+    variables: dict[str, str] = field(default_factory=dict)
 
     def run(self, *arguments: str) -> str:
-        """Call Compose, on a free port, and return what it printed."""
+        """Call Compose and return what it printed."""
         done = subprocess.run(  # noqa: S603 - our own argument list
-            [*self.command, "--project-name", self.name, *arguments],
+            [*self.command, "--file", self.file, "--project-name", self.name, *arguments],
             cwd=ROOT,
-            env={**os.environ, "KAITEN_PORT": "0"},
+            env={**os.environ, **self.variables},
             capture_output=True,
             text=True,
             check=False,
@@ -60,17 +67,84 @@ class Project:
 
 @pytest.fixture
 def project(docker_client: docker.DockerClient, compose_command: tuple[str, ...]) -> Iterator[Project]:
-    """Give a project with a name of its own; nothing of it stays."""
-    project = Project(compose_command, f"kaiten-test-{uuid.uuid4().hex[:8]}", docker_client)
+    """Give the arena's project, on free ports, with a name of its own; nothing of it stays."""
+    [bridge] = docker_client.networks.get("bridge").attrs["IPAM"]["Config"]
+    project = Project(
+        compose_command,
+        f"kaiten-test-{uuid.uuid4().hex[:8]}",
+        docker_client,
+        # The scheduler's port is this machine's, and not on its loopback: containers reach it too.
+        variables={"KAITEN_PORT": "0", "KAITEN_CLUSTER": f"{bridge['Gateway']}:"},
+    )
     yield project
+    remove(project)
+
+
+@pytest.fixture
+def elsewhere(project: Project, tmp_path: Path) -> Iterator[Project]:
+    """Give the project of a worker that has nothing but this machine's network in common with the arena's.
+
+    What it needs of the arena's is brought to it when that runs: see :func:`bring_keys`.
+    """
+    project = Project(
+        project.command,
+        f"{project.name}-elsewhere",
+        project.client,
+        file="deploy/worker.yml",
+        variables={
+            "KAITEN_CLUSTER": "192.0.2.1:8786",
+            "KAITEN_IMAGES": str(tmp_path),
+            "KAITEN_KEYS": str(tmp_path / "keys"),
+            "KAITEN_WORKER_PORT": str(free_port()),
+            "KAITEN_OPS_PORT": str(free_port()),
+        },
+    )
+    yield project
+    remove(project)
+
+
+def remove(project: Project) -> None:
+    """Remove all that a project has made."""
     project.run("down", "--volumes")
     assert project.containers() == []
-    assert docker_client.volumes.list(filters={"label": f"{PROJECT_LABEL}={project.name}"}) == []
+    assert project.client.volumes.list(filters={"label": f"{PROJECT_LABEL}={project.name}"}) == []
+
+
+def bring_keys(arena: Project, worker: Project) -> None:
+    """Make keys for a worker elsewhere, and bring it these, the scheduler's address and the images."""
+    arena.run("run", "--rm", "-T", "keys", "python3", "-m", "arena", "admin", "cluster-keys", "/keys", "w2")
+    archive = arena.run("run", "--rm", "-T", "keys", "tar", "-C", "/keys/w2", "-c", *KEYS).encode()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(worker.variables["KAITEN_KEYS"], filter="data")
+    [published] = arena.service("scheduler").attrs["NetworkSettings"]["Ports"]["8786/tcp"]
+    worker.variables["KAITEN_CLUSTER"] = f"{published['HostIp']}:{published['HostPort']}"
+    images = arena.client.volumes.get(f"{arena.name}_images")
+    worker.variables["KAITEN_IMAGES"] = images.attrs["Mountpoint"]
 
 
 def mounts(container: Container) -> dict[str, bool]:
     """Return what is mounted into a container, and whether it may write to it."""
     return {mount["Destination"]: mount["RW"] for mount in container.attrs["Mounts"]}
+
+
+def volumes(container: Container) -> set[str]:
+    """Return the names of the volumes that a container has."""
+    return {mount["Name"] for mount in container.attrs["Mounts"] if mount["Type"] == "volume"}
+
+
+def check_keys(project: Project) -> None:
+    """See that each member has its own keys, and nobody but their maker the authority's."""
+    members = ("scheduler", "worker", "arena")
+    for name in members:
+        assert project.run("exec", "-T", name, "ls", "/keys").split() == KEYS
+    seen = [project.run("exec", "-T", name, "cat", "/keys/member.key") for name in members]
+    assert len(set(seen)) == len(members)
+    has = {
+        each.labels["com.docker.compose.service"]
+        for each in project.containers()
+        if f"{project.name}_keys" in volumes(each)
+    }
+    assert has == {"keys"}
 
 
 def reader(web: Container) -> Callable[[str], Any]:
@@ -116,16 +190,22 @@ def submit(visitor: httpx2.Client, bot: str, source: bytes) -> str:
     return str(found["stage"])
 
 
-def test_the_file_is_valid(project: Project) -> None:
-    """Compose understands it."""
+def test_the_files_are_valid(project: Project, elsewhere: Project) -> None:
+    """Compose understands them."""
     project.run("config", "--quiet")
+    elsewhere.run("config", "--quiet")
 
 
-def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> None:
-    """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots."""
+def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
+    """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots.
+
+    Workers are added on this host, and one as if it were on another.
+    """
     build_server_image(project.client)
     build_database_image(project.client)
     project.run("up", "-d")
+    bring_keys(project, elsewhere)
+    elsewhere.run("up", "-d")
     arena, web, worker = (project.service(name) for name in ("arena", "web", "worker"))
     assert mounts(arena) == {
         "/data": True,
@@ -143,27 +223,33 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
         "/sys/fs/cgroup": True,
     }
     assert mounts(web) == {"/data/uploads": True, "/run/postgresql": True}
+    check_keys(project)
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
     read = reader(web)
     await_that(
         lambda: sum(row["games"] for row in (read("leaderboard") or {"rows": []})["rows"]) > 0, "a rated game"
     )
-    [host] = read("status")["hosts"]
-    assert [control["name"] for control in host["missing"]] == []
-    assert host["strangers"]
     await_that(lambda: project.service("web").health == "healthy", "the site's health")
     with closing(registered(web, "ann")) as ann:
         assert submit(ann, "anns-bot", (ROOT / "bots" / "greedy" / "bot.py").read_bytes()) == "active"
     assert "ann" in project.run("exec", "-T", "arena", "python3", "-m", "arena", "admin", "list-users")
     project.run("up", "-d", "--scale", "worker=2")
     await_that(
-        lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 2, "both workers at play"
+        lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 3, "all workers at play"
     )
+    hosts = read("status")["hosts"]
+    assert [control["name"] for host in hosts for control in host["missing"]] == []
+    assert all(host["strangers"] for host in hosts)
     installs = [
-        project.run("exec", "-T", "--index", str(number), "worker", "cat", "/data/install").strip()
-        for number in (1, 2)
+        each.run("exec", "-T", "--index", str(number), "worker", "cat", "/data/install").strip()
+        for each, number in ((project, 1), (project, 2), (elsewhere, 1))
     ]
+    shown = json.loads(project.run("exec", "-T", "arena", "python3", "-m", "arena", "workers", "--json"))
+    where = {each["worker"].removeprefix(f"{each['host']}-"): each["host"] for each in shown}
+    assert set(where) == set(installs)
+    assert where[installs[2]] == socket.gethostname()
+    await_that(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")
 
     def bots() -> list[Container]:
         return [
@@ -175,10 +261,12 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project) -> Non
         ]
 
     await_that(lambda: len(bots()) > 0, "a bot at play")
+    elsewhere.run("kill", "-s", "SIGTERM")
     project.run("stop")
+    await_that(lambda: elsewhere.service("worker").status == "exited", "the other worker's end")
     assert bots() == []
-    ended = {each.labels["com.docker.compose.service"]: each for each in project.containers()}
-    for name, said in {"arena": "nothing is left running", "worker": "nothing is left running"}.items():
-        logs = ended[name].logs().decode()
-        assert ended[name].attrs["State"]["ExitCode"] == 0, logs
-        assert said in logs
+    for ended in (*project.containers(), *elsewhere.containers()):
+        if ended.labels["com.docker.compose.service"] in {"arena", "worker"}:
+            logs = ended.logs().decode()
+            assert ended.attrs["State"]["ExitCode"] == 0, logs
+            assert "nothing is left running" in logs
