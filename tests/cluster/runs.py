@@ -50,6 +50,7 @@ class Figures:
         players: Matches by worker's name.
         seconds: From the first claim to the last result.
         longest_pause: Seconds between two results at most.
+        again: Seconds from a kill until a match that was lost by it was claimed again, one for each.
     """
 
     matches: int
@@ -67,6 +68,7 @@ class Figures:
     players: dict[str, int]
     seconds: float
     longest_pause: float
+    again: tuple[float, ...]
 
 
 @dataclass
@@ -81,10 +83,15 @@ class Notes:
     quarantined: int = 0
     by: dict[str, str] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
+    killed: float = 0.0
+    waiting: dict[str, float] = field(default_factory=dict)
+    again: list[float] = field(default_factory=list)
 
     def on_started(self, claim: Claim, worker: str) -> None:
-        """Note who plays it."""
+        """Note who plays it, and how long that took where somebody else was killed over it."""
         self.by[claim.spec.match] = worker
+        if (killed := self.waiting.pop(claim.spec.match, None)) is not None:
+            self.again.append(time.monotonic() - killed)
 
     def on_finished(self, match: FinishedMatch) -> None:  # noqa: ARG002 - that there is one is enough
         """Count it."""
@@ -100,6 +107,7 @@ class Notes:
     def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
         """Note it."""
         self.lost.append(f"{match}: {reason}")
+        self.waiting[match] = self.killed
         self.quarantined += quarantined
 
     def on_dropped(self, match: str, attempt: int) -> None:  # noqa: ARG002 - that there is one is enough
@@ -130,7 +138,7 @@ def cluster_run(matches: int, kills: int, scheduler_kills: int = 0, *, seed: int
         moments = dice.sample(range(1, matches * 9 // 10), kills + scheduler_kills)
         whom = dict(zip(moments, ["scheduler"] * scheduler_kills + ["worker"] * kills, strict=True))
         with _Killer(cluster, whom, dice) as killer:
-            notes = Notes(over=killer.count)
+            notes = killer.notes
             begun = time.monotonic()
             coordinate(cluster, store, notes)
             seconds = time.monotonic() - begun
@@ -195,6 +203,7 @@ class _Killer:
         self._finished = 0
         self._news = threading.Condition()
         self._over = False
+        self.notes = Notes(over=self.count)
         self.done: Counter[str] = Counter()
         self.trouble: BaseException | None = None
         self._thread = threading.Thread(target=self._run)
@@ -234,6 +243,7 @@ class _Killer:
 
     def _kill(self, kind: str) -> None:
         if kind == "scheduler":
+            self.notes.killed = time.monotonic()
             self._cluster.kill("scheduler")
             self._cluster.start_scheduler()
         else:
@@ -241,6 +251,7 @@ class _Killer:
             names = [f"worker{number}" for number in range(3)]
             wait_until(lambda: any(map(self._cluster.is_up, names)))
             name = self._dice.choice([name for name in names if self._cluster.is_up(name)])
+            self.notes.killed = time.monotonic()
             self._cluster.kill(name)
             self._cluster.start_worker(name)
         self.done[kind] += 1
@@ -277,4 +288,5 @@ def _figures(
         players=dict(Counter(notes.by.values())),
         seconds=round(seconds, 1),
         longest_pause=round(max(after - before for before, after in pairwise(times)), 1),
+        again=tuple(round(seconds, 2) for seconds in notes.again),
     )

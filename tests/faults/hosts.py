@@ -9,7 +9,7 @@ from typing import Final
 from arena.match import RuntimeName
 from arena.store import LEASE_SECONDS
 from tests.cluster.runs import cluster_run
-from tests.faults.installation import Installation
+from tests.faults.installation import Again, Installation
 from tests.faults.killing import installed
 from tests.faults.processes import wait_until
 from tests.faults.surroundings import server
@@ -20,7 +20,7 @@ OTHER_HOST_SECONDS: Final = 35.0
 
 _BUSY_SECONDS: Final = 180.0
 _END_SECONDS: Final = 300.0
-_MATCHES_A_KILL: Final = 13
+_MATCHES_A_KILL: Final = 12.5
 
 
 def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool) -> None:
@@ -79,8 +79,9 @@ def _lose(
 
 
 def kill_workers(tally: Tally, dice: random.Random, times: int) -> None:
-    """Kill workers of a cluster of three while it plays twelve matches and more for each."""
-    figures = cluster_run(_MATCHES_A_KILL * times, times, max(1, times // 20), seed=dice.randrange(2**32))
+    """Kill workers of a cluster of three, and now and then its scheduler, in the midst of many matches."""
+    matches, scheduler_kills = int(_MATCHES_A_KILL * times), max(1, times // 20)
+    figures = cluster_run(matches, times, scheduler_kills, seed=dice.randrange(2**32))
     tally.times += figures.kills + figures.scheduler_kills
     tally.matches += figures.matches
     tally.games += figures.played
@@ -89,3 +90,5 @@ def kill_workers(tally: Tally, dice: random.Random, times: int) -> None:
     tally.blamed += figures.faults
     tally.aside += figures.quarantined
     tally.differing += figures.differing
+    # How long it takes is told, and held to nothing: they wait for room, which killed workers don't give.
+    tally.again += [Again(seconds) for seconds in figures.again]
