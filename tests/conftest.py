@@ -21,11 +21,18 @@ import docker
 import psycopg
 import pytest
 from docker.errors import DockerException
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 
 from arena.images import ensure_base_image
 from arena.languages import JAVASCRIPT, PYTHON
 from tests.postgresql import Cluster, find_programs
+
+# How long an example takes says how busy the machine is.
+settings.register_profile(
+    "patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
 
 
 def pytest_configure() -> None:

@@ -33,7 +33,6 @@ def decided(game: Played) -> Iterator[tuple[int, int, list[Card], tuple[Card, ..
             hands = [hands[(seat - way) % len(hands)] for seat in range(len(hands))]
 
 
-@settings(deadline=None)
 @given(games())
 def test_what_is_counted_is_what_was_decided(game: Played) -> None:
     """By hand: hands passed on from the deal, and the choices in them, without the rules' states."""
@@ -64,7 +63,6 @@ def test_what_is_counted_is_what_was_decided(game: Played) -> None:
     }
 
 
-@settings(deadline=None)
 @given(games())
 def test_counts_agree_with_each_other(game: Played) -> None:
     """No more taken than seen, all turns the sum of each, and a card for every card that was placed."""
@@ -84,7 +82,6 @@ def test_counts_agree_with_each_other(game: Played) -> None:
     assert sum(total[2] for total in totals.values()) == sum(len(cards) for *_, cards in decided(game))
 
 
-@settings(deadline=None)
 @given(st.sampled_from([2, 3, 4, 5]), st.binary(min_size=16, max_size=16))
 def test_points_are_those_of_the_cards_that_were_decided_on(players: int, seed: bytes) -> None:
     """What all cards of a game earned, without those that were played by themselves."""
@@ -97,7 +94,7 @@ def test_points_are_those_of_the_cards_that_were_decided_on(players: int, seed: 
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(games(), max_size=5), st.randoms(use_true_random=False))
 def test_the_order_of_games_makes_no_difference(drawn: list[Played], dice: Random) -> None:
     """Nor does it, in which sums they are added up."""
@@ -111,7 +108,6 @@ def test_the_order_of_games_makes_no_difference(drawn: list[Played], dice: Rando
     assert sum(games.games for games in total.games.values()) == len(drawn)
 
 
-@settings(deadline=None)
 @given(games())
 def test_moves_of_the_stand_in_are_nobodys(game: Played) -> None:
     """Where it makes them all, only the game is counted."""
@@ -144,7 +140,6 @@ def test_a_shared_win_is_shared() -> None:
         assert 2 * count.won_passed == sum(each.counts[key].won_passed for each in alone)
 
 
-@settings(deadline=None)
 @given(games(dummy=True))
 def test_games_with_a_dummy_are_left_out(game: Played) -> None:
     """One seat places cards for another there."""

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.cardstats import POINT, earned
@@ -71,7 +71,6 @@ def test_a_game_that_is_not_over_earned_nothing_yet() -> None:
         earned(new_game(rules, shuffled_deck(rules, bytes(16))), 0)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(PLAIN), seeds)
 def test_all_points_are_handed_out_and_no_more(rules: Rules, seed: bytes) -> None:
     """Exactly: what a seat's cards earned is its total, but for what it lost for the fewest puddings."""

@@ -96,7 +96,7 @@ def test_nothing_has_no_rates() -> None:
             assert {name for name, value in empty.items() if value} <= {"turn", "few"}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(games(), max_size=4))
 def test_every_table_of_played_games_can_be_made(drawn: list[Played]) -> None:
     """Rates are between nought and one; soy sauce is there where it was seen; chopsticks have no points."""

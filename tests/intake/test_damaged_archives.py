@@ -55,7 +55,7 @@ def test_undamaged(shape: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", ARCHIVES)
 @given(changes=CHANGES)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damaged_somewhere(shape: str, changes: list[tuple[float, bytes]], tmp_path: Path) -> None:
     """Bytes changed in any place are refused, or make no difference; the reader never breaks down."""
     content = bytearray(ARCHIVES[shape])
@@ -67,7 +67,7 @@ def test_damaged_somewhere(shape: str, changes: list[tuple[float, bytes]], tmp_p
 
 @pytest.mark.parametrize("shape", ARCHIVES)
 @given(place=st.floats(0, 1, exclude_max=True))
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_cut_off_anywhere(shape: str, place: float, tmp_path: Path) -> None:
     """An archive that ends too early is refused, unless only zeros are missing."""
     content = ARCHIVES[shape]

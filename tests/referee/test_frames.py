@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.match import Fault
@@ -153,7 +153,6 @@ CONVERSATIONS = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(data=CONVERSATIONS, cuts=st.lists(st.integers(0, 400), max_size=30))
 def test_how_bytes_are_cut_changes_no_verdict(data: bytes, cuts: list[int]) -> None:
     """Whole, byte by byte or cut anywhere: the same verdict, no other error, and hardly a byte kept."""

@@ -34,7 +34,7 @@ def shown(state: State, steps: Steps) -> DisclosedGame:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rules=st.sampled_from(VARIANTS), rounds=st.integers(1, 2), number=st.integers(0, 2**64))
 def test_what_is_shown_tells_nothing_of_what_is_not(rules: Rules, rounds: int, number: int) -> None:
     """Two games whose first rounds are the same and whose later deals are not: the same to the byte.
