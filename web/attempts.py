@@ -1,7 +1,7 @@
 """How often somebody may try. Counted in the memory of this process: a restart forgets it."""
 
-import math
 import time
+from datetime import timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
@@ -10,7 +10,7 @@ from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from web.problems import Problem
+from web.problems import too_much
 
 NAME_FROM_ADDRESS: Final = RateLimitItemPerMinute(10, 15)
 """Attempts to log in to one account from one address."""
@@ -25,7 +25,6 @@ REGISTER: Final = RateLimitItemPerHour(50)
 """Attempts to register from one address."""
 
 _NETWORK: Final = 64
-_MINUTE: Final = 60
 
 
 class Attempts:
@@ -57,12 +56,7 @@ class Attempts:
         if self._limiter.hit(limit, what, *keys):
             return
         again = self._limiter.get_window_stats(limit, what, *keys).reset_time
-        seconds = max(1, math.ceil(again - time.time()))
-        raise Problem(
-            429,
-            f"There were too many attempts to {what}. Try again in {_duration(seconds)}.",
-            headers={"Retry-After": str(seconds)},
-        )
+        raise too_much(f"There were too many attempts to {what}.", timedelta(seconds=again - time.time()))
 
 
 def _address(request: Request) -> str:
@@ -75,8 +69,3 @@ def _address(request: Request) -> str:
     if isinstance(address, IPv6Address):
         return str(ip_network((address, _NETWORK), strict=False))
     return host
-
-
-def _duration(seconds: int) -> str:
-    minutes = math.ceil(seconds / _MINUTE)
-    return "a minute" if minutes == 1 else f"{minutes} minutes"

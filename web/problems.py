@@ -1,13 +1,20 @@
 """What went wrong, for people as a page and for programs as ``application/problem+json`` (RFC 9457)."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
 from fastapi.exceptions import HTTPException
 
 MEDIA_TYPE: Final = "application/problem+json"
+
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_MOST_MINUTES: Final = 120
+"""What takes longer is told in hours."""
 
 _HINTS: Final = {
     HTTPStatus.UNAUTHORIZED: "Send a token, Authorization: Bearer kaiten_…; tokens are made at /account.",
@@ -37,6 +44,28 @@ class Problem(HTTPException):
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.hint = hint
+
+
+def too_much(detail: str, wait: timedelta, *, hint: str = "") -> Problem:
+    """Return the problem of whoever has to wait, in words and as ``Retry-After`` (RFC 9110).
+
+    Args:
+        detail: What was too much, as a sentence.
+        wait: How long it takes until there is room again.
+        hint: What to do; the status' own without.
+    """
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    headers = {"Retry-After": str(seconds)}
+    return Problem(
+        HTTPStatus.TOO_MANY_REQUESTS, f"{detail} Try again in {_words(seconds)}.", hint=hint, headers=headers
+    )
+
+
+def _words(seconds: int) -> str:
+    minutes, hours = math.ceil(seconds / _MINUTE), math.ceil(seconds / _HOUR)
+    if minutes == 1:
+        return "a minute"
+    return f"{minutes} minutes" if minutes <= _MOST_MINUTES else f"{hours} hours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

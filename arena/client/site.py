@@ -27,6 +27,10 @@ _UPLOAD: Final = (30.0, 180.0)
 
 _UNAUTHORIZED: Final = 401
 _REFUSED: Final = 400
+_SOON: Final = 60
+"""Seconds for which nobody is sent away."""
+
+_DIGITS: Final = 9
 _REDIRECTS: Final = range(300, 400)
 _MOST_PAGES: Final = 1000
 """Of a list; an arena's have fewer."""
@@ -194,7 +198,7 @@ class Site:
                 "try again in a moment, or check the address"
             )
         detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
-        return SiteProblem(answer.status_code, detail, hint, passes="Retry-After" in answer.headers)
+        return SiteProblem(answer.status_code, detail, hint, passes=_passes(answer))
 
     def _elsewhere(self, location: str) -> SiteTrouble:
         try:
@@ -230,6 +234,12 @@ class _Bearer(AuthBase):
         if self._token is not None:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
+
+
+def _passes(answer: requests.Response) -> bool:
+    """Whether it helps to come again soon: who has used up a day's quota must not wait that long."""
+    after = answer.headers.get("Retry-After", "")
+    return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON
 
 
 def _kind(answer: requests.Response) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, or_, select, text
 
-from arena.store import known_bots, quotas, versions
+from arena.store import known_bots, quotas, same_content, versions
 from arena.store.bot_models import Bot, BotState
 from arena.store.errors import BotDisqualified, BotTaken, QuotaReached
 from arena.store.submission_models import ON_ITS_WAY, Submission
@@ -21,14 +21,20 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
         BotDisqualified: The bot may play no more.
         BotTaken: The name belongs to somebody else, or to something that is on its way.
         QuotaReached: It would be too much.
+        SameContent: The bot has this file already.
     """
     _check_name(connection, new.bot, new.author, new.account)
+    if new.sha256:
+        same_content.check_file(connection, new.bot, new.sha256)
     quota = quotas.of_author(connection, new.account, quota)
-    today = _sent_within_a_day(connection, new.author, new.account, new.received)
-    if today >= quota.submissions_a_day:
+    today, most = (
+        _sent_within_a_day(connection, new.author, new.account, new.received),
+        quota.submissions_a_day,
+    )
+    if today >= most:
         raise QuotaReached(
-            f"{new.author} has sent {today} submissions within a day, and {quota.submissions_a_day} is the "
-            "most: send the next one tomorrow"
+            f"{new.author} has sent {today} submissions within a day, and {most} is the most",
+            _until_one_may_be_sent(connection, new, today - most),
         )
     names = _names(connection, new.author, new.account)
     if new.bot not in names and len(names) >= quota.bots:
@@ -77,6 +83,18 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 
 def _sent_within_a_day(connection: Connection, author: str, account: int | None, now: datetime) -> int:
     return _count(connection, _of(author, account), Submission.received > now - _DAY)
+
+
+def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many: int) -> timedelta | None:
+    """Return how long it takes until so many of a day's submissions and one more are a day old."""
+    received = connection.execute(
+        select(Submission.received)
+        .where(_of(new.author, new.account), Submission.received > new.received - _DAY)
+        .order_by(Submission.received)
+        .offset(too_many)
+        .limit(1)
+    ).scalar_one_or_none()
+    return None if received is None else received + _DAY - new.received
 
 
 def _names(connection: Connection, author: str, account: int | None) -> set[str]:

@@ -105,8 +105,8 @@ def add(connection: Connection, new: NewChallenge, *, most_a_day: int) -> None:
     ).scalar_one()
     if today >= most:
         raise QuotaReached(
-            f"you have asked for {today} challenges within a day, and {most} is the most: "
-            "ask for the next one tomorrow"
+            f"you have asked for {today} challenges within a day, and {most} is the most",
+            _until_one_may_be_asked_for(connection, new, today - most),
         )
     # Rated games wait behind the challenges that were asked for before them: a few at a time, then.
     if (open_ones := _open(connection, new.account)) >= MOST_OPEN:
@@ -125,6 +125,18 @@ def add(connection: Connection, new: NewChallenge, *, most_a_day: int) -> None:
             created=new.set.created,
         )
     )
+
+
+def _until_one_may_be_asked_for(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
+    """Return how long it takes until so many of a day's challenges and one more are a day old."""
+    created = connection.execute(
+        select(Challenge.created)
+        .where(Challenge.account_id == new.account, Challenge.created > new.set.created - _DAY)
+        .order_by(Challenge.created)
+        .offset(too_many)
+        .limit(1)
+    ).scalar_one_or_none()
+    return None if created is None else created + _DAY - new.set.created
 
 
 def _open(connection: Connection, account: int) -> int:

@@ -6,7 +6,7 @@ to be written then is all there or not at all.
 
 from datetime import datetime
 
-from arena.store import allowance, sets, submission_games, submissions
+from arena.store import allowance, same_content, sets, submission_games, submissions
 from arena.store.database import Database
 from arena.store.matches import NewQualification
 from arena.store.submitted import Allowance, KnownSubmission, NewSubmission, QualificationGame, Quota
@@ -23,8 +23,10 @@ class Desk:
         """Make sure that a submission could be added now, before its file is sent.
 
         Raises:
+            BotDisqualified: The bot may play no more.
             BotTaken: The name belongs to somebody else.
             QuotaReached: It would be too much.
+            SameContent: The bot has this file already.
         """
         with self._database.read() as connection:
             allowance.check(connection, new, quota)
@@ -38,8 +40,10 @@ class Desk:
         """Write down that a file is here.
 
         Raises:
+            BotDisqualified: The bot may play no more.
             BotTaken: The name belongs to somebody else.
             QuotaReached: It would be too much.
+            SameContent: The bot has this file already.
         """
         with self._database.write() as connection:
             return submissions.add(connection, new, quota)
@@ -82,6 +86,11 @@ class Desk:
         """Return the replay of a game of a submission as JSON text, or None where it has none of that id."""
         with self._database.read() as connection:
             return submission_games.replay(connection, id_, game)
+
+    def same_image(self, bot: str, source: str) -> str | None:
+        """Return in words which version of a bot has this very image, or None where none has."""
+        with self._database.read() as connection:
+            return same_content.same_image(connection, bot, source)
 
     def inspected(self, id_: str, source: str, at: datetime) -> None:
         """Note the image that was made of a received file."""

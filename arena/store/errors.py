@@ -17,10 +17,13 @@ StoreError
 ├── NoSuchVersion      a bot has none of that number
 ├── NameTaken          an account of that name belongs to somebody else
 ├── QuotaReached       somebody has sent as much as may be sent
+├── SameContent        a bot has this file already
 ├── TooManyTokens      an account has as many as it may have
 ├── VersionGone        a version's image was removed
 └── WrongState         something is not in a state that allows it
 """
+
+from datetime import timedelta
 
 
 class StoreError(Exception):
@@ -88,7 +91,20 @@ class NoSuchVersion(StoreError):
 
 
 class QuotaReached(StoreError):
-    """Somebody has sent, or has, as much as may be."""
+    """Somebody has sent, or has, as much as may be.
+
+    Args:
+        text: What is too much.
+        wait: How long it takes until there is room again; None where that can't be known.
+    """
+
+    def __init__(self, text: str, wait: timedelta | None = None) -> None:
+        super().__init__(text)
+        self.wait = wait
+
+
+class SameContent(StoreError):
+    """A version of the bot was made of this very file, or one is about to be."""
 
 
 class TooManyTokens(StoreError):

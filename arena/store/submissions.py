@@ -24,6 +24,7 @@ def add(connection: Connection, new: NewSubmission, quota: Quota) -> KnownSubmis
         BotDisqualified: As :func:`arena.store.allowance.check`.
         BotTaken: As :func:`arena.store.allowance.check`.
         QuotaReached: As :func:`arena.store.allowance.check`.
+        SameContent: As :func:`arena.store.allowance.check`.
     """
     ladder.lock(connection)  # so that nobody else is counted at the same time
     allowance.check(connection, new, quota)

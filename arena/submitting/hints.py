@@ -8,6 +8,10 @@ HINTS: Final = {
     CauseKind.FILE: "Mend what the text names and submit again; `arena check` says the same at home.",
     CauseKind.NAME: "Choose another name for your bot.",
     CauseKind.BARRED: "Ask whoever runs the arena.",
+    CauseKind.SAME: (
+        "Only what differs makes a new version. Which one plays is chosen on the bot's page, or with "
+        "`arena rollback` and `arena return`."
+    ),
     CauseKind.START: (
         "Run `docker run --rm IMAGE` on your machine: the program that ENTRYPOINT names must be in the "
         "image, and everybody must be able to read and run it (chmod -R a+rX)."

@@ -148,7 +148,11 @@ class Pipeline:
             self._reject(submission, CauseKind.FILE, str(error))
         else:
             self._keeper.note_gone()
-            self._store.desk.inspected(submission.id, image.id, self._now())
+            same = self._store.desk.same_image(submission.bot, image.id)
+            if same is None:
+                self._store.desk.inspected(submission.id, image.id, self._now())
+            else:
+                self._reject(submission, CauseKind.SAME, f"this is the same image as {same}")
         self._uploads.remove(submission.id, submission.kind)
 
     def _load(self, submission: KnownSubmission) -> None:

@@ -114,6 +114,7 @@ class Receiver:
         Raises:
             BotTaken: The name belongs to somebody else.
             QuotaReached: It would be too much.
+            SameContent: The bot has this file already; told before it is sent where its hash was.
             StoreError: The database can't be used.
             StrangersRefused: Bots of strangers can't play here.
             UploadRefused: The file can't be received.
@@ -129,7 +130,7 @@ class Receiver:
             kind=upload.kind,
             note=_note(upload.note),
             size=upload.size or 0,
-            sha256=upload.sha256 or "",
+            sha256=(upload.sha256 or "").lower(),
             received=self._now(),
         )
         if upload.size is not None and upload.size > upload.limit:
@@ -190,6 +191,7 @@ class Incoming:
         Raises:
             BotTaken: The name was taken meanwhile.
             QuotaReached: It would be too much by now.
+            SameContent: The bot has this file already.
             StoreError: The database can't be used.
             UploadRefused: The file is not what was announced.
         """

@@ -58,6 +58,8 @@ class CauseKind(StrEnum):
     """The bot's name belongs to somebody else by now."""
     BARRED = "barred"
     """An operator has taken the bot off the ladder for good."""
+    SAME = "same"
+    """A version of the bot has the very image that was made of it."""
     START = "start"
     """The engine can't start it."""
     MEMORY = "memory"

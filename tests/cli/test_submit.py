@@ -131,7 +131,7 @@ def test_who_does_not_follow_gets_the_id(author: Author) -> None:
     said = author.types("submit", author.source("alone.py"), "--no-follow", "--name", "chosen")
     assert (said.code, said.out) == (0, f"{submitted(author.live, 'chosen').id}\n")
     assert "`arena status chosen` shows how far it is" in said.err
-    as_json = author.types("submit", "alone.py", "--no-follow", "--name", "chosen", "--json")
+    as_json = author.types("submit", "alone.py", "--no-follow", "--name", "second", "--json")
     assert json.loads(as_json.out)["stage"] == "received"
 
 
@@ -152,8 +152,8 @@ def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
 def test_a_terminal_sees_a_bar(author: Author) -> None:
     """With bytes, on stderr alone, and without colours where somebody wants none."""
     author.log_in("ann")
-    (author.home / "barred.py").write_text("x = 1\n" * 100_000)
-    for more in ({}, {"NO_COLOR": "1"}):
+    for line, more in (("x = 1\n", {}), ("x = 2\n", {"NO_COLOR": "1"})):
+        (author.home / "barred.py").write_text(line * 100_000)
         ours, theirs = pty.openpty()
         with subprocess.Popen(  # noqa: S603 - the command under test
             [*COMMAND, "submit", "barred.py", "--no-follow"],
@@ -230,6 +230,17 @@ def test_what_the_site_refuses_is_said_as_it_says_it(author: Author) -> None:
     assert "201 characters" in refused(long, 1)
 
 
+def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
+    """With the version that was made of it; nothing is sent."""
+    author.log_in("ann")
+    with author.typing("submit", author.source("same.py")) as typing:
+        author.live.store.desk.activate(qualifies(author.live, "same"), now())
+        assert ended(typing).code == 0
+    line = refused(author.types("submit", "same.py"), 1)
+    assert "this is the same file as same@1, which plays already. Nothing was queued." in line
+    assert len(author.live.store.desk.newest(bot="same")) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -293,9 +304,11 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
 
 
 def submitted_before(author: Author) -> KnownSubmission:
-    """Send a bot, and return what the site knows of it."""
+    """Send a bot, and return what the site knew of it; it may be sent again."""
     assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
-    return submitted(author.live, "unaltered")
+    known = submitted(author.live, "unaltered")
+    author.live.store.desk.reject(known.id, CAUSE, now())
+    return known
 
 
 def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
@@ -323,7 +336,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
 
 
 def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:
-    """With what to do."""
+    """At once, with what to do: nobody waits for a day to pass."""
     home, data = tmp_path / "home", tmp_path / "data"
     home.mkdir()
     data.mkdir()
@@ -331,8 +344,10 @@ def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:
         author = Author(home, site)
         author.log_in("ann")
         assert author.types("submit", author.source(), "--no-follow").code == 0
+        (home / "mine.py").write_text("print('another')\n")
         line = refused(author.types("submit", "mine.py", "--no-follow"), 1)
     assert "within a day" in line
+    assert "Try again in 24 hours." in line
 
 
 def test_a_line_that_breaks_is_made_anew(author: Author) -> None:

@@ -144,8 +144,12 @@ def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) ->
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(2):
         store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=2)
-    with pytest.raises(QuotaReached, match="asked for 2 challenges within a day, and 2 is the most"):
-        store.challenges.add(challenge("c2", ben, (mine, other)), most_a_day=2)
+    later = challenge("c2", ben, (mine, other), created=START + timedelta(hours=5))
+    with pytest.raises(
+        QuotaReached, match="asked for 2 challenges within a day, and 2 is the most"
+    ) as refused:
+        store.challenges.add(later, most_a_day=2)
+    assert refused.value.wait == timedelta(hours=19)
     assert store.challenges.find("c2") is None
     assert store.reads.totals().matches_waiting == 4
     store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=2)
@@ -157,8 +161,9 @@ def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) ->
     play(store)  # few may be open at a time
     store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
     tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1))
-    with pytest.raises(QuotaReached, match="and 0 is the most"):
+    with pytest.raises(QuotaReached, match="and 0 is the most") as refused:
         store.challenges.add(tomorrow, most_a_day=2)
+    assert refused.value.wait is None
     store.people.reset_quota(ben.id, ENTRY)
     store.challenges.add(tomorrow, most_a_day=1)
 

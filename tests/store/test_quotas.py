@@ -42,10 +42,10 @@ def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> No
 
 def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAccount) -> None:
     """More or less than the arena's, until they are reset; for somebody without an account nothing is set."""
-    mine = replace(new(), account=ben.id)
+    mine = replace(new("u9"), account=ben.id)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
     for number, bot in enumerate(("mine", "second", "mine")):
-        store.desk.add(replace(mine, id=f"u{number}", bot=bot), USUAL)
+        store.desk.add(replace(new(f"u{number}", bot), account=ben.id), USUAL)
     with pytest.raises(QuotaReached, match="3 submissions within a day, and 3 is the most"):
         store.desk.check(mine, USUAL)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=9), ENTRY)
@@ -55,8 +55,8 @@ def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAcco
     with pytest.raises(QuotaReached, match="and 2 is the most"):
         store.desk.check(mine, USUAL)
 
-    theirs = new(author="eve")
-    store.desk.add(replace(theirs, id="e1", bot="theirs"), USUAL)
+    theirs = new("e1", "theirs", author="eve")
+    store.desk.add(theirs, USUAL)
     with pytest.raises(QuotaReached, match="eve has 1 bots, and 1 is the most"):
         store.desk.check(replace(theirs, bot="other"), USUAL)
 

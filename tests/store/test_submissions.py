@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 from alembic import command
@@ -21,6 +22,7 @@ from arena.store import (
     Quota,
     QuotaReached,
     Role,
+    SameContent,
     Store,
     open_store,
 )
@@ -41,7 +43,7 @@ CAUSE = Cause(
 
 
 def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | None = None) -> NewSubmission:
-    """Make what is known of a file that is here."""
+    """Make what is known of a file that is here; another file for each id."""
     return NewSubmission(
         id=id_,
         bot=bot,
@@ -50,7 +52,7 @@ def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | 
         kind=UploadKind.PYTHON,
         note="a first try \0",
         size=120,
-        sha256="ab" * 32,
+        sha256=sha256(id_.encode()).hexdigest(),
         received=START,
     )
 
@@ -255,6 +257,59 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
         store.desk.add(new("u4", bot="other", author="ann"), quota)
     assert [each.id for each in store.desk.newest(limit=2)] == ["u3", "u2"]
     assert [each.id for each in store.desk.newest(before=2)] == ["u1"]
+
+
+def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
+    """Until the oldest submission of the day is a day old; what no time mends says nothing of it."""
+    quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
+    for hour in range(3):
+        store.desk.add(replace(new(f"u{hour}"), received=START + timedelta(hours=hour)), quota)
+
+    def wait(new: NewSubmission, quota: Quota) -> timedelta | None:
+        with pytest.raises(QuotaReached) as refused:
+            store.desk.check(new, quota)
+        return refused.value.wait
+
+    late = replace(new("u3"), received=START + timedelta(hours=5))
+    assert wait(late, quota) == timedelta(hours=19)
+    assert wait(late, replace(quota, submissions_a_day=1)) == timedelta(hours=21)
+    assert wait(late, replace(quota, submissions_a_day=0)) is None
+    tomorrow = START + timedelta(hours=24)
+    store.desk.check(replace(late, received=tomorrow), quota)
+    assert wait(replace(late, received=tomorrow, bot="other"), quota) is None
+    assert wait(replace(late, received=tomorrow), replace(quota, on_their_way=3)) is None
+
+
+def test_the_same_file_makes_no_new_version(store: Store) -> None:
+    """Neither while it is on its way nor afterwards, and the words say what became of it."""
+    one, other = new("u1"), new("u2")
+    store.desk.add(one, PLENTY)
+    again = replace(one, id="u9")
+    with pytest.raises(SameContent, match="on its way already, as submission u1 of mine"):
+        store.desk.add(again, PLENTY)
+    store.desk.check(replace(again, bot="second"), PLENTY)
+    store.desk.reject("u1", CAUSE, START)
+    store.desk.add(replace(one, id="u1b"), PLENTY)
+    qualify(store, "u1b", "sha256:1")
+    store.desk.activate("u1b", START)
+    with pytest.raises(SameContent, match="the same file as mine@1, which plays already"):
+        store.desk.check(again, PLENTY)
+    with pytest.raises(SameContent, match="the same file"):  # there is room for no other file either
+        store.desk.check(again, replace(PLENTY, submissions_a_day=0))
+    store.bots.retire("mine", START)
+    with pytest.raises(SameContent, match="the same file as mine@1, which is retired"):
+        store.desk.check(again, PLENTY)
+    store.desk.add(other, PLENTY)
+    qualify(store, "u2", "sha256:2")
+    store.desk.activate("u2", START)
+    with pytest.raises(SameContent, match="the same file as mine@1, and mine@2 plays in its place"):
+        store.desk.check(again, PLENTY)
+    assert store.desk.same_image("mine", "sha256:2") == "mine@2, which plays already"
+    assert store.desk.same_image("mine", "sha256:3") is None
+    store.bots.note_gone({"sha256:2"}, START)  # the images that are left
+    store.desk.check(again, PLENTY)
+    assert store.desk.same_image("mine", "sha256:1") is None
+    assert [each.id for each in store.desk.newest()] == ["u2", "u1b", "u1"]
 
 
 def test_somebody_is_told_what_may_still_be_sent(store: Store) -> None:

@@ -1,5 +1,6 @@
 """The steps of submissions over a real store and a real intake: what is the arena's fault waits."""
 
+import gzip
 import random
 from collections.abc import Iterator
 from contextlib import closing
@@ -169,11 +170,28 @@ def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
 
 def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place) -> None:
     """The others wait; a second version of a bot begins when the first is over."""
-    first, second, other = place.send(), place.send(), place.send("other")
+    first, second, other = place.send(), place.send(content=saved("other one")), place.send("other")
     place.step()
     assert [place.stage(each) for each in (first, second, other)] == ["inspected", "received", "received"]
     place.step()
     assert [place.stage(each) for each in (first, second, other)] == ["qualifying", "received", "inspected"]
+
+
+def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> None:
+    """Compressed, its bytes are others; it is rejected before it plays, and the version is named."""
+    place.send()
+    for _ in range(4):
+        place.step()
+        if place.store.desk.on_their_way()[0].stage is Stage.QUALIFYING:
+            place.play()
+    place.step()
+    again = place.found(place.send(content=gzip.compress(saved("mine"))))
+    place.step()
+    cause = place.found(again.id).cause
+    assert cause is not None
+    assert (cause.stage, cause.kind) == (Stage.RECEIVED, CauseKind.SAME)
+    assert cause.text == "this is the same image as mine@1, which plays already"
+    assert not place.uploads.path(again.id, again.kind).exists()
 
 
 def test_a_shut_gate_is_no_rejection(place: Place) -> None:

@@ -13,7 +13,17 @@ from arena.admission import StrangersRefused
 from arena.disk import Disk
 from arena.intake.wrap import MAX_SOURCE_BYTES
 from arena.names import WrongName
-from arena.store import BotTaken, KnownSubmission, NewAccount, Quota, QuotaReached, Role, Store, open_store
+from arena.store import (
+    BotTaken,
+    KnownSubmission,
+    NewAccount,
+    Quota,
+    QuotaReached,
+    Role,
+    SameContent,
+    Store,
+    open_store,
+)
 from arena.submitting.errors import Damaged, DiskFull, NoRoom, TooLarge, UploadRefused
 from arena.submitting.receiver import MOST_AT_ONCE, Receiver, Upload
 from arena.submitting.stages import Stage, UploadKind
@@ -130,13 +140,26 @@ def test_a_quota_that_was_reached_meanwhile_counts(store: Store, folder: Path) -
     one = receiver(store, folder, most=1)
     with one.begin(upload()) as first, one.begin(upload()) as second:
         first.write(FILE)
-        second.write(FILE)
+        second.write(FILE * 2)
         first.finish()
         with pytest.raises(QuotaReached, match="1 is the most"):
             second.finish()
     assert [file.name for file in folder.iterdir()] == ["u0.py"]
     with pytest.raises(QuotaReached):
+        send(one, upload(), FILE * 2)
+
+
+def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
+    """It is refused before it is sent where its hash is known, and else when it is here."""
+    one = receiver(store, folder)
+    send(one, upload(), FILE)
+    digest = hashlib.sha256(FILE).hexdigest()
+    with pytest.raises(SameContent), one.begin(upload(sha256=digest.upper())):
+        pytest.fail("its bytes were asked for")
+    with pytest.raises(SameContent):
         send(one, upload(), FILE)
+    assert [file.name for file in folder.iterdir()] == ["u0.py"]
+    assert [each.id for each in store.desk.newest()] == ["u0"]
 
 
 def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: Path) -> None:
@@ -168,7 +191,7 @@ def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None
     assert send(one, upload("another", account=ben), FILE).stage is Stage.RECEIVED
     with suppress(ConnectionResetError), one.begin(upload(account=ben)):
         raise ConnectionResetError
-    assert send(one, upload(account=ben), FILE).stage is Stage.RECEIVED
+    assert send(one, upload(account=ben), FILE * 2).stage is Stage.RECEIVED
 
 
 def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder: Path) -> None:

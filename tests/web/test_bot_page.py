@@ -290,7 +290,8 @@ def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> 
     for _ in range(3):
         assert visitor.post(f"{MINE}/challenges", data=wanted).status_code == 303
     answer = visitor.post(f"{MINE}/challenges", data=wanted)
-    assert (answer.status_code, "ask for the next one tomorrow" in answer.text) == (429, True)
+    assert (answer.status_code, "3 is the most. Try again in 24 hours" in answer.text) == (429, True)
+    assert answer.headers["retry-after"] == str(24 * 3600)
     world.later(days=2)
     world.store.writes.record_host(host_report("swap"), set())
     answer = logged_in(world, "ann").post(f"{MINE}/challenges", data=wanted)

@@ -187,7 +187,8 @@ def test_so_many_a_day(world: World, stable: Stable) -> None:
     client = owner(world, stable.ann)
     answers = [client.post(MINE, json=wanted) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
-    assert "3 is the most" in answers[-1].json()["detail"]
+    assert "3 is the most. Try again in 24 hours." in answers[-1].json()["detail"]
+    assert answers[-1].headers["retry-after"] == str(24 * 3600)
     assert len(world.store.challenges.newest(stable.ann.id)) == 3
     for _ in range(6):  # few may be open at a time
         play_next(world.store)

@@ -139,13 +139,56 @@ def test_what_no_kind_may_have_is_refused_by_the_arena(world: World, ann: KnownA
 def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount) -> None:
     """429 after three within a day; 503 where strangers must not play, without telling them why."""
     client = sender(world, ann)
-    assert [put(client)[0] for _ in range(4)] == [201, 201, 201, 429]
-    world.later(days=1)
+    for _ in range(3):
+        assert put(client, content=world.now.isoformat().encode())[0] == 201
+        world.later(hours=1, seconds=0.5)
+    answer = client.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
+    assert answer.status_code == 429
+    assert answer.json()["detail"] == (
+        "ann has sent 3 submissions within a day, and 3 is the most. Try again in 21 hours."
+    )
+    wait = int(answer.headers["retry-after"])
+    assert wait == 21 * 3600 - 1  # the first one was 3 hours and 1.5 seconds ago
+    world.later(seconds=wait)
     assert put(sender(world, ann))[0] == 201
     world.store.writes.record_host(host_report("swap"), ())
     code, problem = put(sender(world, ann))
     assert code == 503
     assert "swap" not in str(problem)
+
+
+def test_a_quota_that_no_time_mends_names_no_moment(world: World, ann: KnownAccount) -> None:
+    """So many bots of one author: what helps is in the words."""
+    client = sender(world, ann)
+    for bot in ("one", "two"):
+        assert put(client, bot)[0] == 201
+    answer = client.put("/api/v1/bots/three/submissions?kind=python", content=FILE)
+    assert (answer.status_code, "retry-after" in answer.headers) == (429, False)
+    assert "send a new version of one of them" in answer.json()["detail"]
+
+
+def test_the_same_file_again_is_said_to_be_there(world: World, ann: KnownAccount) -> None:
+    """409 with the version or the submission, and nothing is queued; after a rejection it is taken."""
+    client = sender(world, ann)
+    _, made = put(client)
+    first = str(made["id"])
+    code, problem = put(client)
+    assert (code, problem["detail"]) == (
+        409,
+        f"this very file is on its way already, as submission {first} of mine.",
+    )
+    world.store.desk.reject(first, CAUSE, world.now)
+    code, made = put(client)
+    assert code == 201
+    id_ = str(made["id"])
+    world.store.desk.inspected(id_, "sha256:1", world.now)
+    world.store.desk.qualifying(id_, world.now)
+    world.store.desk.activate(id_, world.now)
+    code, problem = put(client)
+    assert (code, problem["detail"]) == (409, "this is the same file as mine@1, which plays already.")
+    assert str(problem["hint"]).startswith("Nothing was queued. Only what differs makes a new version.")
+    assert [each.id for each in world.store.desk.newest()] == [id_, first]
+    assert not list(world.uploads.glob("*.part"))
 
 
 def test_scopes_count(world: World, ann: KnownAccount) -> None:

@@ -33,6 +33,12 @@ _ETAG: Final = {
         "schema": {"type": "string", "pattern": '^"[0-9a-f]{64}"$'},
     }
 }
+_COME_AGAIN: Final = {
+    "Retry-After": {
+        "description": "So many seconds until it helps to ask again, where that is known.",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"},
+    }
+}
 _CHALLENGE: Final = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
 
 Document = dict[str, Any]
@@ -143,6 +149,8 @@ def _add_problems(operation: Document) -> None:
         said.setdefault(str(status), response)
     if "401" in said:
         said["401"]["headers"] = _CHALLENGE
+    if "429" in said:
+        said["429"]["headers"] = _COME_AGAIN
     operation["responses"] = dict(sorted(said.items()))
 
 

@@ -11,16 +11,20 @@ from arena.store import (
     NoSuchBot,
     NoSuchVersion,
     QuotaReached,
+    SameContent,
     VersionGone,
 )
 from arena.submitting.errors import DiskFull, NoRoom, TooLarge, UploadRefused
-from web.problems import Problem
+from arena.submitting.hints import HINTS
+from arena.submitting.stages import CauseKind
+from web.problems import Problem, too_much
 
 _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NotYours: (403, "GET /api/v1/account/bots lists your own."),
     NoSuchBot: (404, ""),
     BotTaken: (409, "Send it under another name."),
     BotDisqualified: (409, "Ask whoever runs the arena."),
+    SameContent: (409, f"Nothing was queued. {HINTS[CauseKind.SAME]}"),
     VersionGone: (409, "Submit it again, or choose another version."),
     TooLarge: (413, "Make the file smaller; docs/submitting.md has the limits."),
     ChallengeRefused: (422, ""),
@@ -49,5 +53,7 @@ def refusal(error: Exception) -> Problem:
     if isinstance(error, StrangersRefused):
         # The whole text is for the operator, and names what the host lacks.
         return Problem(status, "This arena takes no bots of strangers just now.", hint=hint)
+    if isinstance(error, QuotaReached) and error.wait is not None:
+        return too_much(f"{error}.", error.wait, hint=hint)
     headers = {"Retry-After": _COME_AGAIN_SECONDS} if status == _BUSY else None
     return Problem(status, f"{error}.", hint=hint, headers=headers)

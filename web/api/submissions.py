@@ -59,7 +59,10 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 _NOT_TAKEN: Final = problems(
     {
         408: "The sender fell silent, or was too slow.",
-        409: "The bot's name belongs to somebody else, or the bot was disqualified.",
+        409: (
+            "The bot's name belongs to somebody else, the bot was disqualified, or this very file is "
+            "on its way or a version already."
+        ),
         413: "The file is too large.",
         429: "A quota is used up.",
         503: (

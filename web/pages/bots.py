@@ -190,7 +190,7 @@ class _Bots:
         viewer = viewer_of(request)
         owns, private = viewer.owns(bot.account), viewer.may_see(bot.account)
         typed = _Typed() if refused is None else refused.typed
-        return page(
+        shown = page(
             request,
             "bot.html",
             status=200 if refused is None else refused.problem.status_code,
@@ -213,6 +213,8 @@ class _Bots:
             error=None if refused is None else refused.problem.detail.removesuffix("."),
             typed=typed,
         )
+        shown.headers.update({} if refused is None else refused.problem.headers or {})
+        return shown
 
 
 def _back(bot: str, done: str) -> Response:
