@@ -4,7 +4,6 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -12,20 +11,16 @@ from typing import Final
 import structlog
 
 from arena.admission import Gate
-from arena.coordinator.check import RecordRefused
-from arena.coordinator.finish import finish
 from arena.coordinator.given import Given, Playing
 from arena.coordinator.live import SHOW_SECONDS, LiveMatches
-from arena.coordinator.voids import VoidsInARow
+from arena.coordinator.settling import Settling
 from arena.coordinator.watcher import Watcher
 from arena.failpoints import reach
-from arena.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.launcher.launcher import longest_seconds
 from arena.match import RuntimeName, encode
 from arena.recurring import Recurring
-from arena.services import HOUSE
-from arena.store import RENEW_SECONDS, Claim, DatabaseUnavailable, MatchState, Store, StoreError
-from arena.workers.workers import Place, WorkerLost, Workers
+from arena.store import RENEW_SECONDS, Claim, DatabaseUnavailable, MatchState, Store
+from arena.workers.workers import Place, Workers
 
 _log = structlog.get_logger()
 
@@ -87,7 +82,7 @@ class Coordinator:
         self._ended: deque[Playing] = deque()
         self._given = Given()
         self._live = LiveMatches(store.live)
-        self._voids = VoidsInARow()
+        self._settling = Settling(store, now, watcher)
         self._unavailable = False
         self.stopped = False
         self.draining = False
@@ -131,9 +126,10 @@ class Coordinator:
         """Store what ended, start what can be, and wait for news; tell whether there is more to do."""
         try:
             self._store_ended()
-            if self._voids.too_many:
+            voids = self._settling.voids
+            if voids.too_many:
                 raise ArenaTrouble(
-                    f"{self._voids.count} matches in a row failed for faults of the arena, so it "
+                    f"{voids.count} matches in a row failed for faults of the arena, so it "
                     "stops; see above, mend that, and start it again"
                 )
             if self.draining:
@@ -245,69 +241,8 @@ class Coordinator:
 
     def _store_ended(self) -> None:
         while self._ended:
-            self._settle(self._ended[0])
+            self._settling.settle(self._ended[0])
             self._given.discard(self._ended.popleft())
-
-    def _settle(self, playing: Playing) -> None:
-        claim = playing.claim
-        try:
-            record = playing.record()
-            reach("record-received")
-            finished = finish(claim, record, self._now())
-            reach("record-checked")
-            stored = self._store.writes.record(finished)
-        except StoreError:
-            raise  # the match is not to blame: it is stored when the database can be used
-        except LauncherStopped:
-            return
-        except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
-            self._lose(claim, str(error) or f"worker {playing.worker} was lost")
-            return
-        except (MatchVoid, RecordRefused) as error:
-            self._void(claim, str(error))
-            return
-        except Exception as error:  # noqa: BLE001 - see below
-            # A defect of the arena's own must not take the other matches with it.
-            _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
-            self._void(claim, repr(error))
-            return
-        self._voids.reset()
-        if stored:
-            reach("recorded")
-            _log.info(
-                "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
-            )
-            self._watcher.on_finished(finished)
-        else:
-            self._drop(claim)
-
-    def _void(self, claim: Claim, reason: str) -> None:
-        spec = claim.spec
-        state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
-        _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        if state is None:
-            self._drop(claim)
-        else:
-            given_up = state is MatchState.QUARANTINED
-            self._watcher.on_voided(spec.match, spec.attempt, reason, quarantined=given_up)
-        self._voids.add(
-            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE]
-        )
-
-    def _lose(self, claim: Claim, reason: str) -> None:
-        spec = claim.spec
-        state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
-        _log.error("match lost", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        if state is None:
-            self._drop(claim)
-        else:
-            given_up = state is MatchState.QUARANTINED
-            self._watcher.on_lost(spec.match, spec.attempt, reason, quarantined=given_up)
-
-    def _drop(self, claim: Claim) -> None:
-        """Say that an attempt was over before anything came of it."""
-        _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
-        self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)
 
     def _note_database(self, error: DatabaseUnavailable | None) -> None:
         """Say it once when the database goes away, and once when it is back."""

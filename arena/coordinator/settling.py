@@ -1,0 +1,105 @@
+"""What becomes of a match that somebody has played, or failed to play."""
+
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError
+from datetime import datetime
+
+import structlog
+
+from arena.coordinator.check import RecordRefused
+from arena.coordinator.finish import finish
+from arena.coordinator.given import Playing
+from arena.coordinator.voids import VoidsInARow
+from arena.coordinator.watcher import Watcher
+from arena.failpoints import reach
+from arena.launcher import HostFailed, LauncherStopped, MatchVoid
+from arena.services import HOUSE
+from arena.store import Claim, MatchState, Store, StoreError
+from arena.workers.workers import WorkerLost
+
+_log = structlog.get_logger()
+
+
+class Settling:
+    """Believes, stores and tells what came of matches; only the current attempt's counts.
+
+    Args:
+        store: The queue and the results.
+        now: UTC.
+        watcher: Hears of it.
+
+    Attributes:
+        voids: How many failed since one was last played.
+    """
+
+    def __init__(self, store: Store, now: Callable[[], datetime], watcher: Watcher) -> None:
+        self._store = store
+        self._now = now
+        self._watcher = watcher
+        self.voids = VoidsInARow()
+
+    def settle(self, playing: Playing) -> None:
+        """Store its record, or let it wait again with the reason.
+
+        Raises:
+            StoreError: The database can't be used; then nothing has been changed, and it can be tried again.
+        """
+        claim = playing.claim
+        try:
+            record = playing.record()
+            reach("record-received")
+            finished = finish(claim, record, self._now())
+            reach("record-checked")
+            stored = self._store.writes.record(finished)
+        except StoreError:
+            raise  # the match is not to blame: it is stored when the database can be used
+        except LauncherStopped:
+            return
+        except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
+            self._lose(claim, str(error) or f"worker {playing.worker} was lost")
+            return
+        except (MatchVoid, RecordRefused) as error:
+            self._void(claim, str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - see below
+            # A defect of the arena's own must not take the other matches with it.
+            _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
+            self._void(claim, repr(error))
+            return
+        self.voids.reset()
+        if stored:
+            reach("recorded")
+            _log.info(
+                "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
+            )
+            self._watcher.on_finished(finished)
+        else:
+            self._drop(claim)
+
+    def _void(self, claim: Claim, reason: str) -> None:
+        spec = claim.spec
+        state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
+        _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        if state is None:
+            self._drop(claim)
+        else:
+            given_up = state is MatchState.QUARANTINED
+            self._watcher.on_voided(spec.match, spec.attempt, reason, quarantined=given_up)
+        self.voids.add(
+            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE]
+        )
+
+    def _lose(self, claim: Claim, reason: str) -> None:
+        spec = claim.spec
+        state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
+        _log.error("match lost", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        if state is None:
+            self._drop(claim)
+        else:
+            given_up = state is MatchState.QUARANTINED
+            self._watcher.on_lost(spec.match, spec.attempt, reason, quarantined=given_up)
+
+    def _drop(self, claim: Claim) -> None:
+        """Say that an attempt was over before anything came of it."""
+        _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
+        self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)
