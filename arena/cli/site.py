@@ -16,7 +16,7 @@ from arena.bootstrap import CannotStart
 from arena.settings import Settings
 
 _PR_SET_PDEATHSIG: Final = 1
-_START_SECONDS: Final = 20
+_START_SECONDS: Final = 60
 _END_SECONDS: Final = 8
 
 

@@ -206,7 +206,7 @@ def test_a_folder_is_built_and_plays(home: Home) -> None:
 @pytest.mark.docker
 def test_sigterm_leaves_nothing(home: Home) -> None:
     """In the middle of a game; and another check meanwhile has not disturbed it."""
-    with home.started(home.write("slow.py", programs.SLOW)) as process:
+    with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         install = home.plays()
         running = set(home.containers(install))
         other = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
@@ -222,7 +222,7 @@ def test_sigterm_leaves_nothing(home: Home) -> None:
 @pytest.mark.docker
 def test_the_next_check_removes_what_a_killed_one_has_left(home: Home) -> None:
     """Its containers, its image, its sockets and its folder."""
-    with home.started(home.write("slow.py", programs.SLOW)) as process:
+    with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         install = home.plays()
         process.kill()
     assert home.containers(install)
