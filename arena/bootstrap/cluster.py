@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import structlog
 
+from arena import __version__
 from arena.admission import Gate
 from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.telling import told
@@ -150,7 +151,7 @@ def workers_of_cluster(
 
 
 def admit_worker(member: "Member", runtime: RuntimeName, store: Store, gate: Gate) -> bool:
-    """Keep what a worker's host can hold, and tell whether it may be used.
+    """Keep what a worker's host can hold, and tell whether it may be used: not one of another version.
 
     A worker refuses by itself to begin where strangers' bots can't be held. Whatever it says, none is used
     here that does not hold them: so a gate that is open for one is open for all.
@@ -162,6 +163,9 @@ def admit_worker(member: "Member", runtime: RuntimeName, store: Store, gate: Gat
         gate: Opened by a host that holds strangers' bots.
     """
     card = member.card
+    if card.version != __version__:
+        _log.error("worker refused: another version", worker=card.name, its=card.version, ours=__version__)
+        return False
     try:
         report = msgspec.json.decode(card.report, type=HostReport)
     except msgspec.DecodeError as error:

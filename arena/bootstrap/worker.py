@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from arena import __version__
 from arena.admission import StrangersRefused, admit
 from arena.bootstrap.cluster import keys_of, need_cluster, need_shared_images
 from arena.bootstrap.errors import CannotStart
@@ -146,6 +147,7 @@ def _post(settings: Settings, port: int, report: HostReport) -> "Post":
         runtime=settings.sandbox,
         report=msgspec.json.encode(report),
         accepted=tuple(sorted(settings.accept_missing)),
+        version=__version__,
     )
     try:
         keys = keys_of(settings)

@@ -107,8 +107,10 @@ async def _serve(
         await worker
     except (OSError, ValueError, TimeoutError) as error:
         # Such as: the scheduler has not noticed yet that this very worker was lost a moment ago.
-        _log.warning("could not join; it is tried again", scheduler=post.scheduler, error=str(error))
-        standing.missing = f"it could not join: {error}"
+        missing = f"it could not join: {error}"
+        if standing.missing != missing:
+            _log.warning("could not join; it is tried again", scheduler=post.scheduler, error=str(error))
+        standing.missing = missing
         await worker.close()
         await wait_for(told.once, _AGAIN_SECONDS)
         return

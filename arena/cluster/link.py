@@ -42,6 +42,7 @@ class Link:
     def __init__(self, address: str, security: Security, session: str, heard: Heard) -> None:
         tune()
         self.address = address
+        self._useless: dict[str, str] = {}
         try:
             with warnings.catch_warnings():
                 # That hosts have other versions of some library is no matter for bytes.
@@ -76,7 +77,10 @@ class Link:
             known = self._client.sync(self._client.scheduler.identity, callback_timeout=_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
             raise SchedulerAway(str(error) or f"{self.address} does not answer") from error
-        found = (_member(address, said) for address, said in known["workers"].items())
+        found = [self._read(address, said) for address, said in known["workers"].items()]
+        self._useless = {
+            address: why for address, why in self._useless.items() if address in known["workers"]
+        }
         return tuple(member for member in found if member is not None)
 
     def executor(self, member: Member, seats: int) -> Executor:
@@ -90,23 +94,30 @@ class Link:
         )
         return executor
 
+    def _read(self, address: str, said: dict[str, Any]) -> Member | None:
+        try:
+            return _member(address, said)
+        except ValueError as error:
+            if self._useless.get(address) != str(error):
+                self._useless[address] = str(error)
+                _log.warning("a worker can't be used", worker=address, error=str(error))
+            return None
+
     def close(self) -> None:
         """End the connection; matches given over it are of no use any more."""
         self._client.close(timeout=_SECONDS)
 
 
 def _member(address: str, said: dict[str, Any]) -> Member | None:
-    """Read what a worker says of itself; None for one of somebody else, or that has said too little yet."""
+    """Read what a worker says of itself; None for one of somebody else, or that has said too little yet.
+
+    Raises:
+        ValueError: It can't be used.
+    """
     card, state = said.get(EXTRA), said.get("metrics", {}).get(EXTRA)
     if not (isinstance(card, bytes) and isinstance(state, bytes)):
         return None
-    try:
-        found = Member(address=address, card=read_card(card), state=read_state(state))
-    except ValueError as error:
-        why = str(error)
-    else:
-        if found.card.name == said.get("name"):
-            return found
-        why = f"it calls itself {found.card.name!r}, and {said.get('name')!r} to the scheduler"
-    _log.warning("a worker can't be used", worker=address, error=why)
-    return None
+    found = Member(address=address, card=read_card(card), state=read_state(state))
+    if found.card.name != said.get("name"):
+        raise ValueError(f"it calls itself {found.card.name!r}, and {said.get('name')!r} to the scheduler")
+    return found

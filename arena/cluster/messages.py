@@ -22,6 +22,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         runtime: How it runs bots.
         report: A :class:`arena.controls.HostReport` as JSON: what its host can hold.
         accepted: Controls whose absence there its operator accepts.
+        version: Of the arena there; nothing where that is too old to say so.
     """
 
     run: str
@@ -32,6 +33,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     runtime: RuntimeName
     report: bytes
     accepted: tuple[str, ...] = ()
+    version: str = ""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):

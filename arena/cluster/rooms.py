@@ -30,11 +30,14 @@ class _Room:
         member: It.
         given: Seats of matches that it was given here and has not answered.
         rests_until: Moment before which it is given nothing, since it could not run bots.
+        doubted_until: Moment before which it is given nothing that others could play, since matches were void
+            there: three such are one too many for a match, and one worker shall not make all of them.
     """
 
     member: Member
     given: int = 0
     rests_until: float = 0.0
+    doubted_until: float = 0.0
 
     def busy(self, session: str) -> int:
         """Return the taken seats. Of its own matches a coordinator knows better than any heartbeat."""
@@ -78,11 +81,10 @@ class Rooms:
             seats: How many.
             now: A moment of a clock that never goes back, in seconds.
         """
-        free = {
-            run: room.member.card.seats - room.busy(self._session)
-            for run, room in self._rooms.items()
-            if room.open(now)
-        }
+        used = {run: room for run, room in self._rooms.items() if room.open(now)}
+        # Room at those who are not doubted is waited for.
+        used = {run: room for run, room in used.items() if room.doubted_until <= now} or used
+        free = {run: room.member.card.seats - room.busy(self._session) for run, room in used.items()}
         run = max(free, key=free.__getitem__, default=None)
         if run is None or free[run] < seats:
             return None
@@ -97,6 +99,11 @@ class Rooms:
         """Give a worker nothing before this moment."""
         if run in self._rooms:
             self._rooms[run] = replace(self._rooms[run], rests_until=until)
+
+    def doubt(self, run: str, until: float) -> None:
+        """Give a worker nothing that others could play before this moment, or until it has played a match."""
+        if run in self._rooms:
+            self._rooms[run] = replace(self._rooms[run], doubted_until=until)
 
     def trouble(self) -> str | None:
         """Return why nobody takes matches, however much room there is, or None where somebody does."""

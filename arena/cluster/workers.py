@@ -31,6 +31,9 @@ _LOOK_SECONDS: Final = 0.5
 _REST_SECONDS: Final = 4.0
 """After a worker did not do as it was expected to, until what it says of itself is believed again."""
 
+_DOUBT_SECONDS: Final = 60.0
+"""After a match was void at a worker, until it is given one again that others could play."""
+
 Connect = Callable[[str, Heard], Link]
 """Makes a connection for a session; raises SchedulerAway where that can't be done."""
 
@@ -232,6 +235,7 @@ class ClusterWorkers:
     def _tell(self, given: Given, answer: Answer) -> None:
         match answer:
             case Record(data):
+                self._doubt(given.run, 0.0)
                 given.keep(data)
             case Dropped(reason):
                 self._lose(given, reason, _REST_SECONDS)
@@ -241,6 +245,7 @@ class ClusterWorkers:
             case Void(reason):
                 # Where it is the worker's doing, such as images that it can't reach, others have their turn.
                 self._rest(given.run, _REST_SECONDS)
+                self._doubt(given.run, _DOUBT_SECONDS)
                 given.fail(MatchVoid(f"worker {given.worker}: {reason}"))
 
     def _lose(self, given: Given, reason: str, seconds: float) -> None:
@@ -250,6 +255,10 @@ class ClusterWorkers:
     def _rest(self, run: str, seconds: float) -> None:
         with self._lock:
             self._rooms.rest(run, time.monotonic() + seconds)
+
+    def _doubt(self, run: str, seconds: float) -> None:
+        with self._lock:
+            self._rooms.doubt(run, time.monotonic() + seconds)
 
 
 def _linked(link: Link | None) -> Link:

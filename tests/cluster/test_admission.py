@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from arena import __version__
 from arena.admission import Gate
 from arena.bootstrap.cluster import admit_worker
 from arena.cluster.messages import Card, State
@@ -23,10 +24,20 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def worker(report: bytes, *accepted: str, runtime: RuntimeName = RuntimeName.DOCKER) -> Member:
+def worker(
+    report: bytes, *accepted: str, runtime: RuntimeName = RuntimeName.DOCKER, version: str = __version__
+) -> Member:
     """Return a worker that says this of its host."""
     card = Card(
-        run="r", name="w", host="h", seats=5, cpus=0.4, runtime=runtime, report=report, accepted=accepted
+        run="r",
+        name="w",
+        host="h",
+        seats=5,
+        cpus=0.4,
+        runtime=runtime,
+        report=report,
+        accepted=accepted,
+        version=version,
     )
     return Member(address="tls://w", card=card, state=State(busy={}))
 
@@ -62,4 +73,14 @@ def test_plain_processes_are_used_for_plain_processes_alone(store: Store) -> Non
 def test_a_report_that_nobody_can_read_is_none(store: Store) -> None:
     """Nothing is kept of it."""
     assert not admit_worker(worker(b"{}"), RuntimeName.DOCKER, store, Gate())
+    assert store.reads.hosts() == ()
+
+
+def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
+    """What it plays by, and what it says of its host, may mean something else; so nothing of it is kept."""
+    gate = Gate()
+    assert not admit_worker(
+        worker(msgspec.json.encode(host_report()), version="0.0.9"), RuntimeName.DOCKER, store, gate
+    )
+    assert gate.house_only
     assert store.reads.hosts() == ()

@@ -87,3 +87,18 @@ def test_it_is_told_why_nobody_takes_matches() -> None:
     assert taken(where, 2) == "full"
     where.rest("full", until=10.0)
     assert where.trouble() is None
+
+
+def test_where_matches_are_void_none_is_played_that_others_could_play() -> None:
+    """A worker that can't load images, say, would void each match until it is put aside."""
+    where = rooms(member("a", seats=2), member("b", seats=8))
+    where.doubt("b", until=60.0)
+    assert taken(where, 2, now=1.0) == "a"
+    assert taken(where, 2, now=1.0) is None
+    assert taken(where, 2, now=60.0) == "b"
+    where.doubt("b", until=120.0)
+    where.doubt("b", until=61.0)  # it has played one
+    assert taken(where, 2, now=61.0) == "b"
+    where.update([member("b", seats=8)])
+    where.doubt("b", until=120.0)
+    assert taken(where, 2, now=62.0) == "b"  # there is nobody else
