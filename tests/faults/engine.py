@@ -139,6 +139,7 @@ def stop_the_engine(tally: Tally, dice: random.Random, times: int) -> None:
             engine.stop(killed=turn % 2 == 0)
             time.sleep(dice.uniform(0, 3))
             before = arena.ledger.claims()
+            arena.queue(dice)  # something is left to claim, whatever was played before
             engine.start()
             tally.again.append(arena.wait_for_claim(before, time.monotonic()))
             tally.times = turn

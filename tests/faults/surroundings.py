@@ -41,13 +41,15 @@ def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
         arena.start_and_claim()
         for turn in range(1, times + 1):
             arena.queue(dice, 2)
+            said = len(arena.events(_UNAVAILABLE))
             _fill(ballast)
             layer = dice.randbytes(_IMAGE_BYTES)
             if _is_kept(images, layer):
                 tally.wrong.append("an image was kept on a full disk")
-            _wait_for_more(arena, _UNAVAILABLE)
+            _wait_for_more(arena, _UNAVAILABLE, than=said)
             begun, before = time.monotonic(), arena.ledger.claims()
             ballast.unlink()
+            arena.queue(dice)  # something is left to claim, whatever was played before the disk was full
             tally.again.append(arena.wait_for_claim(before, begun))
             if not _is_kept(images, layer):
                 tally.wrong.append("an image was not kept although there was room again")
@@ -63,10 +65,9 @@ def _is_kept(images: ImageStore, content: bytes) -> bool:
     return image(content).id in images.records.ids()
 
 
-def _wait_for_more(arena: Installation, event: str) -> None:
-    """Wait until its log says something once more."""
-    before = len(arena.events(event))
-    wait_until(lambda: len(arena.events(event)) > before, _FULL_SECONDS, f"the log does not say: {event}")
+def _wait_for_more(arena: Installation, event: str, *, than: int) -> None:
+    """Wait until its log says something more often."""
+    wait_until(lambda: len(arena.events(event)) > than, _FULL_SECONDS, f"the log does not say: {event}")
 
 
 @contextmanager
@@ -93,10 +94,11 @@ def lock_the_database(tally: Tally, dice: random.Random, times: int, seconds: fl
     """Let another program hold the lock on SQLite's file for so long, in the middle of matches."""
     with installed(RuntimeName.PROCESS) as arena:
         for turn in range(1, times + 1):
-            arena.queue(dice, 3)
             if arena.ended:
+                arena.queue(dice)
                 arena.start_and_claim()
             before = arena.ledger.claims()
+            arena.queue(dice, 3, deals=24)
             with closing(sqlite3.connect(arena.data_dir / "arena.sqlite3", timeout=60)) as other:
                 other.isolation_level = None
                 other.execute("BEGIN IMMEDIATE")
@@ -153,13 +155,15 @@ def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
     """
     with jumping_clock() as (python, offset), installed(RuntimeName.PROCESS, python=python) as arena:
         for turn, hours in zip(range(1, times + 1), cycle((1, 0, -1, 0)), strict=False):
-            arena.queue(dice, 2, deals=24)
             if arena.ended:
+                arena.queue(dice)
                 arena.start_and_claim()
             with offset.open("r+b", buffering=0) as file:  # in one piece: others read it all the time
                 file.write(struct.pack("q", hours * _HOUR))
             before, begun = arena.ledger.claims(), time.monotonic()
-            tally.again.append(arena.wait_for_claim(before, begun))
+            arena.queue(dice, 2, deals=24)
+            # The first may have asked for the time before it was set; the second has not.
+            tally.again.append(arena.wait_for_claim(before + 1, begun))
             time.sleep(dice.uniform(0, 1))
             tally.times = turn
         arena.play_out()
