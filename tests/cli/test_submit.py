@@ -25,6 +25,7 @@ from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering, live
 from tests.client.relay import relayed
 from tests.demo.running import await_that
+from tests.ports import silent_port
 from tests.store.builders import add_bot
 
 CAUSE = Cause(
@@ -370,7 +371,7 @@ def test_a_line_that_breaks_is_made_anew(author: Author) -> None:
 def test_a_site_that_is_gone_is_named(author: Author) -> None:
     """In one line."""
     author.log_in("ann")
-    with socket.create_server(("127.0.0.1", 0)) as once:
-        gone = f"http://127.0.0.1:{once.getsockname()[1]}"
-    author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
-    assert f"{gone} can't be reached" in refused(author.types("submit", author.source()), 1)
+    with silent_port() as port:
+        gone = f"http://127.0.0.1:{port}"
+        author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
+        assert f"{gone} can't be reached" in refused(author.types("submit", author.source()), 1)

@@ -4,14 +4,16 @@ import asyncio
 import itertools
 from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
+from datetime import timedelta
 
+import msgspec
 import pytest
 from starlette.types import Message
 
 from arena.accounts import Scope
 from arena.store import KnownAccount, KnownSubmission, Quota, Role
 from tests.accounts.world import World
-from tests.store.test_submissions import new
+from tests.store.test_submissions import CAUSE, new
 from tests.web.app import site_over
 from tests.web.people import token
 from web.following import MOST_OF_AN_ACCOUNT, Following
@@ -36,8 +38,8 @@ def found(world: World) -> KnownSubmission:
     return known
 
 
-def streamed(world: World, secret: str, meanwhile: Callable[[], None]) -> bytes:
-    """Follow the submission with a token until the stream ends, and do something after its first event."""
+def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> bytes:
+    """Follow the submission with a token until the stream ends, and do something after each event."""
     scope = {
         "type": "http",
         "method": "GET",
@@ -48,6 +50,7 @@ def streamed(world: World, secret: str, meanwhile: Callable[[], None]) -> bytes:
     }
     came = bytearray()
     asked: list[bool] = []
+    left = iter(meanwhile)
 
     async def receive() -> Message:
         if asked:
@@ -56,17 +59,34 @@ def streamed(world: World, secret: str, meanwhile: Callable[[], None]) -> bytes:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Message) -> None:
-        first = not came
-        came.extend(message.get("body", b""))
-        if first and came:
-            await asyncio.to_thread(meanwhile)
+        if message["type"] == "http.response.start":
+            assert dict(message["headers"])[b"content-type"].startswith(b"text/event-stream")
+        body = message.get("body", b"")
+        came.extend(body)
+        if body.startswith(b"event: stage") and (act := next(left, None)):
+            await asyncio.to_thread(act)
 
     async def follow() -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await site_over(world)(scope, receive, send)
 
     asyncio.run(follow())
     return bytes(came)
+
+
+def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> None:
+    """An event for each change, as it happens; then the stream ends."""
+    came = streamed(
+        world,
+        token(world, ann, {Scope.READ}),
+        lambda: world.store.desk.inspected(SUBMISSION, "sha256:1", world.now + timedelta(seconds=1)),
+        lambda: world.store.desk.reject(SUBMISSION, CAUSE, world.now),
+    )
+    stages = [
+        msgspec.json.decode(line.removeprefix(b"data: ")) for line in came.splitlines() if b"data: " in line
+    ]
+    assert [said["stage"] for said in stages] == ["received", "inspected", "rejected"]
+    assert stages[-1]["cause"]["exit_code"] == 3
 
 
 def test_a_demoted_operator_hears_no_more(world: World, ann: KnownAccount) -> None:

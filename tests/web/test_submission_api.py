@@ -1,10 +1,7 @@
 """Submissions for programs: sent whole or not at all, seen by their owner, followed until their end."""
 
 import hashlib
-import threading
-from datetime import timedelta
 
-import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
@@ -201,29 +198,6 @@ def test_scopes_count(world: World, ann: KnownAccount) -> None:
     assert code == 201
     assert only_sends.get(f"/api/v1/submissions/{made['id']}").status_code == 403
     assert reader.get(f"/api/v1/submissions/{made['id']}").status_code == 200
-
-
-def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> None:
-    """An event for each change, as it happens; then the stream ends."""
-    client = sender(world, ann)
-    _, made = put(client)
-    id_ = str(made["id"])
-
-    def go_on() -> None:
-        world.store.desk.inspected(id_, "sha256:1", world.now + timedelta(seconds=1))
-
-    later = threading.Timer(0.6, go_on)
-    later.start()
-    end = threading.Timer(1.8, lambda: world.store.desk.reject(id_, CAUSE, world.now))
-    end.start()
-    with client.stream("GET", f"/api/v1/submissions/{id_}/events") as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        lines = [line.removeprefix("data: ") for line in answer.iter_lines() if line.startswith("data: ")]
-    stages = [msgspec.json.decode(line) for line in lines]
-    later.join()
-    end.join()
-    assert [said["stage"] for said in stages] == ["received", "inspected", "rejected"]
-    assert stages[-1]["cause"]["exit_code"] == 3
 
 
 def test_a_full_disk_refuses_files_and_nothing_else(world: World, ann: KnownAccount) -> None:
