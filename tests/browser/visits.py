@@ -1,6 +1,7 @@
 """Visits of the site in a real browser: sizes, themes, and what the browser complains about."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize
@@ -38,6 +39,13 @@ class Visit:
         assert self.page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
 
 
+def stop_time(page: Page) -> None:
+    """Let no time pass in what is opened here from now on, but what the test lets pass."""
+    now = datetime.now(UTC)
+    page.clock.install(time=now)
+    page.clock.pause_at(now + timedelta(minutes=1))
+
+
 def visit_of(browser: Browser, url: str, size: str, theme: str, *, script: bool = True) -> Visit:
     """Open a window of this size and theme."""
     width, height = SIZES[size]
@@ -46,6 +54,7 @@ def visit_of(browser: Browser, url: str, size: str, theme: str, *, script: bool 
         color_scheme="dark" if theme == "dark" else "light",
         java_script_enabled=script,
     )
+    context.set_default_timeout(60_000)
     visit = Visit(context.new_page(), url)
     visit.page.on("console", lambda message: visit.complaints.append(message.text))
     visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))

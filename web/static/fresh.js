@@ -9,13 +9,16 @@ function differs(part, fresh) {
   return fresh.innerHTML !== part.innerHTML || [...fresh.attributes].some(({ name, value }) => part.getAttribute(name) !== value);
 }
 
+// A connection that is gone may say nothing at all: after so long it counts as lost.
+const PATIENCE_MILLIS = 10_000;
+
 // What was sent last, so that a page which says what it is need not be sent twice.
 let last = { etag: null, page: null };
 
 async function ask() {
   const headers = { Accept: "text/html" };
   if (last.etag) headers["If-None-Match"] = last.etag;
-  const answer = await fetch(location.href, { headers, cache: "no-store" });
+  const answer = await fetch(location.href, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MILLIS) });
   if (answer.status === 304) return last.page;
   if (!answer.ok || answer.redirected) return null;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
