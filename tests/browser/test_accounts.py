@@ -93,6 +93,7 @@ def test_another_site_can_not_act_for_somebody(browser: Browser, port: str, tmp_
     page.get_by_label("Name").fill("victim")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("heading", name="victim")).to_be_visible()
     trap = tmp_path / "trap.html"
     trap.write_text(f'<form method="post" action="{visit.url}/logout"><button>Win a prize</button></form>')
     page.goto(trap.as_uri())
