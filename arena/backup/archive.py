@@ -13,7 +13,8 @@ from typing import IO, Final, Self
 import msgspec
 
 from arena.backup.errors import BackupDamaged, BackupNewer
-from arena.backup.manifest import FORMAT, IMAGES, MANIFEST, TABLES, UPLOADS, Manifest
+from arena.backup.manifest import BLOBS, FORMAT, IMAGES, MANIFEST, TABLES, UPLOADS, Manifest
+from arena.speech import visible
 from arena.store.migrate import is_known
 
 CHUNK: Final = 1024 * 1024
@@ -125,7 +126,7 @@ def _read(content: bytes, path: Path) -> Manifest:
     try:
         kind = msgspec.json.decode(content, type=_Kind).format
         if kind.startswith(_KIND) and kind != FORMAT:
-            raise BackupNewer(f"{path} was made by a newer Kaiten (its format is {kind}): {remedy}")
+            raise BackupNewer(f"{path} was made by a newer Kaiten (its format is {visible(kind)}): {remedy}")
         manifest = msgspec.json.decode(content, type=Manifest)
     except ValueError as error:
         raise BackupDamaged(f"{path} is no backup ({error})") from error
@@ -133,10 +134,13 @@ def _read(content: bytes, path: Path) -> Manifest:
         raise BackupDamaged(f"{path} is no backup")
     if any(f"{TABLES}/{name}" not in manifest.parts for name in manifest.tables):
         raise BackupDamaged(f"{path} is damaged (a table is missing): take another copy of it")
+    for name in manifest.names(BLOBS):
+        if manifest.parts[f"{BLOBS}/{name}"].sha256 != name:
+            raise BackupDamaged(f"{path} is damaged (a blob has another's name): take another copy of it")
     if not is_known(manifest.revision):
         raise BackupNewer(
-            f"{path} was made by Kaiten {manifest.version}, which is newer (its tables are at "
-            f"{manifest.revision}): {remedy}"
+            f"{path} was made by Kaiten {visible(manifest.version)}, which is newer (its tables are at "
+            f"{visible(manifest.revision)}): {remedy}"
         )
     return manifest
 

@@ -10,6 +10,7 @@ FORMAT: Final = "kaiten-backup/1"
 TABLES: Final = "tables"
 UPLOADS: Final = "uploads"
 IMAGES: Final = "images"
+BLOBS: Final = f"{IMAGES}/blobs/sha256"
 """Folders of the parts."""
 
 
@@ -62,8 +63,8 @@ class Manifest:
     parts: dict[str, Part]
 
     def rows(self, table: str) -> int:
-        """Return how many rows a table has."""
-        return self.tables[table].rows
+        """Return how many rows a table has; none where there was no such table yet."""
+        return self.tables[table].rows if table in self.tables else 0
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Return the names of the parts in a folder, without it, in their order."""

@@ -13,15 +13,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.backup.archive import Archive
-from arena.backup.errors import BackupDamaged, PlaceNotEmpty
+from arena.backup.errors import BackupDamaged, BackupError, PlaceNotEmpty
 from arena.backup.manifest import IMAGES, TABLES, UPLOADS
 from arena.backup.rows import unpacked
 from arena.files import sync
 from arena.intake.objects import Objects
-from arena.store import NewAuditEntry, loading
+from arena.intake.records import Records
+from arena.speech import visible
+from arena.store import NewAuditEntry, StoreError, loading
 
 UNFINISHED: Final = "restoring"
 """The file that says so."""
+
+_MOST_WORDS: Final = 200
 
 _MADE: Final = ("images", "uploads")
 """Folders that a restore fills in the data directory."""
@@ -58,7 +62,7 @@ def restore(archive: Archive, place: Place, entry: NewAuditEntry, say: Callable[
 
     Raises:
         BackupDamaged: It is not as it was written.
-        IntakeTrouble: Images can't be written.
+        IntakeTrouble: Images can't be written, or are none.
         OSError: Something else can't be written.
         PlaceNotEmpty: There is something in the data directory.
         StoreError: The database is not empty, or can't be used.
@@ -131,23 +135,39 @@ def _uploads(archive: Archive, folder: Path) -> None:
 
 
 def _images(archive: Archive, objects: Objects) -> None:
-    """Write the images that aren't there yet, each record after what it names, as the backup has them."""
+    """Write the images that aren't there yet, each record after what it names, as the backup has them.
+
+    Raises:
+        IntakeTrouble: They can't be written, or a record is none.
+    """
     there = {f"{folder}/{name}" for folder in _IMAGE_FOLDERS for name in objects.sizes(folder)}
     for name in archive.manifest.names(IMAGES):
         if name not in there:
             objects.write(name, archive.pieces(f"{IMAGES}/{name}"))
+    records = Records(objects)
+    for name in archive.manifest.names(f"{IMAGES}/images"):
+        records.image(f"sha256:{name}")
 
 
 def _database(archive: Archive, url: str, entry: NewAuditEntry) -> None:
     """Load the database; it appears whole or not at all."""
     tables = {
-        name: loading.TableToLoad(summary.columns, _rows(archive, name))
+        name: loading.TableToLoad(summary.columns, summary.rows, _rows(archive, name))
         for name, summary in archive.manifest.tables.items()
     }
     try:
         loading.load(url, archive.manifest.revision, tables, entry)
-    except ValueError as error:
-        raise BackupDamaged(f"the backup can't be restored: {error}. Take another one") from error
+    except (BackupError, OSError, StoreError):
+        raise
+    except Exception as error:
+        # Rows that no arena has written can fail anywhere on their way into one.
+        raise BackupDamaged(f"the backup can't be restored: {_words(error)}. Take another one") from error
+
+
+def _words(error: Exception) -> str:
+    """Return what is wrong with rows, in a line."""
+    words = visible(next(iter(str(error).splitlines()), "")[:_MOST_WORDS])
+    return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
 
 def _rows(archive: Archive, table: str) -> Callable[[], Iterator[list[list[Any]]]]:

@@ -9,6 +9,8 @@ from typing import Any, Final
 import msgspec
 
 _LENGTH: Final = 4
+_MOST: Final = 256 * 1024 * 1024
+"""Bytes of a batch: several times what its rows can have."""
 
 
 def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
@@ -30,6 +32,8 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
         buffer += piece
         while len(buffer) >= _LENGTH:
             end = _LENGTH + int.from_bytes(buffer[:_LENGTH])
+            if end > _MOST:
+                raise ValueError(f"a batch of rows has {end} bytes")
             if len(buffer) < end:
                 break
             batch = msgspec.msgpack.decode(buffer[_LENGTH:end], type=list[list[Any]])

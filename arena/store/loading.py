@@ -1,13 +1,14 @@
 """Rows of a snapshot, into an empty database of either kind: all of them, or nothing."""
 
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from sqlalchemy import Connection, MetaData, Table, func, insert, inspect, select, text
+from sqlalchemy.exc import StatementError
 
 from arena.files import sync
 from arena.store import audit
@@ -15,6 +16,8 @@ from arena.store.database import Database, sqlite_file
 from arena.store.errors import DatabaseNotEmpty
 from arena.store.migrate import VERSION_TABLE, alembic_config
 from arena.store.persons import NewAuditEntry
+from arena.store.read_through import read_through
+from arena.store.row_values import check_rows
 
 _ANOTHER = "name another database in ARENA_DATABASE_URL"
 
@@ -25,10 +28,12 @@ class TableToLoad:
 
     Attributes:
         columns: Their names, in the order of the values of a row.
-        batches: Gives the rows, some at a time.
+        rows: How many there are.
+        batches: Gives them, some at a time.
     """
 
     columns: tuple[str, ...]
+    rows: int
     batches: Callable[[], Iterable[list[list[Any]]]]
 
 
@@ -60,7 +65,8 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
         DatabaseNotEmpty: There is something in it.
         DatabaseUnavailable: It can't be reached, or its disk is full.
         OSError: The disk fails.
-        ValueError: These aren't the rows of that revision.
+        ValueError: These aren't rows that an arena of that revision can have had.
+        Exception: Of another kind, where nobody looked for what is wrong with them.
     """
     check_empty(url)
     file = sqlite_file(url)
@@ -92,7 +98,7 @@ def _part(file: Path) -> Path:
 
 def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
     """Fill a database in one transaction."""
-    with closing(Database(url)) as database, database.write() as connection:
+    with closing(Database(url)) as database, _refused(), database.write() as connection:
         _check_no_tables(connection, database.url)
         command.upgrade(alembic_config(connection), revision)
         made = MetaData()
@@ -104,7 +110,17 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
         for table in made.sorted_tables:
             _fill_table(connection, table, tables[table.name])
         command.upgrade(alembic_config(connection), "head")
+        read_through(connection, entry.at)
         audit.record(connection, entry)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Say in words of the database's own what it does not take."""
+    try:
+        yield
+    except StatementError as error:
+        raise ValueError(str(error.orig or error)) from error
 
 
 def _check_no_tables(connection: Connection, url: str) -> None:
@@ -113,10 +129,16 @@ def _check_no_tables(connection: Connection, url: str) -> None:
 
 
 def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None:
-    if set(rows.columns) != set(table.columns.keys()):
+    if sorted(rows.columns) != sorted(table.columns.keys()):
         raise ValueError(f"the columns of {table.name} are not those of its revision")
+    count = 0
     for batch in rows.batches():
-        connection.execute(insert(table), [dict(zip(rows.columns, row, strict=True)) for row in batch])
+        check_rows(table, rows.columns, batch)
+        count += len(batch)
+        if batch:
+            connection.execute(insert(table), [dict(zip(rows.columns, row, strict=True)) for row in batch])
+    if count != rows.rows:
+        raise ValueError(f"{table.name} has {count} rows, and should have {rows.rows}")
     if connection.dialect.name == "postgresql":
         _count_on(connection, table)
 

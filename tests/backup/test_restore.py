@@ -232,6 +232,18 @@ def test_an_older_revision_is_brought_up(spots: Spots, tmp_path: Path, revision:
         assert store.writes.rebuild_ratings().differing == 0
 
 
+def test_the_command_says_what_an_old_backup_holds(spots: Spots, tmp_path: Path) -> None:
+    """Also of what there was no table for."""
+    live = spots.make("live")
+    live.settings.data_dir.mkdir()
+    with live.store() as store:
+        fill(store)
+    downgraded(live.settings.url, "0001", tmp_path / "old.zip")
+    done = spots.make("there").arena("restore", "old.zip", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert b"5 bots, 12 rated games, 0 accounts" in done.stderr
+
+
 def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> None:
     """And no file."""
     done = spots.make("nowhere").arena("backup", "kept.zip", folder=tmp_path)
