@@ -27,6 +27,7 @@ SEAT: Final = "seat"
 """dask's name for what a match takes of a worker, one a bot."""
 
 _AGAIN_SECONDS: Final = 0.5
+_CALL_SECONDS: Final = 5.0
 _NOTICE_SECONDS: Final = 3.0
 """Until every coordinator has read of a worker that it leaves, and what was on its way to it is there."""
 
@@ -102,7 +103,7 @@ async def _serve(
     post: Post, seating: Seating, told: Told, standing: Standing, say: Callable[[str], None]
 ) -> None:
     """Join, play, and leave when told or when the connection goes."""
-    worker = _worker(post, seating)
+    worker = _worker(post, seating, standing)
     try:
         await worker
     except (OSError, ValueError, TimeoutError) as error:
@@ -114,11 +115,11 @@ async def _serve(
         await worker.close()
         await wait_for(told.once, _AGAIN_SECONDS)
         return
-    standing.missing = None
-    say(f"{post.card.name} plays for {post.scheduler}, {post.card.seats} seats")
+    begun = asyncio.create_task(_begin(worker, post, standing, say))
     gone = asyncio.create_task(worker.finished())
     asked = asyncio.create_task(told.once.wait())
     await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
+    begun.cancel()
     if told.once.is_set():
         standing.missing = "it leaves, and takes no more matches"
         say("takes no more matches, and ends when those under way have ended")
@@ -135,6 +136,27 @@ async def _serve(
     await gone
 
 
+async def _begin(worker: Worker, post: Post, standing: Standing, say: Callable[[str], None]) -> None:
+    """Take matches as soon as the scheduler can call this worker: nobody could fetch results otherwise."""
+    while missing := await _uncalled(worker):
+        if standing.missing != missing:
+            _log.warning("no match is taken", scheduler=post.scheduler, error=missing)
+        standing.missing = missing
+        await asyncio.sleep(_CALL_SECONDS)
+    standing.missing = None
+    say(f"{post.card.name} plays for {post.scheduler}, {post.card.seats} seats")
+    await worker.heartbeat()
+
+
+async def _uncalled(worker: Worker) -> str | None:
+    """Have the scheduler call this worker, and return why it can't, or None where it can."""
+    try:
+        await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and tried again
+        return f"the scheduler can't call it at {worker.address}: {error}"
+    return None
+
+
 async def _play_out(worker: Worker, seating: Seating, told: Told, gone: asyncio.Task[None]) -> None:
     """Wait until all matches have ended and their results were fetched."""
 
@@ -147,8 +169,13 @@ async def _play_out(worker: Worker, seating: Seating, told: Told, gone: asyncio.
             await until(lambda: not (worker.data or worker.active_keys) or hurried())
 
 
-def _worker(post: Post, seating: Seating) -> Worker:
+def _worker(post: Post, seating: Seating, standing: Standing) -> Worker:
     card = write(msgspec.structs.replace(post.card, run=token_hex(8)))
+
+    def state() -> bytes:
+        said = seating.state()
+        return write(msgspec.structs.replace(said, trouble=said.trouble or standing.missing))
+
     return Worker(
         post.scheduler,
         name=post.card.name,
@@ -165,5 +192,5 @@ def _worker(post: Post, seating: Seating) -> Worker:
         dashboard_address=NOWHERE,
         plugins=(Seats(seating),),
         startup_information={EXTRA: lambda _: card},
-        metrics={EXTRA: lambda _: write(seating.state())},
+        metrics={EXTRA: lambda _: state()},
     )

@@ -1,9 +1,10 @@
 """Who is let in, who joins, who leaves, and what a coordinator that goes leaves behind."""
 
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,7 +24,7 @@ from arena.match import Clock, Limits, MatchRecord, MatchSpec, Progress, Runtime
 from arena.rules import Rules
 from arena.store import open_store
 from arena.workers.workers import WorkerLost
-from tests.cluster.hosts import Hosts, hosts, wait_until
+from tests.cluster.hosts import Hosts, free_port, hosts, wait_until
 from tests.cluster.runs import Notes, coordinate, queue_up
 
 SLOW = '''"""Takes its time, and the first move there is."""
@@ -117,6 +118,17 @@ def missing_of(cluster: Hosts, name: str) -> dict[str, str]:
     answer = answered(cluster, name, "/readyz")
     missing: dict[str, str] = {} if answer.is_success else answer.json()["missing"]
     return missing
+
+
+@contextmanager
+def closed_port(port: int) -> Iterator[None]:
+    """Let nobody reach a port of this machine from within it, as a firewall does."""
+    rule = ["INPUT", "-i", "lo", "-p", "tcp", "--dport", str(port), "-j", "REJECT"]
+    subprocess.run(["iptables", "-I", *rule], check=True)  # noqa: S603, S607 - our own rule
+    try:
+        yield
+    finally:
+        subprocess.run(["iptables", "-D", *rule], check=True)  # noqa: S603, S607 - as above
 
 
 def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
@@ -285,6 +297,31 @@ def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
     assert after["kaiten_host_busy_slots",] == 0
     assert after["kaiten_disk_free_bytes",] > 0
     assert figures(cluster, "scheduler")["process_resident_memory_bytes",] > 0
+
+
+@pytest.mark.usefixtures("root")
+def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path) -> None:
+    """Where the scheduler can't call it, it is given none; where it voids them, none is put aside for it."""
+    port = free_port()
+    with closed_port(port):
+        wrong = {"ARENA_RUN_DIR": str(tmp_path / ("x" * 100))}  # too long for sockets
+        cluster.start("worker2", "worker", "--port", str(port), key="worker", **wrong)
+        wait_until(lambda: cluster.ask("worker2", "/readyz"))
+        wait_until(lambda: "can't call" in str(missing_of(cluster, "worker2")))
+        with members(cluster) as workers:
+            wait_until(lambda: len(workers.status()) == 2)
+            places = [workers.take(2) for _ in range(4)]
+            assert len({place.worker for place in places if place is not None}) == 1
+    cluster.await_up("worker2")
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+        queue_up(store, 10)
+        notes = Notes()
+        coordinate(cluster, store, notes)
+    assert (notes.finished, notes.lost, notes.quarantined) == (10, [], 0)
+    assert 1 <= len(notes.voided) <= 2  # no more than it could be given before it was known
+    assert all("socket's path" in why for why in notes.voided)
+    cluster.tell("worker2")
+    assert cluster.ended("worker2") == 0
 
 
 def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
