@@ -91,9 +91,7 @@ def test_points_are_those_of_the_replay(file: Path) -> None:
                 assert sum(stack.points or 0 for stack in seat.stacks) == sum(breakdown.values())
         if shown.frame.stage is Stage.END:
             assert tuple(scores) == film.replay.totals
-            assert [seat.tags[:1] for seat in shown.seats[: film.rules.players]] == [
-                (f"place {place}",) for place in film.replay.places
-            ]
+            assert [seat.place for seat in shown.seats] == [*film.replay.places, *[0] * film.rules.dummy]
             assert [sum(stack.points or 0 for stack in seat.stacks) for seat in shown.seats] == [
                 score if count else 0
                 for score, count in zip(film.replay.puddings.scores, film.replay.puddings.counts, strict=True)

@@ -93,12 +93,13 @@ function drawPosition(film, data, index, frame) {
   position.setAttribute("aria-valuetext", whereIs(frame));
 }
 
-function drawSeat(section, [hand = "", marks = "", stacks = "", score = 0, gain = 0, tags = "", time = "", leads = 0], kinds, own) {
+function drawSeat(section, [hand = "", marks = "", stacks = "", score = 0, gain = 0, tags = "", time = "", leads = 0, place = 0], kinds, own) {
   section.classList.toggle("leads", Boolean(leads));
   section.classList.toggle("own", own);
   section.querySelector(".hand").replaceChildren(...[...hand].map((letter, number) => heldCard(letter, marks[number], kinds)));
   section.querySelector(".placed").replaceChildren(...stacks.split(" ").filter(Boolean).map((code) => stack(code, kinds)));
   section.querySelector(".facts").replaceChildren(
+    ...(place ? [element("span", { class: place === 1 ? "tag won" : "tag" }, `place ${place}`)] : []),
     ...tags.split(",").filter(Boolean).map((tag) => element("span", { class: "tag warn" }, tag)),
     ...(time ? [element("span", { class: "time" }, time)] : []),
   );

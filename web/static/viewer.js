@@ -3,6 +3,7 @@
 import { addressOf, draw, frameOf, waysFrom, whereIs } from "/static/viewer-draw.js";
 import { listen } from "/static/viewer-keys.js";
 import { look, move, settle } from "/static/viewer-motion.js";
+import { poll } from "/static/polling.js";
 import { copy, offerCopies, say } from "/static/viewer-share.js";
 
 const PAUSE_MILLIS = { pick: 1100, reveal: 1700, pass: 1000, score: 3500 };
@@ -27,7 +28,7 @@ async function framesOf(view) {
   const kept = loaded;
   if (!kept.has(view)) {
     const answer = await fetch(`${film.dataset.frames}?view=${view}`);
-    if (!answer.ok) throw new Error(`${answer.url}: ${answer.status}`);
+    if (!answer.ok) throw Object.assign(new Error(`${answer.url}: ${answer.status}`), { gone: answer.status === 404 });
     kept.set(view, await answer.json());
   }
   return kept.get(view);
@@ -158,8 +159,11 @@ const ACTIONS = {
  * the last one goes on from there. What lies around the frames is brought up to them in between.
  */
 export async function takeUp(between) {
-  if (!data) return;
   loaded = new Map();
+  if (!data) {
+    between(); // the frames are still asked for
+    return;
+  }
   const more = await framesOf(data.view);
   if (more.view !== data.view) {
     // Another view was chosen meanwhile.
@@ -173,8 +177,9 @@ export async function takeUp(between) {
   if (sawAll && !playing) play();
 }
 
-async function start() {
-  data = await framesOf(film.dataset.view);
+/** Let the page be stepped through, now that there is something to step through. */
+function begin(frames) {
+  data = frames;
   document.addEventListener("click", follow);
   playButton.addEventListener("click", () => ACTIONS[" "]());
   speed.addEventListener("change", () => playing && wait());
@@ -183,6 +188,29 @@ async function start() {
   listen(ACTIONS);
   for (const control of document.querySelectorAll(".scripted:disabled, .scripted :disabled")) control.disabled = false;
   film.dataset.ready = "";
+}
+
+/** Ask for the frames until they come. Without them every step is a page, as without scripts. */
+async function start() {
+  const first = await framesOf(chosen).catch(() => null);
+  if (first) {
+    begin(first);
+    return;
+  }
+  const trying = document.getElementById("trying");
+  trying.textContent = "The frames of this game can't be loaded just now. Trying again; until then every step loads a page.";
+  poll(async () => {
+    const kept = loaded;
+    const frames = await framesOf(chosen).catch((error) => {
+      if (!error.gone) throw error;
+    });
+    if (kept !== loaded) return false; // there is more to be seen by now
+    trying.textContent = ""; // also where they are gone: then this match is over
+    if (!frames) return true;
+    begin(frames);
+    draw(data, index);
+    return true;
+  });
 }
 
 start();

@@ -36,7 +36,7 @@ class Frames:
         frames: Of each round, turn, stage, what happens in words, and the seats; in views of what a
             seat could infer also the unseen cards, each a letter and a number, and what there is to say
             of them. Of a seat: its hand, the marks of the hand's cards, its stacks,
-            points, gain, tags, time, whether it leads.
+            points, gain, tags, time, whether it leads, its place.
     """
 
     format: str
@@ -77,6 +77,7 @@ def _seat(seat: SeatScene) -> tuple[Any, ...]:
         ",".join(seat.tags),
         seat.time,
         int(seat.leads),
+        seat.place,
     )
 
 

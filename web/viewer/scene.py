@@ -23,9 +23,10 @@ class SeatScene:
         stacks: What lies in front of it.
         score: Points so far.
         gain: Points of this very frame.
-        tags: Fault, stand-in, take-over; at the end of the game the place.
+        tags: Fault, stand-in, take-over.
         time: How long it took, or nothing.
         leads: Whether no player has more points, and one has fewer.
+        place: At the end of the game, from 1; before it 0.
     """
 
     hand: tuple[HandCard, ...]
@@ -35,6 +36,7 @@ class SeatScene:
     tags: tuple[str, ...]
     time: str
     leads: bool
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def _seats(film: Film, frame: Frame, eyes: Eyes, held: Sequence[tuple[HandCard, 
             tags=_tags(film, frame, seat) if known and player else (),
             time=_time(film, frame, seat) if known and player else "",
             leads=seat in points.leaders,
+            place=film.replay.places[seat] if known and player and frame.stage is Stage.END else 0,
         )
 
 
@@ -109,13 +112,12 @@ def _stacks(film: Film, frame: Frame, seat: int) -> tuple[Stack, ...]:
 
 
 def _tags(film: Film, frame: Frame, seat: int) -> tuple[str, ...]:
-    """Return what went wrong with a seat, of a decision only while that is shown; at the end its place."""
+    """Return what went wrong with a seat, of a decision only while that is shown."""
     step = film.step(frame)
-    place = (f"place {film.replay.places[seat]}",) if frame.stage is Stage.END else ()
     fault = step.noted.fault[seat] if frame.stage in {Stage.PICK, Stage.REVEAL} else None
     if step.gone[seat]:
-        return (*place, *([fault] if fault else []), "taken over")
-    return (fault, "stand-in") if fault else place
+        return (*([fault] if fault else []), "taken over")
+    return (fault, "stand-in") if fault else ()
 
 
 def _time(film: Film, frame: Frame, seat: int) -> str:

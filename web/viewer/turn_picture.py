@@ -110,6 +110,9 @@ def _name(sheet: Sheet, film: Film, number: int, seat: SeatScene, top: float) ->
     gone = sheet.text((_MARGIN + 56, top + 40), str(seat.score), 34, colour) + _GAP * 2
     if seat.gain:
         gone += sheet.text((_MARGIN + 56 + gone, top + 46), f"{seat.gain:+}", 26, VERMILION) + _GAP * 2
+    if seat.place:
+        won = VERMILION if seat.place == 1 else INK
+        gone += sheet.text((_MARGIN + 56 + gone, top + 50), f"place {seat.place}", 20, won) + _GAP * 2
     tags = sheet.cut(", ".join(seat.tags), 20, _NAMES - 80 - gone)
     sheet.text((_MARGIN + 56 + gone, top + 50), tags, 20, VERMILION)
 
