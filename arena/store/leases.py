@@ -240,7 +240,8 @@ def _until(now: LeaseTime) -> dict[str, Any]:
 
 
 def _over(table: type[Match | Worker], now: LeaseTime) -> ColumnElement[bool]:
-    return or_(table.lease_clock != now.clock, table.leased_until < now.seconds)
+    # One that runs without a lease, which nobody writes, must not run for ever.
+    return or_(table.lease_clock.is_distinct_from(now.clock), table.leased_until < now.seconds)
 
 
 def _give_back(

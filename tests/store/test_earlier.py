@@ -93,6 +93,34 @@ def test_nothing_is_lost_on_the_way_up_and_down(url: str, database: Database, re
         assert held(connection) == expected(before, revision)
 
 
+def test_what_the_newest_program_has_written_goes_down_step_by_step(url: str, database: Database) -> None:
+    """To the tables that each revision made; what is left at the first one can be played on, and goes too."""
+    shapes = {}
+    for each in _REVISIONS:
+        with database.write() as connection:
+            command.upgrade(alembic_config(connection), each)
+            shapes[each] = shape(connection)
+    with database.write() as connection:
+        earlier.fill(connection, _REVISIONS[-1])
+    for each in _REVISIONS[-2::-1]:
+        with database.write() as connection:
+            command.downgrade(alembic_config(connection), each)
+            assert shape(connection) ^ shapes[each] == set()
+    with database.read() as connection:
+        games = len(held(connection)["game"])
+    with closing(open_store(url)) as store:
+        assert store.reads.totals().games == games > 0
+        store.writes.rebuild_ratings()  # an older program knows of no disqualification
+        while claim := store.leases.claim("here", "worker", at(400), RuntimeName.DOCKER):
+            places = [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds)
+            assert store.writes.record(finished(claim, places))
+        assert store.reads.totals().games > games
+        assert store.writes.rebuild_ratings().differing == 0
+    with database.write() as connection:
+        command.downgrade(alembic_config(connection), "base")
+        assert {table for table, _ in shape(connection)} == {VERSION_TABLE}
+
+
 def test_an_older_database_is_one_to_go_on_with(url: str, database: Database, revision: str) -> None:
     """Ratings are those of the log, statistics and replays those of the records; what waits is played."""
     before, _ = filled(database, revision)

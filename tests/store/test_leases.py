@@ -149,6 +149,14 @@ def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) 
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
 
+def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
+    """However that came about: nobody plays it."""
+    assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+    with closing(Database(url)) as database, database.write() as connection:
+        connection.execute(text("UPDATE match SET leased_until = NULL, lease_clock = NULL"))
+    assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
+
+
 def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
     """Three faults of the arena are too many; losses are borne longer, and not for ever."""
     match, found = None, None
