@@ -1,6 +1,7 @@
-"""The time that leases are told by: the database's, and never the wall clock of some host.
+"""The time that leases are told by: the database's, and never the wall clock of some coordinator.
 
-PostgreSQL tells its own. An SQLite file is used by one machine alone, whose time since its start no clock
+PostgreSQL tells that of its own host: where that jumps ahead leases are over early, and matches are played
+anew. An SQLite file is used by one machine alone, whose time since its start no clock
 setting changes; that begins anew with the machine, so the lease says which start it means.
 """
 

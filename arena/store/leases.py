@@ -6,8 +6,8 @@
        └──void, lose──────┴── the last time that is borne ──▶ quarantined
 
 ``attempt`` rises with every claim and fences off whoever comes late: a write that names another attempt than
-the last one changes nothing. Only a lease that is not renewed in time is taken away, and only by its expiry:
-who was merely slow can still record what came of it, as long as nobody else has claimed the match.
+the last one changes nothing. Only a lease that is not renewed in time is taken away: who was merely slow can
+still record what came of it, until somebody has seen that the lease has run out.
 """
 
 from collections.abc import Collection, Sequence

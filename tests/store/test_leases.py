@@ -126,8 +126,8 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
         assert [known.coordinator for known in store.leases.workers()] == ["one"]
 
 
-def test_who_is_late_may_store_as_long_as_nobody_else_has_claimed(store: Store, clock: Clock) -> None:
-    """A lease that has run out costs nothing by itself; a claim by another one does, and counts."""
+def test_who_is_late_may_store_until_somebody_has_seen_it(store: Store, clock: Clock) -> None:
+    """A lease that has run out costs nothing by itself; once it was seen, the next claim is the one that counts."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert first
     assert second
