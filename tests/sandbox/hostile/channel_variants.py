@@ -27,11 +27,13 @@ from tests.sandbox.hostile.channel_controls import (
     OUT_OF_BAND,
 )
 
-CLOCK: Final = Clock(start_millis=10_000, move_millis=500, bank_millis=1_000)
-"""Shorter than that of the containers: a plain process starts at once."""
+CLOCK: Final = Clock(start_millis=30_000, move_millis=500, bank_millis=2_000)
+"""Shorter than that of the containers, but for the start: these are played while other tests run."""
 
-_SLOW: Final = Control(name="the bank", clock=Clock(start_millis=10_000, move_millis=500, bank_millis=6_000))
-_MUCH_SECONDS: Final = 6.5
+_SLOW: Final = Control(name="the bank", clock=Clock(start_millis=30_000, move_millis=500, bank_millis=12_000))
+_MUCH_SECONDS: Final = 13.0
+"""Less than with that bank, and more than with the usual one, where a busy machine takes seconds to start."""
+
 _LINES: Final = 500
 
 

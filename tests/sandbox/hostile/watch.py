@@ -16,7 +16,7 @@ from tests.sandbox.hostile.attack import Peak, is_attacker
 from tests.sandbox.hostile.groups import Group, Meter
 
 _PAUSE_SECONDS: Final = 0.1
-_SETTLE_SECONDS: Final = 5.0
+_SETTLE_SECONDS: Final = 15.0
 """What the engine's own helpers of a removed container get to end."""
 
 

@@ -76,7 +76,7 @@ def slow_answer() -> None:
         for count, byte in enumerate(bytes([0, 0, 0, 0, len(answer)]) + answer, start=1):
             bot.call.data(bytes([byte]))
             tell(sent=count, of=len(answer) + 5)
-            time.sleep(0.25)
+            time.sleep(0.5)
         bot.play_on()
 
 
