@@ -127,7 +127,7 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
 
 
 def test_who_is_late_may_store_until_somebody_has_seen_it(store: Store, clock: Clock) -> None:
-    """A lease that has run out costs nothing by itself; once it was seen, the next claim is the one that counts."""
+    """A lease that has run out costs nothing by itself; once it was seen, the next claim counts."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert first
     assert second
