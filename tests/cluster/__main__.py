@@ -3,7 +3,11 @@
 import sys
 from dataclasses import asdict
 
+from structlog.testing import capture_logs
+
 from tests.cluster.runs import cluster_run
 
-for name, value in asdict(cluster_run(*map(int, sys.argv[1:]))).items():
+with capture_logs():
+    figures = cluster_run(*map(int, sys.argv[1:]))
+for name, value in asdict(figures).items():
     print(f"{name:16} {value}")  # noqa: T201 - it prints figures

@@ -132,8 +132,8 @@ def volumes(container: Container) -> set[str]:
     return {mount["Name"] for mount in container.attrs["Mounts"] if mount["Type"] == "volume"}
 
 
-def check_keys(project: Project) -> None:
-    """See that each member has its own keys, and nobody but their maker the authority's."""
+def check_keys(project: Project) -> list[str]:
+    """See that each member has its own key and their maker alone the authority's; return the members'."""
     members = ("scheduler", "worker", "arena")
     for name in members:
         assert project.run("exec", "-T", name, "ls", "/keys").split() == KEYS
@@ -145,6 +145,7 @@ def check_keys(project: Project) -> None:
         if f"{project.name}_keys" in volumes(each)
     }
     assert has == {"keys"}
+    return seen
 
 
 def reader(web: Container) -> Callable[[str], Any]:
@@ -223,7 +224,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
         "/sys/fs/cgroup": True,
     }
     assert mounts(web) == {"/data/uploads": True, "/run/postgresql": True}
-    check_keys(project)
+    keys = check_keys(project)
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
     read = reader(web)
@@ -238,6 +239,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     await_that(
         lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 3, "all workers at play"
     )
+    assert project.run("exec", "-T", "scheduler", "cat", "/keys/member.key") == keys[0]  # made once for all
     hosts = read("status")["hosts"]
     assert [control["name"] for host in hosts for control in host["missing"]] == []
     assert all(host["strangers"] for host in hosts)
