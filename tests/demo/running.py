@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WAIT_SECONDS = 120
+WAIT_SECONDS = 280
+"""More than anything takes, also on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 
 from arena.store import open_store
 from arena.workers.status import WorkerStatus
-from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
 
 PROCESS = {"ARENA_SANDBOX": "process"}
 
@@ -25,7 +25,7 @@ def test_it_plays_until_a_signal(place: Place, number: signal.Signals) -> None:
         first = games()
         await_that(lambda: games() > first, "another one")
         arena.send_signal(number)
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
     assert "NOTHING IS ISOLATED" in said
     assert "SIGTERM or Ctrl-C ends it" in said
@@ -57,5 +57,5 @@ def test_a_second_one_with_another_data_directory_does_not_start(docker_place: P
     with started(docker_place, "coordinator") as arena:
         await_that(lambda: bool(docker_place.run("workers", "--json").stdout.count("seats")), "its seats")
         arena.send_signal(signal.SIGTERM)
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said

@@ -12,7 +12,7 @@ import pytest
 
 from arena.store import open_store
 from tests.demo.conftest import containers_of
-from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
 from tests.ports import free_port
 
 BOTS = {"expected", "greedy", "random", "rollout", "spoiler"}
@@ -43,11 +43,43 @@ def test_a_round_without_containers(place: Place) -> None:
     assert processes_of(place) == []
 
 
+def interrupted(place: Place, client: docker.DockerClient, number: signal.Signals) -> None:
+    """Begin a round and end it in the middle of a match: containers and processes are gone at once."""
+    with started(place, "demo", "--once") as demo:
+        await_that(lambda: bool(containers_of(client, place)), "a container")
+        demo.send_signal(number)
+        _, said = demo.communicate(timeout=WAIT_SECONDS)
+    assert demo.returncode == 130, said
+    assert "the same command goes on from here" in said
+    assert containers_of(client, place) == []
+    assert processes_of(place) == []
+    assert list(place.sockets.iterdir()) == []
+
+
+def killed(place: Place, client: docker.DockerClient) -> None:
+    """Begin a round and kill it in the middle of a match: the bots end by themselves."""
+    with started(place, "demo", "--once") as demo:
+        await_that(lambda: len(containers_of(client, place)) > 1, "two containers")
+        demo.kill()
+        demo.communicate()
+    await_that(lambda: processes_of(place) == [], "the end of all processes")
+
+
 @pytest.mark.docker
-def test_a_round_in_containers(docker_place: Place) -> None:
-    """The demo's games run in containers, and the game page says which image, runtime and limits."""
+@pytest.mark.timeout(1200)
+def test_a_round_in_containers_goes_on_after_whatever_ended_it(
+    docker_place: Place, docker_client: docker.DockerClient
+) -> None:
+    """The next start removes what is left, and plays the rest; every bot plays at every number of players.
+
+    The games run in containers, and the game page says which image, runtime and limits.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        interrupted(docker_place, docker_client, number)
+    killed(docker_place, docker_client)
     demo = docker_place.run("demo", "--once")
     assert demo.code == 0, demo.stderr
+    assert re.search(r"removed \d+ sandboxes that an earlier run had left", demo.stderr)
     assert {line["bot"] for line in docker_place.board()} == BOTS
     assert all(line["faulty"] == 0 for line in docker_place.board())
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
@@ -57,42 +89,6 @@ def test_a_round_in_containers(docker_place: Place) -> None:
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", seat.image) for seat in seats)
     assert all(seat.runtime.startswith("docker/") for seat in seats)
     assert all("no network" in seat.limits for seat in seats)
-    check_ratings(docker_place)
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_round_leaves_nothing_and_goes_on_next_time(
-    docker_place: Place, docker_client: docker.DockerClient, number: signal.Signals
-) -> None:
-    """Containers and processes are gone at once; the same command later plays what was left."""
-    with started(docker_place, "demo", "--once") as demo:
-        await_that(lambda: bool(containers_of(docker_client, docker_place)), "a container")
-        demo.send_signal(number)
-        _, said = demo.communicate(timeout=60)
-    assert demo.returncode == 130, said
-    assert "the same command goes on from here" in said
-    assert containers_of(docker_client, docker_place) == []
-    assert processes_of(docker_place) == []
-    assert list(docker_place.sockets.iterdir()) == []
-    again = docker_place.run("demo", "--once")
-    assert again.code == 0, again.stderr
-    check_ratings(docker_place)
-
-
-@pytest.mark.docker
-def test_a_killed_round_is_cleaned_up_by_the_next_one(
-    docker_place: Place, docker_client: docker.DockerClient
-) -> None:
-    """After kill -9 the bots end by themselves, and the next start removes what is left of them."""
-    with started(docker_place, "demo", "--once") as demo:
-        await_that(lambda: len(containers_of(docker_client, docker_place)) > 1, "two containers")
-        demo.kill()
-        demo.communicate()
-    await_that(lambda: processes_of(docker_place) == [], "the end of all processes")
-    again = docker_place.run("demo", "--once")
-    assert again.code == 0, again.stderr
-    assert re.search(r"removed \d+ sandboxes that an earlier run had left", again.stderr)
     check_ratings(docker_place)
 
 
@@ -113,7 +109,7 @@ def test_the_site_is_served_while_games_are_played(place: Place) -> None:
         first = games()
         await_that(lambda: games() > first, "another game")
         demo.send_signal(signal.SIGINT)
-        _, said = demo.communicate(timeout=60)
+        _, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 0, said
     assert "nothing is left running" in said
     assert processes_of(place) == []
@@ -133,12 +129,14 @@ def test_a_taken_port_is_said_before_anything_is_done(place: Place) -> None:
 
 def test_two_arenas_do_not_share_a_data_directory(place: Place) -> None:
     """The second one says what is in the way, and does no harm to the first."""
-    with started(place, "demo", "--once", **PROCESS) as first:
+    with started(place, "coordinator", **PROCESS) as first:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         second = place.run("demo", "--once", **PROCESS)
         assert second.code == 1
         assert "another arena is running" in second.stderr
-        _, said = first.communicate(timeout=120)
+        await_that(lambda: sum(line["games"] for line in place.board()) > 0, "a game of the first")
+        first.send_signal(signal.SIGTERM)
+        _, said = first.communicate(timeout=WAIT_SECONDS)
     assert first.returncode == 0, said
 
 

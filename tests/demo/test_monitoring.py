@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.demo.running import Place, await_that, started
+from tests.demo.running import WAIT_SECONDS, Place, await_that, started
 
 SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
 
@@ -29,7 +29,7 @@ def test_a_coordinator_tells_how_it_is(place: Place) -> None:
             assert client.get("/healthz").status_code == 200
             _check_metrics(client.get("/metrics").text)
             arena.send_signal(signal.SIGTERM)
-        said, rest = arena.communicate(timeout=60)
+        said, rest = arena.communicate(timeout=WAIT_SECONDS)
     assert (arena.returncode, said) == (0, "")
     lines += [json.loads(line) for line in rest.splitlines()]
     _check_lines(lines)

@@ -7,7 +7,7 @@ import sys
 import httpx2
 import pytest
 
-from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
 from tests.web.site import served
 
 
@@ -35,7 +35,7 @@ def test_coordinator_site_and_commands_share_one_database(place: Place, postgres
 
         await_that(lambda: sum(int(str(row["games"])) for row in shown()) > 20, "some rated games")
         arena.send_signal(signal.SIGTERM)
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
         assert arena.returncode == 0, said
         assert shown() == board()
         newest = client.get("/api/v1/games").json()["games"][0]["game"]

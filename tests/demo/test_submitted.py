@@ -14,7 +14,7 @@ import pytest
 from arena.botfiles import samples
 from arena.controls import CONTROL_NAMES
 from arena.store import open_store
-from tests.demo.running import Place, await_that, started
+from tests.demo.running import WAIT_SECONDS, Place, await_that, started
 
 pytestmark = pytest.mark.docker
 
@@ -92,7 +92,7 @@ def test_an_archive_and_a_source_file_play(
         assert "there is no new one" in again.stderr
         await_that(lambda: {"packed", "wrapped"} <= played(arena), "games of both")
         coordinator.send_signal(signal.SIGTERM)
-        _, said = coordinator.communicate(timeout=60)
+        _, said = coordinator.communicate(timeout=WAIT_SECONDS)
     assert coordinator.returncode == 0, said
     assert not trace.exists()
     rows = {line["bot"]: line for line in arena.board()}

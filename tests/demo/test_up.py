@@ -7,7 +7,7 @@ import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
 
-from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
 from tests.ports import free_port
 
 PROCESS = {"ARENA_SANDBOX": "process"}
@@ -50,7 +50,7 @@ def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
             assert b"greedy" in answer.read()
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
         arena.send_signal(signal.SIGTERM)
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
     assert "nothing is left running" in said
     assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0
@@ -64,7 +64,7 @@ def test_a_second_signal_does_not_wait(place: Place) -> None:
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
         arena.send_signal(signal.SIGTERM)
         arena.send_signal(signal.SIGINT)
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
     assert matches(place, "state = 'running'") == 0
     assert processes_of(place) == []
@@ -76,7 +76,7 @@ def test_without_its_site_it_ends(place: Place) -> None:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
         os.kill(site_of(arena.pid), signal.SIGKILL)
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 1, said
     assert "the site ended with exit code -9" in said
     assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from arena.controls import CONTROL_NAMES
-from tests.demo.running import Ended, Place, await_that, started
+from tests.demo.running import WAIT_SECONDS, Ended, Place, await_that, started
 
 SETTINGS = {
     # These tests are about the way of a submission; what this host can hold is tested elsewhere.
@@ -64,7 +64,7 @@ def town(place: Place) -> Iterator[str]:
         with site(place) as address:
             yield address
         arena.terminate()
-        _, said = arena.communicate(timeout=60)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
     assert "Traceback" not in said, said
 
@@ -86,7 +86,7 @@ def site(place: Place) -> Iterator[str]:
             yield found.group()
         finally:
             process.terminate()
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=WAIT_SECONDS)
     assert "Traceback" not in said, said
 
 
