@@ -1,5 +1,6 @@
 """What takes in bots of strangers, and keeps their images."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import Final
@@ -79,6 +80,7 @@ def pipeline_of(
             gate=gate,
             ladder=ladder,
             now=utc_now,
+            clock=time.monotonic,
         )
 
 

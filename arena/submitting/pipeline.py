@@ -6,7 +6,7 @@ a submission; it waits, says why, and is tried again.
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Protocol
 
 import structlog
@@ -27,12 +27,12 @@ from arena.submitting.uploads import Uploads
 
 _log = structlog.get_logger()
 
-_RETRY: Final = timedelta(seconds=10)
-_PUT_ASIDE: Final = timedelta(minutes=1)
+_RETRY_SECONDS: Final = 10.0
+_PUT_ASIDE_SECONDS: Final = 60.0
 """How long a submission rests whose game the arena could not play."""
 
 _STEP_SECONDS: Final = 0.25
-_PRUNE: Final = timedelta(minutes=10)
+_PRUNE_SECONDS: Final = 600.0
 
 _CLOSED: Final = (
     "this host does not hold what has to hold bots of strangers, or has not been tried yet; "
@@ -50,7 +50,7 @@ class Engine(Protocol):
 class _Wait(Exception):
     """The arena lacks something. The text says what."""
 
-    def __init__(self, why: str, rest: timedelta = _RETRY) -> None:
+    def __init__(self, why: str, rest: float = _RETRY_SECONDS) -> None:
         super().__init__(why)
         self.rest = rest
 
@@ -67,6 +67,7 @@ class Pipeline:
         gate: Whether strangers' bots play.
         ladder: Where they go.
         now: UTC.
+        clock: Seconds, monotonic: a wall clock that is set back must let nobody rest for longer.
     """
 
     def __init__(  # noqa: PLR0913 - what a submission goes through
@@ -80,6 +81,7 @@ class Pipeline:
         gate: Gate,
         ladder: Ladder,
         now: Callable[[], datetime],
+        clock: Callable[[], float],
     ) -> None:
         self._store = store
         self._uploads = uploads
@@ -89,9 +91,10 @@ class Pipeline:
         self._gate = gate
         self._ladder = ladder
         self._now = now
-        self._rest_until: dict[str, datetime] = {}
+        self._clock = clock
+        self._rest_until: dict[str, float] = {}
         self._rested: set[str] = set()
-        self._pruned: datetime | None = None
+        self._pruned: float | None = None
 
     def step(self) -> None:
         """Do what is due for every submission; one file is inspected at most.
@@ -104,7 +107,7 @@ class Pipeline:
         first: dict[str, KnownSubmission] = {}
         for submission in waiting:
             first.setdefault(submission.bot, submission)  # versions of a bot come one after another
-        self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._now()}
+        self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._clock()}
         inspected = False
         for submission in first.values():
             if submission.id in self._rest_until or (inspected and submission.stage is Stage.RECEIVED):
@@ -125,15 +128,15 @@ class Pipeline:
             self._let_wait(submission, str(error), error.rest)
         except (IntakeTrouble, RuntimeTrouble, TooFewBots) as error:
             _log.warning("submission waits", submission=submission.id, stage=submission.stage, why=str(error))
-            self._let_wait(submission, str(error), _RETRY)
+            self._let_wait(submission, str(error), _RETRY_SECONDS)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - a defect of the arena's own must not stop the others
             _log.exception("submission failed", submission=submission.id, stage=submission.stage)
-            self._let_wait(submission, f"a fault of the arena's: {error!r}", _PUT_ASIDE)
+            self._let_wait(submission, f"a fault of the arena's: {error!r}", _PUT_ASIDE_SECONDS)
 
-    def _let_wait(self, submission: KnownSubmission, why: str, rest: timedelta) -> None:
-        self._rest_until[submission.id] = self._now() + rest
+    def _let_wait(self, submission: KnownSubmission, why: str, rest: float) -> None:
+        self._rest_until[submission.id] = self._clock() + rest
         if submission.waiting != why:
             self._store.desk.wait(submission.id, why)
 
@@ -177,7 +180,7 @@ class Pipeline:
         played = [_played(game) for game in games if game.state is MatchState.DONE]
         if last is not None and last.state is MatchState.QUARANTINED and last.match not in self._rested:
             self._rested.add(last.match)
-            raise _Wait(f"the arena could not play a game: {last.reason}", _PUT_ASIDE)
+            raise _Wait(f"the arena could not play a game: {last.reason}", _PUT_ASIDE_SECONDS)
         cause = judge(played)
         if cause is not None:
             self._end(submission, cause)
@@ -205,14 +208,14 @@ class Pipeline:
 
     def _prune(self, waiting: tuple[KnownSubmission, ...]) -> None:
         """Remove files of killed processes and of submissions that need theirs no more."""
-        now = self._now()
-        if self._pruned is not None and now - self._pruned < _PRUNE:
+        moment = self._clock()
+        if self._pruned is not None and moment - self._pruned < _PRUNE_SECONDS:
             return
-        self._pruned = now
+        self._pruned = moment
         names = {
             self._uploads.path(each.id, each.kind).name for each in waiting if each.stage is Stage.RECEIVED
         }
-        self._uploads.prune(names, now)
+        self._uploads.prune(names, self._now())
 
 
 def _source(submission: KnownSubmission) -> str:

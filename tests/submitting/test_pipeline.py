@@ -46,11 +46,12 @@ class Engine:
 
 
 class Place:
-    """A pipeline with a clock, an engine and a gate that the test moves; nobody plays but the test."""
+    """A pipeline with clocks, an engine and a gate that the test moves; nobody plays but the test."""
 
     def __init__(self, folder: Path, store: Store) -> None:
         ids = (f"id{number}" for number in count())
         self.now = NOW
+        self.seconds = 0.0
         self.store = store
         self.engine = Engine()
         self.gate = Gate()
@@ -99,6 +100,7 @@ class Place:
             gate=self.gate,
             ladder=self.ladder,
             now=self.time,
+            clock=lambda: self.seconds,
         )
 
     def send(self, bot: str = "mine", content: bytes | None = None) -> str:
@@ -111,6 +113,7 @@ class Place:
     def step(self, later: timedelta = timedelta(0)) -> None:
         """Let time pass, and step."""
         self.now += later
+        self.seconds += later.total_seconds()
         self.pipeline.step()
 
     def found(self, id_: str) -> KnownSubmission:
@@ -234,6 +237,21 @@ def test_an_engine_that_fails_is_no_rejection(place: Place, error: Exception) ->
     place.engine.error = None
     place.step()
     assert place.stage(id_) is Stage.INSPECTED  # it rests
+    place.step(RETRY)
+    assert place.stage(id_) is Stage.QUALIFYING
+
+
+def test_a_clock_that_is_set_back_lets_nobody_rest_for_longer(place: Place) -> None:
+    """Nor does one that is set ahead end a rest."""
+    id_ = place.send()
+    place.step()
+    place.engine.error = RuntimeTrouble("no engine")
+    place.step()
+    place.engine.error = None
+    place.now += timedelta(days=1)
+    place.step()
+    assert place.stage(id_) is Stage.INSPECTED
+    place.now -= timedelta(days=2)
     place.step(RETRY)
     assert place.stage(id_) is Stage.QUALIFYING
 
