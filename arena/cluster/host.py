@@ -27,7 +27,7 @@ SEAT: Final = "seat"
 """dask's name for what a match takes of a worker, one a bot."""
 
 _AGAIN_SECONDS: Final = 0.5
-_CALL_SECONDS: Final = 5.0
+_CALL_SECONDS: Final = 2.0
 _NOTICE_SECONDS: Final = 3.0
 """Until every coordinator has read of a worker that it leaves, and what was on its way to it is there."""
 
@@ -106,11 +106,11 @@ async def _serve(
     worker = _worker(post, seating, standing)
     try:
         await worker
-    except (OSError, ValueError, TimeoutError) as error:
-        # Such as: the scheduler has not noticed yet that this very worker was lost a moment ago.
-        missing = f"it could not join: {error}"
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        reason = _in_words(error)
+        missing = f"it could not join: {reason}"
         if standing.missing != missing:
-            _log.warning("could not join; it is tried again", scheduler=post.scheduler, error=str(error))
+            _log.warning("could not join; it is tried again", scheduler=post.scheduler, error=reason)
         standing.missing = missing
         await worker.close()
         await wait_for(told.once, _AGAIN_SECONDS)
@@ -134,6 +134,14 @@ async def _serve(
         standing.missing = "the scheduler is away"
         _log.warning("the scheduler is away; what was played is given up", scheduler=post.scheduler)
     await gone
+
+
+def _in_words(error: Exception) -> str:
+    """Return why a worker could not join; dask wraps what the scheduler has said."""
+    said = str(error.__cause__ or error)
+    if "name taken" in said:
+        return "the scheduler has another worker of this name, or has not noticed yet that this one was lost"
+    return said
 
 
 async def _begin(worker: Worker, post: Post, standing: Standing, say: Callable[[str], None]) -> None:
