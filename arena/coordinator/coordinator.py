@@ -228,7 +228,7 @@ class Coordinator:
             news = None
         if isinstance(news, _Expired):
             self._note_expired(news)
-        elif news is not None and news in self._given:
+        elif news is not None and news in self._given and news not in self._ended:
             self._ended.append(news)
         late = self._given.late(time.monotonic())
         self._ended.extend(playing for playing in late if playing not in self._ended)
