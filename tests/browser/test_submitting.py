@@ -258,6 +258,30 @@ def test_what_can_not_be_right_is_not_even_sent(browser: Browser, town: Town) ->
     page.context.close()
 
 
+@pytest.mark.parametrize(("size", "theme"), [("phone", "dark"), ("desktop", "light")])
+def test_the_same_file_again_is_told(browser: Browser, town: Town, size: str, theme: str) -> None:
+    """With the version that it is, and that nothing was queued; what was filled in stays."""
+    visit = visit_of(browser, town.here, size, theme)
+    page, bot = visit.page, f"lea-{size}"
+    register(visit, f"lea-of-{size}")
+    for again in (False, True):
+        visit.open(f"/submit?bot={bot}")
+        page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
+        page.get_by_role("button", name="Submit").click()
+        if again:
+            break
+        expect(page.get_by_role("heading", name=bot)).to_be_visible()
+        qualify(town, town.newest(bot).id, 0)
+        town.store.desk.activate(town.newest(bot).id, datetime.now(UTC))
+    refusal = page.get_by_role("alert")
+    expect(refusal).to_contain_text(f"this is the same file as {bot}@1, which plays already.")
+    expect(refusal).to_contain_text("Nothing was queued. Only what differs makes a new version.")
+    expect(page.get_by_label("Bot", exact=True)).to_have_value(bot)
+    look(visit, f"submit-same-{size}-{theme}")
+    assert len(town.store.desk.newest(bot=bot)) == 1
+    page.context.close()
+
+
 def test_who_was_logged_out_meanwhile_loses_nothing(browser: Browser, town: Town) -> None:
     """What was filled in stays, and is sent once there is a session again."""
     visit = visit_of(browser, town.here, "desktop", "light")
