@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from arena.cluster.certificates import make_keys
 from arena.match import RuntimeName
 from arena.monitoring.address import Address
 from arena.settings import Settings
+from tests.ports import free_port
 
 WAIT_SECONDS = 120
 
@@ -166,14 +166,6 @@ def hosts(
     finally:
         cluster.close()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def free_port() -> int:
-    """Return a port of this machine that nobody uses."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_until(condition: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:

@@ -25,8 +25,9 @@ from arena.match import Clock, Limits, MatchRecord, MatchSpec, Progress, Runtime
 from arena.rules import Rules
 from arena.store import open_store
 from arena.workers.workers import WorkerLost
-from tests.cluster.hosts import Hosts, free_port, hosts, wait_until
+from tests.cluster.hosts import Hosts, hosts, wait_until
 from tests.cluster.runs import Notes, coordinate, queue_up
+from tests.ports import free_port
 
 SLOW = '''"""Takes its time, and the first move there is."""
 

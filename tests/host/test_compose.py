@@ -21,8 +21,8 @@ from docker.models.containers import Container
 
 from arena.images import build_database_image, build_server_image
 from arena.sandbox import INSTALL_LABEL
-from tests.cluster.hosts import free_port
 from tests.demo.running import await_that
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 

@@ -112,10 +112,12 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
         assert "another version" in client.get("/readyz").json()["detail"]
         assert client.get(f"/bots/{SECRET}").status_code == 404
         assert client.get("/metrics").status_code == 404
-        counted = _metrics(site)
+        told = _metrics(site)
+        # A request is counted once its answer is out.
+        await_that(lambda: _counted(told) == 3, "three requests in the metrics")
         lines = _ended(site)
     requests = {line["request"]: line for line in lines if line["event"] == "request"}
-    assert len(requests) == counted == 3
+    assert len(requests) == 3
     assert [(line["route"], line["status"]) for line in requests.values()] == [
         ("/leaderboard", 503),
         ("/bots/{bot}", 404),
@@ -128,12 +130,17 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
     assert all("request" in line for line in not_ready)
 
 
-def _metrics(site: Site) -> float:
-    """Return how many requests that were no probes have been counted."""
+def _metrics(site: Site) -> str:
+    """Return where the metrics are."""
     assert site.process.stderr is not None
     line = json.loads(site.process.stderr.readline())
     assert line["event"] == "metrics are told"
-    text = httpx2.get(f"http://{line['address']}/metrics").text
+    return f"http://{line['address']}/metrics"
+
+
+def _counted(metrics: str) -> float:
+    """Return how many requests that were no probes have been counted."""
+    text = httpx2.get(metrics, timeout=60).text
     (requests,) = (
         each for each in text_string_to_metric_families(text) if each.name == "kaiten_http_requests"
     )
