@@ -13,7 +13,7 @@ from docker.errors import APIError
 from arena.match import Limits
 from arena.sandbox.cap import Place, cap_for
 from arena.sandbox.common_group import CommonGroup, Overruns, containers_below, end_container
-from arena.sandbox.docker_engine import engine_errors, launch_errors
+from arena.sandbox.docker_engine import engine_errors, impatient, launch_errors
 from arena.sandbox.docker_images import DockerImages
 from arena.sandbox.docker_sandbox import DockerSandbox, remove_container
 from arena.sandbox.errors import RuntimeTrouble
@@ -56,6 +56,9 @@ class DockerRuntime:
         gvisor = _is_gvisor(info["Runtimes"][chosen])
         init = init_for(info["Architecture"], readable=gvisor)
         self._init = InitVolume(client, init)
+        # Whoever asks whether the engine is well must not wait for those who wait for the engine.
+        self._asks = impatient(client)
+        self._init_asked = InitVolume(self._asks, init)
         self._host = Host(
             runtime=chosen,
             gvisor=gvisor,
@@ -91,12 +94,13 @@ class DockerRuntime:
     def trouble(self) -> str | None:
         """Return that the engine does not answer, or can't do what every bot needs, if so.
 
-        An engine that is ending says for seconds that it is well, and does nothing more.
+        An engine that is ending says for seconds that it is well, and does nothing more. One that hangs says
+        nothing: it is waited for some seconds a call.
         """
         try:
             with engine_errors("reach the engine"):
-                self._client.ping()
-            self._init.ensure()
+                self._asks.ping()
+            self._init_asked.ensure()
         except RuntimeTrouble as error:
             return str(error)
         return None

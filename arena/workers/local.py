@@ -1,5 +1,6 @@
 """This host as the only worker."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -10,12 +11,15 @@ import structlog
 
 from arena.failpoints import reach
 from arena.launcher import HostFailed, Launcher, SlotPool
+from arena.recurring import Recurring
+from arena.workers.setbacks import Setbacks
 from arena.workers.status import WorkerStatus
+from arena.workers.workers import Verdict
 
 _log = structlog.get_logger()
 
-LOOK_SECONDS: Final = 1.0
-"""Between two looks whether a host that failed can play again."""
+LOOK_SECONDS: Final = 0.5
+"""Between two looks whether a host that failed can play again, once its pause has passed."""
 
 
 @contextmanager
@@ -31,7 +35,10 @@ def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["L
         name: Of the host.
     """
     with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
-        yield LocalWorkers(launcher, slots, executor, name)
+        workers = LocalWorkers(launcher, slots, executor, name)
+        # An engine that hangs is waited for here, and not where results are stored.
+        with Recurring(workers.look, name="host", seconds=LOOK_SECONDS, expected=()):
+            yield workers
 
 
 class LocalWorkers:
@@ -50,11 +57,12 @@ class LocalWorkers:
         self.executor = executor
         self._name = name
         self._trouble: str | None = None
-        self._next_look = 0.0
+        self._setbacks = Setbacks()
+        self._lock = threading.Lock()
 
     def take(self, seats: int) -> "_LocalPlace | None":
         """Reserve slots; none while this host can't run bots at all."""
-        if self._trouble is not None and not self._mended():
+        if self._trouble is not None:
             return None
         taken = self.slots.take(seats)
         return None if taken is None else _LocalPlace(self, self._name, taken)
@@ -68,19 +76,25 @@ class LocalWorkers:
         self.launcher.stop()
 
     def host_failed(self, error: HostFailed) -> None:
-        """Begin no more matches until this host can run bots again."""
-        self._next_look = time.monotonic() + LOOK_SECONDS
-        self._trouble = str(error)
+        """Begin no more matches until this host can run bots again. Those that fail together count as one."""
+        with self._lock:
+            if self._trouble is None:
+                self._setbacks.add(time.monotonic())
+            self._trouble = str(error)
 
-    def _mended(self) -> bool:
-        if time.monotonic() < self._next_look:
-            return False
-        found = self.launcher.trouble()
-        if found is None:
-            _log.info("this host can play again", after=self._trouble)
-        self._trouble = found
-        self._next_look = time.monotonic() + LOOK_SECONDS
-        return found is None
+    def host_played(self) -> None:
+        """Take note that this host has played a match."""
+        with self._lock:
+            self._setbacks.reset()
+
+    def look(self) -> None:
+        """Where this host could not run bots, see whether it can again. To be called at intervals."""
+        before = self._trouble
+        if before is None or not self._setbacks.are_over(time.monotonic()):
+            return
+        self._trouble = self.launcher.trouble()
+        if self._trouble is None:
+            _log.info("this host can play again", after=before)
 
 
 class _LocalPlace:
@@ -97,6 +111,9 @@ class _LocalPlace:
         """Play a match; the slots are free again before anybody hears that it is over."""
         return self._workers.executor.submit(self._play, spec, progress)
 
+    def judge(self, verdict: Verdict) -> None:
+        """Make nothing of it: there is nobody else here who could play instead."""
+
     def give_back(self) -> None:
         """Free the slots."""
         self._workers.slots.give_back(self._slots)
@@ -108,6 +125,8 @@ class _LocalPlace:
         except HostFailed as error:
             self._workers.host_failed(error)
             raise
+        else:
+            self._workers.host_played()
         finally:
             self.give_back()
         reach("place-given-back")

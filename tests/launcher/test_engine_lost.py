@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,9 @@ from tests.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
 
 ENGINE = "/var/run/docker.sock"
+_LONG_SECONDS = 600
+"""What asks an engine to do something waits longer than any of these tests."""
+
 _SAID = b'{"message":"get kaiten-init: database not open"}'
 CLOSED = (
     b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
@@ -37,11 +40,12 @@ class EngineLine:
 
     Attributes:
         ending: Whether the engine answers as one does that is ending: it is well, but has closed its volumes.
+        silent: Whether it takes what it is asked, and says nothing more.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.ending = False
+        self.ending = self.silent = False
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen()
@@ -71,7 +75,7 @@ class EngineLine:
             while data := source.recv(65536):
                 if self.ending and b"/volumes/" in data.partition(b"\r\n")[0]:
                     source.sendall(CLOSED)
-                else:
+                elif not self.silent:
                     sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
 
@@ -92,7 +96,9 @@ def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iter
     try:
         with (
             closing(
-                DockerRuntime(docker.APIClient(base_url=f"unix://{line.path}", version="auto"))
+                DockerRuntime(
+                    docker.APIClient(base_url=f"unix://{line.path}", version="auto", timeout=_LONG_SECONDS)
+                )
             ) as runtime,
             local_workers(
                 Launcher(runtime, stage.install, folder / "run"), SlotPool(5, 0.4), "host"
@@ -145,7 +151,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         assert isinstance(match.exception(60), HostFailed)
         assert at.workers.status()[0].busy == 0
         assert at.workers.take(2) is None
-        time.sleep(LOOK_SECONDS)  # then it looks again, and there is none yet
+        time.sleep(4 * LOOK_SECONDS)  # then it looks again, and there is none yet
         assert at.workers.take(2) is None
         line = EngineLine(at.line.path)
         await_that(lambda: at.workers.take(2) is not None)
@@ -172,10 +178,47 @@ def test_an_engine_that_is_ending_can_play_nothing(
     with _hall_on(docker_client, base_image, folder) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
-        time.sleep(LOOK_SECONDS)  # then it looks again, and the engine answers
+        time.sleep(4 * LOOK_SECONDS)  # then it looks again, and the engine answers
         assert at.workers.take(2) is None
         at.line.ending = False
         await_that(lambda: at.workers.take(2) is not None)
+
+
+def test_an_engine_that_hangs_holds_nobody_up(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """Whoever asks for room has its answer meanwhile, and whoever asks how it is has one before long."""
+    with (
+        _hall_on(docker_client, base_image, folder) as at,
+        ThreadPoolExecutor(2) as threads,
+        closing_line(at.line),
+    ):
+        at.line.silent = True
+        at.workers.host_failed(HostFailed("the engine does not answer"))
+
+        def ask() -> bool:
+            end = time.monotonic() + 6 * LOOK_SECONDS
+            while time.monotonic() < end:
+                if at.workers.take(2) is not None:
+                    return True
+                time.sleep(0.05)
+            return False
+
+        assert threads.submit(ask).result(60) is False
+        trouble = threads.submit(at.workers.launcher.trouble).result(60)
+        assert trouble is not None
+        assert "the engine does not answer" in trouble
+        at.line.silent = False
+        await_that(lambda: at.workers.take(2) is not None)
+
+
+@contextmanager
+def closing_line(line: EngineLine) -> Iterator[None]:
+    """Cut a line in the end, for whoever still waits at it."""
+    try:
+        yield
+    finally:
+        line.cut()
 
 
 def await_that(condition: Callable[[], bool]) -> None:
