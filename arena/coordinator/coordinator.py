@@ -215,10 +215,12 @@ class Coordinator:
     def _keep_leases(self) -> None:
         """Give a sign of life, and look for others who give none. In a thread of its own."""
         kept = self._given.matches
-        self._store.leases.renew(self._name, kept, self._workers.status())
+        self._store.leases.renew(self._name, kept)
         if expired := self._store.leases.expire(self._now()):
             self._news.put(_Expired(expired))
         self._watcher.on_leases_kept(len(kept), len(expired))
+        # Last, since it is only shown: whatever may be wrong with it, or hold it up, costs no match.
+        self._store.leases.tell(self._name, self._workers.status())
 
     def _hear(self) -> None:
         """Wait for news, for a little while."""

@@ -111,17 +111,13 @@ class Leases:
                 rated=row.kind == MatchKind.RATED,
             )
 
-    def renew(self, coordinator: str, matches: Collection[str], workers: Sequence[WorkerStatus]) -> None:
+    def renew(self, coordinator: str, matches: Collection[str]) -> None:
         """Give a sign of life.
-
-        The leases are kept before anybody is told of the workers, which are only shown: whatever may be wrong
-        with these, or hold them up, costs no match.
 
         Args:
             coordinator: Id of the installation.
             matches: Those that it has claimed and still wants. Of these it keeps those that nobody else has
                 claimed meanwhile.
-            workers: Those that could play for it now.
         """
         with self._database.write() as connection:
             until = _until(self._clock(connection))
@@ -134,7 +130,16 @@ class Leases:
             )
             connection.execute(update(Match).where(Match.id.in_(mine)).values(**until))
             reach("renewing")
+
+    def tell(self, coordinator: str, workers: Sequence[WorkerStatus]) -> None:
+        """Say who could play for a coordinator now: it is only shown, and kept for as long as a lease.
+
+        Args:
+            coordinator: Id of the installation.
+            workers: All of them.
+        """
         with self._database.write() as connection:
+            until = _until(self._clock(connection))
             connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
             if workers:
                 rows = [{"coordinator": coordinator, **asdict(worker), **until} for worker in workers]

@@ -31,7 +31,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         versions = add_bots(store, [(name, "x" * 40) for name in LONGEST])
         play_set(store, [versions], Rules(players=3), name="named")
         show(store, claimed(store, versions), 1)
-        store.leases.renew("here", (), [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
+        store.leases.tell("here", [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
         with served(folder) as site:
             yield site.url
 

@@ -102,7 +102,8 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         seen = [
             WorkerStatus(name=name, host="h", seats=5, busy=busy) for name, busy in (("one", 2), ("two", 0))
         ]
-        store.leases.renew("here", ["s-0"], seen)
+        store.leases.renew("here", ["s-0"])
+        store.leases.tell("here", seen)
         done = arena("workers", folder=tmp_path, text=b"", **database)
         rows = [line.split() for line in done.stdout.decode().splitlines()]
         assert rows[0] == ["worker", "host", "seats", "busy", "plays", "since"]

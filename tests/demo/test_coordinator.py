@@ -49,7 +49,7 @@ def test_a_second_one_with_another_data_directory_does_not_start(docker_place: P
     docker_place.data.mkdir()
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
         here = WorkerStatus(name="w", host="h", seats=5, busy=0)
-        store.leases.renew("first", [], [here])
+        store.leases.tell("first", [here])
         ended = docker_place.run("coordinator")
         assert ended.code == 1
         assert "another coordinator works on this database (installation first)" in ended.stderr

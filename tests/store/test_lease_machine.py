@@ -132,7 +132,7 @@ class Coordinators(RuleBasedStateMachine):
     def renew(self, coordinator: str, data: st.DataObject) -> None:
         """Some of the signs of life arrive, and some for what was taken away meanwhile."""
         wanted = data.draw(st.sets(st.sampled_from(sorted(self.matches))), label="wanted")
-        self.store.leases.renew(coordinator, wanted, [])
+        self.store.leases.renew(coordinator, wanted)
         for id_, match in self.those(MatchState.RUNNING, coordinator).items():
             if id_ in wanted:
                 match.until, match.boot = self.clock.seconds + LEASE_SECONDS, self.clock.boot

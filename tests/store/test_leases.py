@@ -66,13 +66,13 @@ def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
     assert left
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.expire(START) == {}
-    store.leases.renew("one", [kept.spec.match], [])
+    store.leases.renew("one", [kept.spec.match])
     clock.seconds += 2
     assert store.leases.expire(START) == {(left.spec.match, 1): MatchState.WAITING}
     again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
     assert again
     assert (again.spec.match, again.spec.attempt) == (left.spec.match, 2)
-    store.leases.renew("one", [left.spec.match], [])  # too late: it is not theirs any more
+    store.leases.renew("one", [left.spec.match])  # too late: it is not theirs any more
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.expire(START) == {(kept.spec.match, 1): MatchState.WAITING}
 
@@ -93,7 +93,7 @@ def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: st
         clock.seconds += LEASE_SECONDS - 1
         with other.write() as connection:
             connection.execute(text("SELECT id FROM match WHERE id = :id FOR UPDATE"), {"id": both[0]})
-            renewal = thread.submit(store.leases.renew, "one", both, [HERE])
+            renewal = thread.submit(store.leases.renew, "one", both)
             done, _ = wait([renewal], timeout=30)
         renewal.result()
         assert done
@@ -103,7 +103,7 @@ def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: st
 
 @pytest.mark.postgresql
 def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: Clock) -> None:
-    """Somebody has the row of a worker: the matches are renewed all the same, and those of others expire."""
+    """Somebody has the row of a worker, and its coordinator waits for it: what is not renewed expires."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
         closing(Database(postgresql_url)) as other,
@@ -113,16 +113,17 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
         kept, left = (store.leases.claim(name, "w1", START, RuntimeName.DOCKER) for name in ("one", "two"))
         assert kept
         assert left
-        store.leases.renew("one", [kept.spec.match], [HERE])
+        store.leases.tell("one", [HERE])
         clock.seconds += LEASE_SECONDS - 1
+        store.leases.renew("one", [kept.spec.match])
         with other.write() as connection:
             connection.execute(text("SELECT name FROM worker FOR UPDATE"))
-            renewal = thread.submit(store.leases.renew, "one", [kept.spec.match], [HERE])
+            telling = thread.submit(store.leases.tell, "one", [HERE])
             wait_for_waiting(other, 1)
             clock.seconds += 2
             assert list(store.leases.expire(START)) == [(left.spec.match, 1)]
-            assert not renewal.done()
-        renewal.result()
+            assert not telling.done()
+        telling.result()
         assert [known.coordinator for known in store.leases.workers()] == ["one"]
 
 
@@ -191,13 +192,13 @@ def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
 
 def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
     """What they told last; none of those whose coordinator has ended, or is silent."""
-    store.leases.renew("one", [], [HERE])
-    store.leases.renew("two", [], [HERE])
+    store.leases.tell("one", [HERE])
+    store.leases.tell("two", [HERE])
     assert store.leases.workers() == (KnownWorker("one", HERE), KnownWorker("two", HERE))
     store.leases.release("two")
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.workers() == (KnownWorker("one", HERE),)
-    store.leases.renew("two", [], [])
+    store.leases.tell("two", [])
     clock.seconds += 2
     assert store.leases.workers() == ()
 

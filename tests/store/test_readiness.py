@@ -69,7 +69,7 @@ def test_a_server_that_is_read_only_is_away_until_it_takes_writes(
         with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
             claim(store)
         with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
-            store.leases.renew("one", [match], [])
+            store.leases.renew("one", [match])
     store.check()
     assert claim(store) == match
     store.close()

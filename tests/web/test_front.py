@@ -61,7 +61,7 @@ def test_who_plays_now_is_told(world: World) -> None:
     assert "<b>1</b> waiting" in text
     assert "<b>0</b> workers" in text
     worker = WorkerStatus(name="worker", host="host", seats=6, busy=6)
-    world.store.leases.renew("here", (), [worker])
+    world.store.leases.tell("here", [worker])
     assert "<b>1</b> worker<" in text_of(browser(world))
     assert text.index(">ann-s<") < text.index("&lt;b&gt;x") < text.index(">cyd-s<")
     assert text.count('<li class="free"') == 2

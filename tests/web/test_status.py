@@ -235,7 +235,7 @@ def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
     """Of the machine on which somebody plays; a report of before they were noted has none."""
     assert "just now <" not in browser(busy).get("/status").text
     here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
-    busy.store.leases.renew("here", (), [here])
+    busy.store.leases.tell("here", [here])
     text = browser(busy).get("/status").text
     assert "5: so many bots play at a time, <b>4</b> just now" in text
     assert text.count('<i class="taken">') == 4
@@ -250,7 +250,7 @@ def test_workers_are_told_with_what_they_play(busy: World) -> None:
     """Their seats and their matches; who qualifies is nobody's business there either."""
     plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4)
     idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0)
-    busy.store.leases.renew("here", (), [plays, idle])
+    busy.store.leases.tell("here", [plays, idle])
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     first, second = found["workers"]
