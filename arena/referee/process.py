@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 import msgspec
 import uvloop
 
+from arena.referee.attended_time import AttendedTime
 from arena.referee.conductor import Conductor
 from arena.referee.door import listen
 from arena.referee.encoding import Encoder
@@ -85,7 +86,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         match,
         [GrpcPlayer(door, Path(str(seat)), encoder) for seat, door in enumerate(listening)],
         start_seconds=spec.clock.start_millis / 1000,
-        now=time.monotonic,
+        now=AttendedTime(time.monotonic),
     )
     # The inner sockets are made in this folder, and by whom it belongs to. Their paths have nothing before
     # their names, because the folders above may be out of reach in a moment.

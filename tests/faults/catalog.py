@@ -124,6 +124,13 @@ SCENARIOS: Final = (
         needs="postgresql",
     ),
     Scenario(
+        name="host-paused",
+        what="the coordinator, its referees and bots stand still (SIGSTOP) for longer than any bot may think",
+        play=surroundings.pause_the_host,
+        times=10,
+        quick=2,
+    ),
+    Scenario(
         name="clock-set",
         what="the wall clock of coordinator, referees and bots is set an hour on and back",
         play=surroundings.set_the_clock,

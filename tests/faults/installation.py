@@ -119,7 +119,9 @@ class Installation:
             if before is not None:
                 os.environ["DOCKER_HOST"] = before
 
-    def queue(self, dice: random.Random, sets: int = 1, *, players: int = 2, deals: int = 4) -> None:
+    def queue(
+        self, dice: random.Random, sets: int = 1, *, players: int = 2, deals: int = 4, clock: Clock = PATIENT
+    ) -> None:
         """Let sets wait, as many matches each as players."""
         with closing(open_store(self.url)) as store:
             for _ in range(sets):
@@ -130,7 +132,7 @@ class Installation:
                         rules=Rules(players=players),
                         seeds=tuple(dice.randbytes(16).hex() for _ in range(deals)),
                         seatings=seatings(dice.sample(self._versions, players)),
-                        clock=PATIENT,
+                        clock=clock,
                         limits=Limits(),
                         runtime=self.sandbox,
                         created=datetime.now(UTC),

@@ -104,7 +104,7 @@ class _LyingPlace:
 
     def __init__(self, workers: LyingWorkers, place: Place) -> None:
         self.worker, self.seats, self.cpus = place.worker, place.seats, place.cpus
-        self.give_back = place.give_back
+        self.give_back, self.judge = place.give_back, place.judge
         self._workers = workers
         self._place = place
 

@@ -46,8 +46,12 @@ class Process:
 
     def kill(self) -> None:
         """End it, as ``kill -9`` does, if it is still there."""
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is still there."""
         with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, number)
 
 
 @contextmanager
@@ -84,6 +88,20 @@ def kill_tree(pid: int) -> None:
     tree = below(pid)
     for process in (Process(pid, 0, ""), *tree):
         process.kill()
+
+
+def stop_tree(pid: int, seconds: float) -> None:
+    """Let a process and all that it has started stand still for so long, as a host does that is paused."""
+    root = Process(pid, 0, "")
+    root.signal(signal.SIGSTOP)  # before it can start another one
+    tree = below(pid)
+    try:
+        for process in tree:
+            process.signal(signal.SIGSTOP)
+        time.sleep(seconds)
+    finally:
+        for process in (root, *tree):
+            process.signal(signal.SIGCONT)
 
 
 def waited_for_a_processor(pid: int) -> float:

@@ -16,11 +16,11 @@ from sqlalchemy import select
 
 from arena.intake import IntakeTrouble
 from arena.intake.store import ImageStore
-from arena.match import Decision, GameRecord, RuntimeName, decode
+from arena.match import Clock, Decision, GameRecord, RuntimeName, decode
 from arena.store.models import Game, Match
 from tests.faults.installation import Installation, own_folder
 from tests.faults.killing import installed
-from tests.faults.processes import wait_until
+from tests.faults.processes import stop_tree, wait_until
 from tests.faults.tally import Tally
 from tests.intake.builders import image, keep, store_in
 from tests.postgresql import Cluster, find_programs
@@ -29,6 +29,12 @@ _DISK_MIB: Final = 24
 _IMAGE_BYTES: Final = 100_000
 _FULL_SECONDS: Final = 180.0
 _HOUR: Final = 3_600
+_QUICK: Final = Clock(start_millis=60_000, move_millis=3_000, bank_millis=3_000)
+_PAUSE_SECONDS: Final = (7.0, 12.0)
+"""More than the clock allows, and less than a lease."""
+_LONG: Final = 100
+"""Deals, so that bots are asked most of the time."""
+
 _CLOCK: Final = Path(__file__).with_name("clock.c")
 _UNAVAILABLE: Final = "the database can't be used; it is tried again until it can"
 
@@ -142,6 +148,23 @@ def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:
             cluster.resume()
             begun, before = time.monotonic(), arena.ledger.claims()
             arena.queue(dice)
+            tally.again.append(arena.wait_for_claim(before, begun))
+            tally.times = turn
+        arena.play_out()
+        tally.close(arena)
+
+
+def pause_the_host(tally: Tally, dice: random.Random, times: int) -> None:
+    """Let the coordinator, its referees and bots stand still for longer than any bot may think."""
+    with installed(RuntimeName.PROCESS) as arena:
+        arena.queue(dice, 2, deals=_LONG, clock=_QUICK)
+        arena.start_and_claim()
+        for turn in range(1, times + 1):
+            arena.queue(dice, deals=_LONG, clock=_QUICK)
+            time.sleep(dice.uniform(2, 4))  # in the midst of one
+            stop_tree(arena.pid, dice.uniform(*_PAUSE_SECONDS))
+            begun, before = time.monotonic(), arena.ledger.claims()
+            arena.queue(dice, deals=_LONG, clock=_QUICK)
             tally.again.append(arena.wait_for_claim(before, begun))
             tally.times = turn
         arena.play_out()
