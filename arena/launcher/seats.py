@@ -163,6 +163,10 @@ class Seats:
         except RuntimeTrouble as error:
             seat.trouble = error
             why = str(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no bot is to blame that nobody has watched
+            _log.exception("sandbox not watched", seat=index)
+            seat.trouble = RuntimeTrouble(repr(error))
+            why = repr(error)
         finally:
             seat.ended.set()
         # A bot that plays is not taken for gone by this. One that has not greeted yet may be, and then nobody

@@ -83,11 +83,11 @@ class DockerSandbox:
             self._client.start(self._container)
 
     def wait(self) -> Exit:
-        """Return how it ended, after it has; ``code`` is None where it was removed before anyone asked.
+        """Return how it ended, after it has; ``code`` is None where :meth:`remove` came first.
 
         Raises:
-            RuntimeTrouble: The engine lost track of it; or it was ended because all bots together ran out of
-                memory, which is no bot's fault.
+            RuntimeTrouble: The engine lost track of it; somebody else removed it; or it was ended because all
+                bots together ran out of memory. None of that is a bot's fault.
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
@@ -108,8 +108,14 @@ class DockerSandbox:
             while code is None:
                 code = self._wait_a_while()
             return Exit(code, out_of_memory=self._ran_out_of_memory(code))
-        except NotFound:
-            return Exit(code)
+        except NotFound as error:
+            with self._lock:  # which a removal has as long as it takes
+                if self._removed:
+                    return Exit(code)
+            raise RuntimeTrouble(
+                f"container {self._name} is gone, and it was not the arena that removed it: see who else "
+                "uses the engine"
+            ) from error
 
     def _ran_out_of_memory(self, code: int) -> bool:
         """Ask the engine; on a busy host it hears of that only after the end."""
