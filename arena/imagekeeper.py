@@ -59,15 +59,18 @@ class ImageKeeper:
         """Return how much may be kept, and what must not be pruned.
 
         Raises:
+            IntakeTrouble: The images can't be listed, or none of those that are in use is there.
             StoreError: The database can't be used.
         """
+        self._listed()
         return Room(quota=self._quota, keep=self._store.reads.sources_in_use())
 
     def prune(self) -> Pruned:
         """Remove what is beyond the quota and what killed processes have left.
 
         Raises:
-            IntakeTrouble: Something can't be listed or removed.
+            IntakeTrouble: Something can't be listed or removed, or no image in use is there: nothing is
+                removed or noted then.
             RuntimeTrouble: The engine still has some.
             StoreError: The database can't be used.
         """
@@ -78,15 +81,35 @@ class ImageKeeper:
         return pruned
 
     def note_gone(self) -> None:
-        """Write down which versions have no image any more, so that nobody lets them play.
+        """Write down which versions have no image any more, so that nobody lets them play, and which again.
 
         To be called after images were added, too: that removes others where it needs their room.
 
         Raises:
-            IntakeTrouble: The images can't be listed.
+            IntakeTrouble: The images can't be listed, or none of those that are in use is there.
             StoreError: The database can't be used.
         """
-        self._store.bots.note_gone(self._images.records.ids(), self._now())
+        self._store.bots.note_gone(self._listed(), self._now())
+
+    def _listed(self) -> frozenset[str]:
+        """Return the ids of all images.
+
+        Images that are in use are never pruned. Where all of them are missing, this is not where they are
+        kept, such as the empty folder where a disk should be mounted.
+
+        Raises:
+            IntakeTrouble: So it is, or nobody can tell.
+            StoreError: The database can't be used.
+        """
+        used = self._store.reads.sources_in_use(strangers_only=True)
+        ids = self._images.records.ids()
+        if used and used.isdisjoint(ids):
+            raise IntakeTrouble(
+                f"none of the {len(used)} images of submitted bots that are in use is in {self._images}: is "
+                "it mounted, does ARENA_IMAGES_URL name it? Nothing is kept or pruned there until they are "
+                "there again, or those bots are retired"
+            )
+        return ids
 
 
 def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:

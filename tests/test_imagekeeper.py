@@ -13,7 +13,7 @@ from arena.imagekeeper import ImageKeeper, pruner
 from arena.intake import IntakeTrouble
 from arena.intake.store import ImageStore
 from arena.sandbox import RuntimeTrouble
-from arena.store import Store, open_store
+from arena.store import Store, VersionGone, open_store
 from tests.intake.builders import NOW, keep, store_in
 from tests.store.builders import add_bot
 
@@ -80,6 +80,44 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
     assert set(pruned.images) == {first.id, stray.id}
     assert images.records.ids() == {playing.id}
     assert engine.asked == 2
+
+
+def test_a_folder_without_any_image_in_use_is_not_where_they_are_kept(
+    keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
+) -> None:
+    """Nothing is pruned, noted or added, here or in the engine; when it is mounted again all goes on."""
+    add_bot(results, "house", source="sha256:house", author="house")
+    for letter in (b"1", b"2"):
+        add_bot(results, "mine", source=keep(images, letter * 100).id)
+    keeper.note_gone()
+    (tmp_path / "images").rename(tmp_path / "away")
+    (tmp_path / "images").mkdir()
+    for what in (keeper.prune, keeper.note_gone, keeper.room):
+        with pytest.raises(IntakeTrouble, match=r"none of the 1 images .* in use is in .*/images: is it mou"):
+            what()
+    assert engine.asked == 0
+    assert [version.available for version in results.bots.versions("mine")] == [True, True]
+    (tmp_path / "images").rmdir()
+    (tmp_path / "away").rename(tmp_path / "images")
+    engine.asked = 1
+    assert keeper.prune().images == ()
+    assert [version.available for version in results.bots.versions("mine")] == [True, True]
+
+
+def test_images_that_nobody_uses_may_all_be_gone(
+    keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
+) -> None:
+    """Their bots are retired. One that is put back can be played with again."""
+    engine.asked = 1
+    add_bot(results, "mine", source=keep(images, b"1" * 1000).id)
+    results.bots.retire("mine", NOW)
+    (tmp_path / "images").rename(tmp_path / "away")
+    keeper.prune()
+    with pytest.raises(VersionGone):
+        results.bots.come_back("mine", NOW)
+    (tmp_path / "away").rename(tmp_path / "images")
+    keeper.prune()
+    assert results.bots.come_back("mine", NOW)
 
 
 def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) -> None:

@@ -76,6 +76,9 @@ class ImageStore:
         self._lock = lock
         self.records = Records(objects)
 
+    def __str__(self) -> str:
+        return str(self._objects)
+
     def add(self, image: BotImage, content: Content, room: Room, now: datetime) -> None:
         """Keep an image, and prune others where it needs their room. Writes nothing twice.
 

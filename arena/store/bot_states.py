@@ -137,20 +137,25 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
 
 
 def note_gone(connection: Connection, kept: Collection[str], at: datetime) -> int:
-    """Note of strangers' versions which of their images were removed, and return how many that were.
+    """Note of strangers' versions which of their images were removed, and which are there again.
 
     Args:
         connection: To the store, for writing.
         kept: The sources that are there.
         at: UTC.
+
+    Returns:
+        How many were removed.
     """
     rows = connection.execute(
-        select(BotVersion.id, BotVersion.source)
+        select(BotVersion.id, BotVersion.source, BotVersion.gone)
         .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(~Bot.house, BotVersion.gone.is_(None))
-    )
-    gone = [row.id for row in rows if row.source not in kept]
+        .where(~Bot.house)
+    ).all()
+    gone = [row.id for row in rows if row.gone is None and row.source not in kept]
+    back = [row.id for row in rows if row.gone is not None and row.source in kept]
     connection.execute(update(BotVersion).where(BotVersion.id.in_(gone)).values(gone=at))
+    connection.execute(update(BotVersion).where(BotVersion.id.in_(back)).values(gone=None))
     return len(gone)
 
 

@@ -161,7 +161,10 @@ class Bots:
         return self._rate_anew(name, change, entry, counts=True)
 
     def note_gone(self, kept: Collection[str], at: datetime) -> int:
-        """Note which versions of strangers have no image any more; ``kept`` are the sources that have."""
+        """Note which versions of strangers have no image any more, and which have theirs again.
+
+        ``kept`` are the sources that have one. Returns how many have lost it.
+        """
         with self._database.write() as connection:
             return bot_states.note_gone(connection, kept, at)
 

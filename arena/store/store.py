@@ -166,10 +166,13 @@ class Reads:
         with self._database.read() as connection:
             return ladder_settings.find(connection)
 
-    def sources_in_use(self) -> frozenset[str]:
-        """Return the sources of all that play: versions, open matches, submissions on their way."""
+    def sources_in_use(self, *, strangers_only: bool = False) -> frozenset[str]:
+        """Return the sources of all that play: versions, open matches, submissions on their way.
+
+        With ``strangers_only`` those of the house's own bots are left out.
+        """
         with self._database.read() as connection:
-            return versions.sources_in_use(connection)
+            return versions.sources_in_use(connection, strangers_only=strangers_only)
 
 
 class Writes:

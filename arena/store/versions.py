@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, text, union, update
+from sqlalchemy import Connection, bindparam, case, func, insert, select, text, true, union, update
 
 from arena.rating import VersionStarted
 from arena.store import ladder, revisions
@@ -41,18 +41,20 @@ class NewVersion:
     sha256: str | None = None
 
 
-def sources_in_use(connection: Connection) -> frozenset[str]:
+def sources_in_use(connection: Connection, *, strangers_only: bool = False) -> frozenset[str]:
     """Return the sources of all that play: versions, open matches, submissions on their way."""
+    strangers = BotVersion.bot_id.in_(select(Bot.id).where(~Bot.house))
+    whose = strangers if strangers_only else true()
     playing = (
         select(BotVersion.source)
         .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(BotVersion.number == Bot.playing, Bot.state.in_(ON_THE_BOARD))
+        .where(BotVersion.number == Bot.playing, Bot.state.in_(ON_THE_BOARD), whose)
     )
     seated = (
         select(BotVersion.source)
         .join(MatchSeat, MatchSeat.version_id == BotVersion.id)
         .join(Match, Match.id == MatchSeat.match_id)
-        .where(text(OPEN))
+        .where(text(OPEN), whose)
     )
     submitted = select(Submission.source).where(text(ON_ITS_WAY), Submission.source.is_not(None))
     return frozenset(connection.execute(union(playing, seated, submitted)).scalars())

@@ -140,6 +140,16 @@ def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(sto
     assert store.bots.version_id("mine", 1) == version
 
 
+def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
+    """Somebody has put it back; versions of the same image in other bots come back as well."""
+    first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
+    twin = add_bot(store, "twin", source="sha256:a", author="ben")
+    assert store.bots.note_gone({"sha256:b"}, NOW) == 2
+    assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [None, None]
+    assert store.bots.note_gone({"sha256:a", "sha256:b"}, NOW) == 0
+    assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [first, twin]
+
+
 @pytest.mark.parametrize(
     ("games", "benched_after"),
     [
