@@ -24,7 +24,7 @@ def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.
     if not seen:
         say("nobody plays: no coordinator has been heard of in the last half minute, or it has no workers")
         return
-    columns = ("worker", "host", "seats", "busy", "plays", "since")
+    columns = ("worker", "host", "seats", "busy", "plays", "since", "note")
     print_table(columns, _rows(seen), numbers=("seats", "busy"))
 
 
@@ -39,12 +39,13 @@ def _rows(seen: Seen) -> list[tuple[str, ...]]:
     for worker, matches in seen:
         status = worker.status
         first = (status.name, status.host, str(status.seats), str(status.busy))
+        note = "doubted" if status.doubted else ""
         for match in matches:
             since = f"{match.started.astimezone():%H:%M:%S}"
-            rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since))
-            first = ("", "", "", "")
+            rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
+            first, note = ("", "", "", ""), ""
         if not matches:
-            rows.append((*first, "", ""))
+            rows.append((*first, "", "", note))
     return rows
 
 
@@ -59,6 +60,7 @@ def _plain(worker: KnownWorker, matches: list[OpenMatch]) -> dict[str, Any]:
         "coordinator": worker.coordinator,
         "seats": worker.status.seats,
         "busy": worker.status.busy,
+        "doubted": worker.status.doubted,
         "plays": [
             {
                 "match": match.match,

@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from typing import Protocol
 
 from arena.cluster.rooms import Member
+from arena.workers.workers import Verdict
 
 
 class Giver(Protocol):
@@ -15,8 +16,11 @@ class Giver(Protocol):
     ) -> Future[bytes]:
         """Give a match to a worker."""
 
-    def give_back(self, run: str, seats: int) -> None:
-        """Free seats of a worker."""
+    def judge(self, member: Member, seats: int, verdict: Verdict) -> None:
+        """Take note of what came of a worker's match."""
+
+    def give_back(self, member: Member, seats: int) -> None:
+        """Free seats that were not used."""
 
 
 class ClusterPlace:
@@ -39,6 +43,10 @@ class ClusterPlace:
         """Play a match there."""
         return self._giver.play(self._member, self.seats, spec, progress)
 
+    def judge(self, verdict: Verdict) -> None:
+        """Let it count for the worker, or against it."""
+        self._giver.judge(self._member, self.seats, verdict)
+
     def give_back(self) -> None:
         """Free the seats."""
-        self._giver.give_back(self._member.card.run, self.seats)
+        self._giver.give_back(self._member, self.seats)

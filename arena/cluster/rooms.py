@@ -29,24 +29,38 @@ class _Room:
     Attributes:
         member: It.
         given: Seats of matches that it was given here and has not answered.
+        unjudged: Seats of matches that it was given here and of which the coordinator has not said yet what
+            came of them. Who answers at once shall not spoil a queue before the first answer is checked.
         rests_until: Moment before which it is given nothing, since it could not run bots.
-        doubted_until: Moment before which it is given nothing that others could play, since matches were void
-            there: three such are one too many for a match, and one worker shall not make all of them.
+        doubted_until: Moment before which it is given nothing that others could play, and after which only
+            one match at a time, since one was spoilt there: three such are one too many for a match, and one
+            worker shall not make all of them. None where it is not doubted.
     """
 
     member: Member
     given: int = 0
+    unjudged: int = 0
     rests_until: float = 0.0
-    doubted_until: float = 0.0
+    doubted_until: float | None = None
 
     def busy(self, session: str) -> int:
         """Return the taken seats. Of its own matches a coordinator knows better than any heartbeat."""
-        others = sum(seats for whose, seats in self.member.state.busy.items() if whose != session)
-        return min(self.given + others, self.member.card.seats)
+        return min(self.given + self._others(session), self.member.card.seats)
+
+    def free(self, session: str) -> int:
+        """Return the seats for more matches."""
+        return self.member.card.seats - self._others(session) - max(self.given, self.unjudged)
 
     def open(self, now: float) -> bool:
         """Whether it takes matches at all."""
         return self.member.state.takes_matches and self.rests_until <= now
+
+    def trusted(self, now: float) -> bool:
+        """Whether it takes matches that others could play."""
+        return self.doubted_until is None or (self.doubted_until <= now and not self.unjudged)
+
+    def _others(self, session: str) -> int:
+        return sum(seats for whose, seats in self.member.state.busy.items() if whose != session)
 
 
 class Rooms:
@@ -83,17 +97,25 @@ class Rooms:
         """
         used = {run: room for run, room in self._rooms.items() if room.open(now)}
         # Room at those who are not doubted is waited for.
-        used = {run: room for run, room in used.items() if room.doubted_until <= now} or used
-        free = {run: room.member.card.seats - room.busy(self._session) for run, room in used.items()}
+        used = {run: room for run, room in used.items() if room.trusted(now)} or used
+        free = {run: room.free(self._session) for run, room in used.items()}
         run = max(free, key=free.__getitem__, default=None)
         if run is None or free[run] < seats:
             return None
-        self._give(run, seats)
+        self._count(run, given=seats, unjudged=seats)
         return self._rooms[run].member
 
     def give_back(self, run: str, seats: int) -> None:
-        """Free seats; nothing happens where the worker has gone."""
-        self._give(run, -seats)
+        """Free seats that were not used; here and below nothing happens where the worker has gone."""
+        self._count(run, given=-seats, unjudged=-seats)
+
+    def answered(self, run: str, seats: int) -> None:
+        """Take note that a match has left its seats."""
+        self._count(run, given=-seats)
+
+    def judged(self, run: str, seats: int) -> None:
+        """Take note that the coordinator knows what came of a match."""
+        self._count(run, unjudged=-seats)
 
     def rest(self, run: str, until: float) -> None:
         """Give a worker nothing before this moment."""
@@ -101,9 +123,18 @@ class Rooms:
             self._rooms[run] = replace(self._rooms[run], rests_until=until)
 
     def doubt(self, run: str, until: float) -> None:
-        """Give a worker nothing that others could play before this moment, or until it has played a match."""
+        """Give a worker nothing that others could play before this moment, and then one match at a time."""
         if run in self._rooms:
             self._rooms[run] = replace(self._rooms[run], doubted_until=until)
+
+    def trust(self, run: str) -> None:
+        """Doubt a worker no longer: it has played a match."""
+        if run in self._rooms:
+            self._rooms[run] = replace(self._rooms[run], doubted_until=None)
+
+    def doubts(self, run: str) -> bool:
+        """Tell whether a worker is doubted."""
+        return run in self._rooms and self._rooms[run].doubted_until is not None
 
     def trouble(self) -> str | None:
         """Return why nobody takes matches, however much room there is, or None where somebody does."""
@@ -123,12 +154,15 @@ class Rooms:
                 host=room.member.card.host,
                 seats=room.member.card.seats,
                 busy=room.busy(self._session),
+                doubted=room.doubted_until is not None,
             )
             for room in self._rooms.values()
         )
         return tuple(sorted(known, key=lambda worker: worker.name))
 
-    def _give(self, run: str, seats: int) -> None:
+    def _count(self, run: str, *, given: int = 0, unjudged: int = 0) -> None:
         if run in self._rooms:
             room = self._rooms[run]
-            self._rooms[run] = replace(room, given=room.given + seats)
+            # One that was out of sight is known anew, and may be judged for a match of before.
+            unjudged = max(0, room.unjudged + unjudged)
+            self._rooms[run] = replace(room, given=room.given + given, unjudged=unjudged)

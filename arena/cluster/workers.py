@@ -21,7 +21,7 @@ from arena.cluster.task import play_here
 from arena.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.recurring import Recurring
 from arena.workers.status import WorkerStatus
-from arena.workers.workers import WorkerLost
+from arena.workers.workers import Verdict, WorkerLost
 
 _log = structlog.get_logger()
 
@@ -32,7 +32,7 @@ _REST_SECONDS: Final = 4.0
 """After a worker did not do as it was expected to, until what it says of itself is believed again."""
 
 _DOUBT_SECONDS: Final = 60.0
-"""After a match was void at a worker, until it is given one again that others could play."""
+"""After a match was spoilt at a worker, until it is given one again that others could play."""
 
 Connect = Callable[[str, Heard], Link]
 """Makes a connection for a session; raises SchedulerAway where that can't be done."""
@@ -159,10 +159,30 @@ class ClusterWorkers:
         answer.add_done_callback(lambda done: self._answered(given.ticket, done))
         return promise
 
-    def give_back(self, run: str, seats: int) -> None:
-        """Free seats of a worker."""
+    def judge(self, member: Member, seats: int, verdict: Verdict) -> None:
+        """See :meth:`arena.workers.workers.Place.judge`.
+
+        Where a match is spoilt it may be the worker's doing, such as images that it can't reach: then others
+        have their turn.
+        """
+        run, now = member.card.run, time.monotonic()
         with self._lock:
-            self._rooms.give_back(run, seats)
+            self._rooms.judged(run, seats)
+            doubted = self._rooms.doubts(run)
+            if verdict is Verdict.SPOILT:
+                self._rooms.rest(run, now + _REST_SECONDS)
+                self._rooms.doubt(run, now + _DOUBT_SECONDS)
+            elif verdict is Verdict.BELIEVED:
+                self._rooms.trust(run)
+        if verdict is Verdict.SPOILT and not doubted:
+            _log.warning("worker doubted: others play what they can", worker=member.card.name)
+        elif verdict is Verdict.BELIEVED and doubted:
+            _log.info("worker no longer doubted", worker=member.card.name)
+
+    def give_back(self, member: Member, seats: int) -> None:
+        """Free seats that were not used."""
+        with self._lock:
+            self._rooms.give_back(member.card.run, seats)
 
     def _linked(self) -> Link:
         if self._link is None:
@@ -227,7 +247,8 @@ class ClusterWorkers:
         if settled is None:
             return
         given, answer = settled
-        self.give_back(given.run, given.seats)
+        with self._lock:
+            self._rooms.answered(given.run, given.seats)
         if answer is not None and not answer.done():
             answer.cancel()
         tell(given)
@@ -235,7 +256,6 @@ class ClusterWorkers:
     def _tell(self, given: Given, answer: Answer) -> None:
         match answer:
             case Record(data):
-                self._doubt(given.run, 0.0)
                 given.keep(data)
             case Dropped(reason):
                 self._lose(given, reason, _REST_SECONDS)
@@ -243,9 +263,6 @@ class ClusterWorkers:
                 self._rest(given.run, _REST_SECONDS)
                 given.fail(HostFailed(f"worker {given.worker}: {reason}"))
             case Void(reason):
-                # Where it is the worker's doing, such as images that it can't reach, others have their turn.
-                self._rest(given.run, _REST_SECONDS)
-                self._doubt(given.run, _DOUBT_SECONDS)
                 given.fail(MatchVoid(f"worker {given.worker}: {reason}"))
 
     def _lose(self, given: Given, reason: str, seconds: float) -> None:
@@ -255,10 +272,6 @@ class ClusterWorkers:
     def _rest(self, run: str, seconds: float) -> None:
         with self._lock:
             self._rooms.rest(run, time.monotonic() + seconds)
-
-    def _doubt(self, run: str, seconds: float) -> None:
-        with self._lock:
-            self._rooms.doubt(run, time.monotonic() + seconds)
 
 
 def _linked(link: Link | None) -> Link:

@@ -205,7 +205,7 @@ class Coordinator:
         fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, place.cpus)))
         deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
         future = place.play(encode(fitting), lambda data: self._live.hear(claim, data))
-        playing = Playing(claim, place.worker, future, deadline)
+        playing = Playing(claim, place, future, deadline)
         self._given.add(playing)
         future.add_done_callback(lambda _: self._news.put(playing))
         _log.info("match started", match=claim.spec.match, attempt=claim.spec.attempt, worker=place.worker)

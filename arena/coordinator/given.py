@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from arena.store import Claim
-from arena.workers.workers import WorkerLost
+from arena.workers.workers import Place, WorkerLost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,13 +14,13 @@ class Playing:
 
     Attributes:
         claim: What is played.
-        worker: By whom.
+        place: Where.
         future: Of its record.
         deadline: Seconds of the monotonic clock; later than that it is not waited for.
     """
 
     claim: Claim
-    worker: str
+    place: Place
     future: Future[bytes]
     deadline: float
 
@@ -32,7 +32,7 @@ class Playing:
             LauncherError: See :meth:`arena.workers.workers.Place.play`.
         """
         if not self.future.done():
-            raise WorkerLost(f"worker {self.worker} did not end it in the time that its clocks allow")
+            raise WorkerLost(f"worker {self.place.worker} did not end it in the time that its clocks allow")
         return self.future.result()
 
 

@@ -15,7 +15,7 @@ from arena.failpoints import reach
 from arena.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.services import HOUSE
 from arena.store import Claim, MatchState, Store, StoreError
-from arena.workers.workers import WorkerLost
+from arena.workers.workers import Verdict, WorkerLost
 
 _log = structlog.get_logger()
 
@@ -56,16 +56,24 @@ class Settling:
         except LauncherStopped:
             return
         except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
-            self._lose(claim, str(error) or f"worker {playing.worker} was lost")
+            self._lose(claim, str(error) or f"worker {playing.place.worker} was lost")
+            playing.place.judge(Verdict.LOST)
             return
-        except (MatchVoid, RecordRefused) as error:
+        except MatchVoid as error:
             self._void(claim, str(error))
+            playing.place.judge(Verdict.SPOILT)
+            return
+        except RecordRefused as error:
+            self._void(claim, f"worker {playing.place.worker}: {error}")
+            playing.place.judge(Verdict.SPOILT)
             return
         except Exception as error:  # noqa: BLE001 - see below
             # A defect of the arena's own must not take the other matches with it.
             _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
             self._void(claim, repr(error))
+            playing.place.judge(Verdict.SPOILT)  # it may be what is in the record, all the same
             return
+        playing.place.judge(Verdict.BELIEVED)
         self.voids.reset()
         if stored:
             reach("recorded")

@@ -217,14 +217,18 @@ class Leases:
         with self._database.read() as connection:
             now = self._clock(connection)
             rows = connection.execute(
-                select(Worker.coordinator, Worker.name, Worker.host, Worker.seats, Worker.busy)
-                .where(~_over(Worker, now))
-                .order_by(Worker.name, Worker.coordinator)
+                select(Worker.__table__).where(~_over(Worker, now)).order_by(Worker.name, Worker.coordinator)
             )
             return tuple(
                 KnownWorker(
                     row.coordinator,
-                    WorkerStatus(name=row.name, host=row.host, seats=row.seats, busy=row.busy),
+                    WorkerStatus(
+                        name=row.name,
+                        host=row.host,
+                        seats=row.seats,
+                        busy=row.busy,
+                        doubted=row.doubted,
+                    ),
                 )
                 for row in rows
             )

@@ -17,5 +17,6 @@ class Worker(Base):
     host: Mapped[Name]
     seats: Mapped[Small]
     busy: Mapped[Small]
+    doubted: Mapped[bool]
     leased_until: Mapped[Real]
     lease_clock: Mapped[Name]

@@ -12,9 +12,12 @@ class WorkerStatus:
         host: Where it is.
         seats: How many bots it can run at a time.
         busy: How many of these seats are taken.
+        doubted: Whether what it did last with a match was not to be believed or failed there, so that others
+            play what they can.
     """
 
     name: str
     host: str
     seats: int
     busy: int
+    doubted: bool = False

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from enum import Enum
 from typing import Protocol
 
 from arena.launcher import LauncherError
@@ -10,6 +11,19 @@ from arena.workers.status import WorkerStatus
 
 class WorkerLost(LauncherError):
     """Nothing more is heard of whoever played a match. The text says of whom."""
+
+
+class Verdict(Enum):
+    """What a coordinator makes of what a worker did with a match."""
+
+    BELIEVED = "believed"
+    """Its record was checked, and is true."""
+
+    SPOILT = "spoilt"
+    """It failed there, or its record is not to be believed."""
+
+    LOST = "lost"
+    """Nothing came back, or not in time."""
 
 
 class Place(Protocol):
@@ -44,6 +58,12 @@ class Place(Protocol):
         Returns:
             Of a :class:`arena.match.MatchRecord`. It may fail with MatchVoid (HostFailed where the worker
             can't play at all), WorkerLost and LauncherStopped.
+        """
+
+    def judge(self, verdict: Verdict) -> None:
+        """Hear what came of the match; to be called once of each that was played, as its future can't tell.
+
+        Not of matches that end because everything does.
         """
 
     def give_back(self) -> None:

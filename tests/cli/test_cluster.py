@@ -37,12 +37,6 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
         1,
         "images can't be kept in not-mounted",
     ),
-    (
-        ("worker",),
-        CLUSTER | {"ARENA_SANDBOX": "docker", "ARENA_IMAGES_URL": "not-mounted"},
-        1,
-        "images can't be kept in not-mounted",
-    ),
     (("worker",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
     (("coordinator",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
 )
@@ -100,15 +94,16 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         store.writes.add_set(new_set("s", [add_bot(store, name) for name in "ab"]))
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER)
         seen = [
-            WorkerStatus(name=name, host="h", seats=5, busy=busy) for name, busy in (("one", 2), ("two", 0))
+            WorkerStatus(name=name, host="h", seats=5, busy=busy, doubted=not busy)
+            for name, busy in (("one", 2), ("two", 0))
         ]
         store.leases.renew("here", ["s-0"])
         store.leases.tell("here", seen)
         done = arena("workers", folder=tmp_path, text=b"", **database)
         rows = [line.split() for line in done.stdout.decode().splitlines()]
-        assert rows[0] == ["worker", "host", "seats", "busy", "plays", "since"]
+        assert rows[0] == ["worker", "host", "seats", "busy", "plays", "since", "note"]
         assert rows[1][:-1] == ["one", "h", "5", "2", "s-0:", "a@1", "b@1"]
-        assert rows[2] == ["two", "h", "5", "0"]
+        assert rows[2] == ["two", "h", "5", "0", "doubted"]
         told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)
     assert told[0]["plays"] == [
         {
@@ -118,11 +113,13 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
             "since": now.isoformat(),
         }
     ]
-    assert {key: told[1][key] for key in ("worker", "host", "coordinator", "seats", "busy", "plays")} == {
+    assert not told[0]["doubted"]
+    assert told[1] == {
         "worker": "two",
         "host": "h",
         "coordinator": "here",
         "seats": 5,
         "busy": 0,
+        "doubted": True,
         "plays": [],
     }

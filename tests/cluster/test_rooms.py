@@ -63,6 +63,22 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
     assert taken(where, 5) == "a"
 
 
+def test_a_match_takes_its_seats_until_it_has_left_them_and_was_judged() -> None:
+    """Whichever comes first: who answers at once gets no more before that is checked."""
+    where = rooms(member("a", seats=5))
+    for first, second in ((where.answered, where.judged), (where.judged, where.answered)):
+        assert taken(where, 4) == "a"
+        first("a", 4)
+        assert taken(where, 2) is None
+        second("a", 4)
+    assert taken(where, 5) == "a"
+    where.update([])
+    where.update([member("a", seats=5)])  # it was out of sight, and the match was given up
+    where.judged("a", 5)
+    assert taken(where, 5) == "a"
+    assert taken(where, 2) is None
+
+
 def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
     """However much room it has."""
     where = rooms(
@@ -89,16 +105,23 @@ def test_it_is_told_why_nobody_takes_matches() -> None:
     assert where.trouble() is None
 
 
-def test_where_matches_are_void_none_is_played_that_others_could_play() -> None:
-    """A worker that can't load images, say, would void each match until it is put aside."""
+def test_where_matches_are_spoilt_none_is_played_that_others_could_play() -> None:
+    """A worker that can't load images, say, would void each match until it is put aside.
+
+    After a while it gets one at a time, and all that it has room for when it has played one.
+    """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.doubt("b", until=60.0)
     assert taken(where, 2, now=1.0) == "a"
     assert taken(where, 2, now=1.0) is None
     assert taken(where, 2, now=60.0) == "b"
-    where.doubt("b", until=120.0)
-    where.doubt("b", until=61.0)  # it has played one
-    assert taken(where, 2, now=61.0) == "b"
+    where.answered("b", 2)
+    assert taken(where, 2, now=60.0) is None
+    assert [worker.doubted for worker in where.status()] == [False, True]
+    where.judged("b", 2)
+    where.trust("b")
+    assert [taken(where, 2, now=60.0) for _ in range(2)] == ["b", "b"]
+    assert [worker.doubted for worker in where.status()] == [False, False]
     where.update([member("b", seats=8)])
     where.doubt("b", until=120.0)
     assert taken(where, 2, now=62.0) == "b"  # there is nobody else

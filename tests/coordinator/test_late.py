@@ -18,6 +18,7 @@ from arena.match import RuntimeName
 from arena.store import Claim, Store, open_store
 from arena.store.database import Database
 from arena.workers.status import WorkerStatus
+from arena.workers.workers import Verdict
 from tests.coordinator.test_coordinator import Notes, ladder_of
 
 
@@ -39,6 +40,9 @@ class Slow:
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:  # noqa: ARG002 - nothing is played
         """Begin."""
         return self.future
+
+    def judge(self, verdict: Verdict) -> None:
+        """Think nothing of it."""
 
     def give_back(self) -> None:
         """Be free again."""

@@ -11,6 +11,7 @@ def rows() -> dict[str, list[dict[str, object]]]:
                 "host": "n" * 64,
                 "seats": 5,
                 "busy": 2,
+                "doubted": True,
                 "leased_until": 1e9,
                 "lease_clock": "some boot",
             }
