@@ -133,7 +133,9 @@ def _for_people() -> list[Processor]:
 
 def _in_order(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
     """Put first what every line has."""
-    return {key: line[key] for key in _FIRST} | dict(line)
+    first = {key: line.pop(key) for key in _FIRST}
+    first.update(line)
+    return first
 
 
 def _as_json(_logger: WrappedLogger, _name: str, line: EventDict) -> str:

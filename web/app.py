@@ -92,7 +92,7 @@ def create_app(parts: Parts) -> FastAPI:
     boards = Boards(reads, parts.now)
     # An address with a slash too many is not there: a redirect would go to whatever host the request names.
     app = Site(
-        lambda site: Observed(site, parts.metrics),
+        lambda site: Observed(KeptPages(site, parts.store.pulse, parts.now), parts.metrics),
         title="Kaiten",
         lifespan=_opening(boards),
         openapi_url=None,
@@ -100,7 +100,6 @@ def create_app(parts: Parts) -> FastAPI:
         redirect_slashes=False,
     )
     app.add_middleware(SameSite)
-    app.add_middleware(KeptPages, pulse=parts.store.pulse, now=parts.now)
     callers, attempts = Callers(accounts, parts.store.bots), Attempts()
     app.include_router(front_pages(parts.store, boards, callers, parts.now))
     app.include_router(leaderboard_pages(boards, callers))

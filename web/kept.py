@@ -17,6 +17,10 @@ from web.api.etags import not_modified
 
 _MOST: Final = 64
 _OF_SOMEBODY: Final = frozenset({b"cookie", b"authorization"})
+_WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
+"""Who sends one is answered by the layers below, which know how much of it may come."""
+
+_PASSED_ON: Final = _OF_SOMEBODY | _WITH_A_BODY
 _OF_THE_BODY: Final = frozenset({b"content-length", b"content-type", b"content-disposition"})
 
 _Key = tuple[str, str, bytes]
@@ -38,8 +42,8 @@ class _Page:
 
     async def send(self, scope: Scope, send: Send) -> None:
         """Send it, or that it has not changed."""
-        has_one = any(name == b"if-none-match" for name, _ in scope["headers"])
-        if not has_one or not_modified(Request(scope), self.etag) is None:
+        names = [name for name, _ in scope["headers"]]
+        if b"if-none-match" not in names or not_modified(Request(scope), self.etag) is None:
             status, headers, body = HTTPStatus.OK, list(self.headers), self.body
         else:
             status, body = HTTPStatus.NOT_MODIFIED, b""
@@ -49,7 +53,7 @@ class _Page:
 
 
 class KeptPages:
-    """ASGI middleware that keeps the last pages that were made for nobody in particular.
+    """ASGI middleware that keeps the last pages that were made for nobody in particular, with all headers.
 
     A route whose answer follows from the store and the day (UTC) alone notes ``lasting`` on the request's
     state.
@@ -123,6 +127,7 @@ def _key(scope: Scope) -> _Key | None:
     """Return what is asked for, if it is a page and nobody in particular asks."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
-    if any(name in _OF_SOMEBODY for name, _ in scope["headers"]):
-        return None
+    for name, _ in scope["headers"]:
+        if name in _PASSED_ON:
+            return None
     return scope["scheme"], scope["path"], scope["query_string"]

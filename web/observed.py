@@ -11,8 +11,6 @@ from structlog.contextvars import bind_contextvars
 
 from web.metrics import SiteMetrics
 
-_log = structlog.get_logger()
-
 _STREAM: Final = b"text/event-stream"
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
 """Asked for every few seconds by whoever looks after the site."""
@@ -47,6 +45,7 @@ class Observed:
         self._metrics = metrics
         self._clock = clock
         self._new_id = new_id
+        self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger().bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; log and count it when it is over."""
@@ -67,7 +66,7 @@ class Observed:
         route = _route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN
         self._metrics.answered(route, method, answer.status, None if answer.streams else seconds)
-        log = _log.debug if route in _PROBES else _log.info
+        log = self._log.debug if route in _PROBES else self._log.info
         log("request", method=method, route=route, status=answer.status, seconds=round(seconds, 5))
 
 
@@ -88,11 +87,10 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            if any(
-                name == b"content-type" and value.startswith(_STREAM) for name, value in message["headers"]
-            ):
-                self.streams = True
-                self._metrics.streams.inc()
+            for name, value in message["headers"]:
+                if name == b"content-type" and value.startswith(_STREAM):
+                    self.streams = True
+                    self._metrics.streams.inc()
         await self._send(message)
 
     def over(self) -> None:

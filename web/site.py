@@ -17,7 +17,7 @@ class Site(FastAPI):
     """An application whose every answer has our headers, those of the framework's outer layers too.
 
     Args:
-        outermost: The layer around all others.
+        outermost: The layers around all others, and around the framework.
         options: FastAPI's own.
     """
 
@@ -26,12 +26,16 @@ class Site(FastAPI):
         outermost: Callable[[ASGIApp], ASGIApp],
         **options: Any,  # noqa: ANN401 - FastAPI's own
     ) -> None:
-        self._outermost = outermost
         super().__init__(**options)
+        self._entry = outermost(super().__call__)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._entry(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return all layers. Those that are added in the usual way are inside of some of the framework's."""
-        return self._outermost(SecurityHeaders(_TooLarge(super().build_middleware_stack())))
+        return SecurityHeaders(_TooLarge(super().build_middleware_stack()))
 
 
 class _TooLarge:

@@ -116,6 +116,15 @@ def test_nobody_gets_the_page_of_somebody(world: World) -> None:
 
 
 @pytest.mark.usefixtures("versions")
+@pytest.mark.usefixtures("versions")
+def test_what_is_kept_takes_no_body(world: World) -> None:
+    """One that is too large is refused before and after the page was made."""
+    visitor = browser(world)
+    for _ in range(2):
+        assert visitor.request("GET", "/leaderboard", content=bytes(70_000)).status_code == 413
+        assert visitor.get("/leaderboard").status_code == 200
+
+
 def test_errors_are_not_kept(world: World) -> None:
     """A page that could not be made is tried again."""
     visitor = browser(world)
