@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 from rich.filesize import decimal
@@ -20,6 +20,9 @@ from arena.client.sending import Body, Parcel, Report, body_of, parcel_of
 from arena.client.site import Site
 from arena.client.target import target_of
 from arena.speech import visible
+from arena.submitting.stages import CauseKind
+
+_NOT_AT_HOME: Final = frozenset(kind.value for kind in CauseKind if not kind.shows_at_home)
 
 
 def submit(
@@ -129,7 +132,8 @@ def _say_what_follows(site: Site, submission: Submission, target: str) -> None:
     elif submission.cause is None:
         say(f"its first rated game comes next, and then stands on {site.address}/bots/{part(submission.bot)}")
     else:
-        say(f"to see it here: arena check {shlex.quote(target)}")
+        if submission.cause.kind not in _NOT_AT_HOME:
+            say(f"to see it here: arena check {shlex.quote(target)}")
         _say_what_plays(site, submission.bot)
 
 

@@ -83,6 +83,17 @@ class CauseKind(StrEnum):
     WITHDRAWN = "withdrawn"
     """Its author is gone."""
 
+    @property
+    def shows_at_home(self) -> bool:
+        """Whether the bot's author sees it on a machine of their own as well."""
+        return self not in {
+            CauseKind.NAME,
+            CauseKind.BARRED,
+            CauseKind.SAME,
+            CauseKind.LOST,
+            CauseKind.WITHDRAWN,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
