@@ -18,7 +18,7 @@ from tests.sandbox.hostile.channel_controls import (
 FIRST: Final = (1, 1)
 NEXT: Final = (MOMENT[0], MOMENT[1] + 1)
 ROUND_BEGINS: Final = (MOMENT[0], 1)
-_LATE_SECONDS: Final = 16.0
+_LATE_SECONDS: Final = 20.0
 """Less than without the deadline, and more than with it."""
 
 _BYTES: Final = 12
