@@ -1,12 +1,12 @@
 """What a match has left behind goes while the arena runs."""
 
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from arena.launcher import sweeper
+from arena.sandbox import RuntimeTrouble
 from tests.launcher import programs
 from tests.launcher.conftest import Hall
 from tests.sandbox.stage import listening, spec_for
@@ -23,14 +23,12 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
         with sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
-            ended = threading.Thread(target=sandbox.wait, daemon=True)
-            ended.start()
-            ended.join(30)
-            assert not ended.is_alive()
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 60
             while stage.leftovers() and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert stage.leftovers() == []
+        with pytest.raises(RuntimeTrouble, match="is gone"):
+            sandbox.wait()
     assert [seat.trouble for seat in record.seats] == [None, None]
     assert all(
         decision is None or decision.fault is None for step in record.games[0].steps for decision in step
