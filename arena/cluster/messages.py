@@ -1,6 +1,6 @@
 """What travels beside specifications and records: plain bytes, read with their types checked."""
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -10,12 +10,16 @@ EXTRA: Final = "kaiten"
 """Under this name a worker tells the scheduler, and so every coordinator, of itself."""
 
 
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[^\\x00]*$")]
+"""What the store can keep as a name."""
+
+
 class Card(msgspec.Struct, frozen=True, kw_only=True):
     """What a worker says of itself when it joins.
 
     Attributes:
         run: Unlike that of any other worker, or of this one before it left and came back.
-        name: Of the worker, at most 64 characters; no other at its scheduler has it.
+        name: Of the worker; no other at its scheduler has it.
         host: Where it is.
         seats: How many bots it can run at a time.
         cpus: So much of its cores each of them may use.
@@ -26,10 +30,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     run: str
-    name: str
-    host: str
-    seats: int
-    cpus: float
+    name: Name
+    host: Name
+    seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]
+    cpus: Annotated[float, msgspec.Meta(gt=0)]
     runtime: RuntimeName
     report: bytes
     accepted: tuple[str, ...] = ()
@@ -45,7 +49,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         trouble: Why it can't run bots now, or None.
     """
 
-    busy: dict[str, int]
+    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]
     leaving: bool = False
     trouble: str | None = None
 

@@ -50,11 +50,11 @@ def cluster_workers(
     Args:
         connect: Makes connections, again after each that breaks.
         admit: Says who is used.
-        expected: What this may raise when it can't tell; it is asked again then.
+        expected: See :class:`ClusterWorkers`.
     """
-    workers = ClusterWorkers(connect, admit)
+    workers = ClusterWorkers(connect, admit, expected)
     try:
-        with Recurring(workers.look, name="cluster", seconds=_LOOK_SECONDS, expected=expected):
+        with Recurring(workers.look, name="cluster", seconds=_LOOK_SECONDS, expected=()):
             yield workers
     finally:
         workers.close()
@@ -69,11 +69,14 @@ class ClusterWorkers:
     Args:
         connect: Makes connections.
         admit: Says who is used.
+        expected: What this may raise when it can't tell; it is asked again then. Of whom it raises anything
+            else is not used.
     """
 
-    def __init__(self, connect: Connect, admit: Admit) -> None:
+    def __init__(self, connect: Connect, admit: Admit, expected: tuple[type[Exception], ...] = ()) -> None:
         self._connect = connect
         self._admit = admit
+        self._expected = expected
         self._session = token_hex(8)
         self._rooms = Rooms(self._session)
         self._refused: frozenset[str] = frozenset()
@@ -204,7 +207,7 @@ class ClusterWorkers:
                 link.close()
 
     def _admitted(self, members: tuple[Member, ...]) -> list[Member]:
-        """Return those that may be used; each is asked about once."""
+        """Return those that may be used; each is asked about until there is an answer."""
         used = []
         for member in members:
             run = member.card.run
@@ -212,7 +215,14 @@ class ClusterWorkers:
                 continue
             with self._lock:
                 known = run in self._rooms
-            if known or self._admit(member):
+            try:
+                welcome = known or self._admit(member)
+            except self._expected:
+                continue  # the others are looked after all the same
+            except Exception:  # noqa: BLE001 - what one worker says must not take all others with it
+                _log.exception("worker refused: what it says can't be used", worker=member.card.name)
+                welcome = False
+            if welcome:
                 used.append(member)
             else:
                 self._refused |= {run}

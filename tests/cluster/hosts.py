@@ -57,13 +57,13 @@ class Hosts:
             cluster_key=self.keys / name / "member.key",
         )
 
-    def start(self, name: str, *arguments: str, key: str, **variables: str) -> None:
+    def start(self, name: str, *arguments: str, key: str, program: str = "arena", **variables: str) -> None:
         """Start a command as a member of the cluster, with these variables of its environment besides."""
         log = self.folder / f"{name}.log"
         with log.open("ab") as file:
             self._begun[name] = file.tell()
             self._processes[name] = subprocess.Popen(  # noqa: S603 - our own command
-                [sys.executable, "-m", "arena", *arguments],
+                [sys.executable, "-m", program, *arguments],
                 env=self._environment(name, key) | variables,
                 stdin=subprocess.DEVNULL,
                 stdout=file,

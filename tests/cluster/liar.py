@@ -1,0 +1,75 @@
+"""A worker that says what is not so: ``python -m tests.cluster.liar WHAT``, with the settings of a worker.
+
+With ``records`` it hands in a record of every match at once, which is not of what it was asked for; with
+``report`` its host's report can be read, but not kept.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import msgspec
+
+from arena import __version__
+from arena.bootstrap.cluster import keys_of
+from arena.cluster.addresses import address_of, security_of
+from arena.cluster.host import Post, run_worker
+from arena.cluster.member import Standing
+from arena.cluster.messages import Answer, Card, Record
+from arena.cluster.seating import Seating
+from arena.launcher import SlotPool
+from arena.match import MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.sandbox.process_runtime import ProcessRuntime
+from arena.settings import Settings
+from tests.builders import host_report
+
+NAME = "liar"
+SEATS = 12
+"""More than any other has, so that it is asked first."""
+
+
+class Liar(Seating):
+    """Plays nothing."""
+
+    def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:  # noqa: ARG002 - of no use to it
+        """Say that it was another match."""
+        asked = decode(spec, MatchSpec)
+        return Record(encode(MatchRecord(match="another", attempt=asked.attempt, games=(), seats=())))
+
+
+def main(what: str) -> None:
+    """Be there until SIGTERM."""
+    settings, slots = Settings(), SlotPool(SEATS, 0.4)
+    assert settings.executor is not None
+    report = host_report(host=NAME, isolates=False)
+    if what == "report":
+        report = replace(report, checked=datetime(1, 1, 1))  # noqa: DTZ001 - nobody knows where
+    keys, scheduler = keys_of(settings), settings.executor
+    card = Card(
+        run="",
+        name=NAME,
+        host=NAME,
+        seats=SEATS,
+        cpus=slots.share,
+        runtime=RuntimeName.PROCESS,
+        report=msgspec.json.encode(report),
+        version=__version__,
+    )
+    folder = settings.data_dir.absolute() / "dask"
+    post = Post(
+        scheduler=address_of(scheduler.host, scheduler.port, keys),
+        host=scheduler.host,
+        port=0,
+        security=security_of(keys),
+        card=card,
+        folder=folder,
+    )
+    seating = Liar(ProcessRuntime(), NAME, folder, slots)
+    asyncio.run(run_worker(post, seating, Standing("it has not joined yet"), partial(print, flush=True)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
