@@ -19,7 +19,7 @@ from arena.failpoints import reach
 from arena.launcher.launcher import longest_seconds
 from arena.match import RuntimeName, encode
 from arena.recurring import Recurring
-from arena.store import RENEW_SECONDS, Claim, DatabaseUnavailable, MatchState, Store
+from arena.store import RENEW_SECONDS, Claim, DatabaseChanged, DatabaseUnavailable, MatchState, Store
 from arena.workers.workers import Place, Workers
 
 _log = structlog.get_logger()
@@ -96,10 +96,14 @@ class Coordinator:
                 ladder is paused, and returns True; False where that was all.
 
         Raises:
-            ArenaTrouble: Match after match fails for a fault of the arena. What waits goes on waiting.
+            ArenaTrouble: Match after match fails for a fault of the arena, or a newer program has changed the
+                database's tables. What waits goes on waiting.
         """
         leases = Recurring(
-            self._keep_leases, name="leases", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
+            self._keep_leases,
+            name="leases",
+            seconds=RENEW_SECONDS,
+            expected=(DatabaseChanged, DatabaseUnavailable),
         )
         live = Recurring(
             self._live.show, name="live games", seconds=SHOW_SECONDS, expected=(DatabaseUnavailable,)
@@ -143,6 +147,8 @@ class Coordinator:
             self._note_database(None)
         except DatabaseUnavailable as error:
             self._note_database(error)
+        except DatabaseChanged as error:
+            raise ArenaTrouble(str(error)) from error
         self._hear()
         return True
 
@@ -158,6 +164,8 @@ class Coordinator:
             self._store.leases.release(self._name)
         except DatabaseUnavailable as error:
             _log.error("what ran is played again: the database can't be reached", error=str(error))
+        except DatabaseChanged as error:
+            _log.error("what ran is played again, by a newer program", error=str(error))
 
     def _dispatch(self, refill: Callable[[], bool]) -> bool:
         """Start matches while there is room, and tell whether one waits for that."""

@@ -10,7 +10,8 @@ the last one changes nothing. Only a lease that is not renewed in time is taken 
 still record what came of it, until somebody has seen that the lease has run out.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -23,6 +24,7 @@ from arena.store import live_games, queue
 from arena.store.database import Database
 from arena.store.lease_clock import LeaseClock, LeaseTime
 from arena.store.matches import Claim
+from arena.store.migrate import check_revision
 from arena.store.models import OPEN, Match, MatchKind, MatchState
 from arena.store.worker_models import Worker
 from arena.workers.status import WorkerStatus
@@ -56,6 +58,9 @@ class KnownWorker:
 class Leases:
     """The matches that are being played, and who has them.
 
+    A coordinator runs for months: where a newer program has changed the tables since they were opened, every
+    method but :meth:`workers` raises DatabaseChanged.
+
     Args:
         database: The store's.
         clock: By which leases are told.
@@ -65,12 +70,19 @@ class Leases:
         self._database = database
         self._clock = clock
 
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with self._database.write() as connection:
+            check_revision(connection, self._database.url)
+            yield connection
+
     def due(self, runtime: RuntimeName, *, house_only: bool = False) -> int | None:
         """Return how many seats the match has that is due, or None where none waits for this runtime.
 
         With ``house_only`` matches with strangers' bots are passed over.
         """
         with self._database.read() as connection:
+            check_revision(connection, self._database.url)
             return queue.due(connection, runtime, house_only=house_only)
 
     def claim(  # noqa: PLR0913 - who, when, what
@@ -93,7 +105,7 @@ class Leases:
             most: It may have so many seats; None for any number.
             house_only: Whether matches with strangers' bots are passed over.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             match = queue.next_of(connection, runtime, most=most, house_only=house_only)
             if match is None:
                 return None
@@ -119,7 +131,7 @@ class Leases:
             matches: Those that it has claimed and still wants. Of these it keeps those that nobody else has
                 claimed meanwhile.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             until = _until(self._clock(connection))
             # One whose result is just being stored, however long that waits, must not hold up all the others.
             mine = (
@@ -138,7 +150,7 @@ class Leases:
             coordinator: Id of the installation.
             workers: All of them.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             until = _until(self._clock(connection))
             connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
             if workers:
@@ -154,7 +166,7 @@ class Leases:
         Returns:
             How many these were.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             connection.execute(delete(Worker).where(Worker.coordinator == coordinator))
             released = connection.execute(
                 update(Match)
@@ -174,7 +186,7 @@ class Leases:
         Returns:
             Where they are now, by id and the attempt that is over.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             now = self._clock(connection)
             over = _over(Match, now)
             lost = connection.execute(
@@ -200,7 +212,7 @@ class Leases:
         Returns:
             Where the match is now, or None where the attempt isn't the current one: then nothing changed.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             return _give_back(connection, (match, attempt), "losses", reason, at)
 
     def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
@@ -209,7 +221,7 @@ class Leases:
         Returns:
             Where the match is now, or None where the attempt isn't the current one: then nothing changed.
         """
-        with self._database.write() as connection:
+        with self._write() as connection:
             return _give_back(connection, (match, attempt), "voids", reason, at)
 
     def workers(self) -> tuple[KnownWorker, ...]:

@@ -45,7 +45,7 @@ from arena.store.lease_clock import LeaseClock, database_time
 from arena.store.leases import Leases
 from arena.store.live_games import LiveGames
 from arena.store.matches import FinishedMatch, NewSet
-from arena.store.migrate import migrate
+from arena.store.migrate import check_revision, migrate
 from arena.store.models import MatchKind, MatchState
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
@@ -204,9 +204,11 @@ class Writes:
         """Write a match's result and rate its games; False where the attempt is stale or recorded already.
 
         Raises:
+            DatabaseChanged: A newer program has changed the tables meanwhile.
             ValueError: The seats aren't those of the match.
         """
         with self._database.write() as connection:
+            check_revision(connection, self._database.url)
             return results.record(connection, finished)
 
     def record_host(self, report: HostReport, accepted: Collection[str]) -> None:
