@@ -96,8 +96,11 @@ class Rooms:
             now: A moment of a clock that never goes back, in seconds.
         """
         used = {run: room for run, room in self._rooms.items() if room.open(now)}
-        # Room at those who are not doubted is waited for.
-        used = {run: room for run, room in used.items() if room.trusted(now)} or used
+        # Those who are not doubted are waited for, whatever keeps them.
+        if any(
+            room.doubted_until is None and room.member.card.seats >= seats for room in self._rooms.values()
+        ):
+            used = {run: room for run, room in used.items() if room.trusted(now)}
         free = {run: room.free(self._session) for run, room in used.items()}
         run = max(free, key=free.__getitem__, default=None)
         if run is None or free[run] < seats:

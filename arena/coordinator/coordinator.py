@@ -131,7 +131,7 @@ class Coordinator:
         try:
             self._store_ended()
             voids = self._settling.voids
-            if voids.too_many:
+            if voids.too_many(len(self._workers.status())):
                 raise ArenaTrouble(
                     f"{voids.count} matches in a row failed for faults of the arena, so it "
                     "stops; see above, mend that, and start it again"

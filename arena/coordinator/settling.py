@@ -60,18 +60,15 @@ class Settling:
             playing.place.judge(Verdict.LOST)
             return
         except MatchVoid as error:
-            self._void(claim, str(error))
-            playing.place.judge(Verdict.SPOILT)
+            self._void(playing, str(error))
             return
         except RecordRefused as error:
-            self._void(claim, f"worker {playing.place.worker}: {error}")
-            playing.place.judge(Verdict.SPOILT)
+            self._void(playing, f"worker {playing.place.worker}: {error}")
             return
         except Exception as error:  # noqa: BLE001 - see below
-            # A defect of the arena's own must not take the other matches with it.
+            # A defect of the arena's own, or what a record has in it, must not take other matches with it.
             _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
-            self._void(claim, repr(error))
-            playing.place.judge(Verdict.SPOILT)  # it may be what is in the record, all the same
+            self._void(playing, repr(error))
             return
         playing.place.judge(Verdict.BELIEVED)
         self.voids.reset()
@@ -84,8 +81,8 @@ class Settling:
         else:
             self._drop(claim)
 
-    def _void(self, claim: Claim, reason: str) -> None:
-        spec = claim.spec
+    def _void(self, playing: Playing, reason: str) -> None:
+        claim, spec = playing.claim, playing.claim.spec
         state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
         _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
         if state is None:
@@ -94,8 +91,10 @@ class Settling:
             given_up = state is MatchState.QUARANTINED
             self._watcher.on_voided(spec.match, spec.attempt, reason, quarantined=given_up)
         self.voids.add(
-            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE]
+            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE],
+            playing.place.worker,
         )
+        playing.place.judge(Verdict.SPOILT)
 
     def _lose(self, claim: Claim, reason: str) -> None:
         spec = claim.spec

@@ -20,6 +20,7 @@ from arena.cluster.host import Post, run_worker
 from arena.cluster.member import Standing
 from arena.cluster.messages import Answer, Card, Record
 from arena.cluster.seating import Seating
+from arena.coordinator.voids import VOIDS_IN_A_ROW
 from arena.launcher import SlotPool
 from arena.match import MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.sandbox.process_runtime import ProcessRuntime
@@ -27,8 +28,8 @@ from arena.settings import Settings
 from tests.builders import host_report
 
 NAME = "liar"
-SEATS = 12
-"""More than any other has, so that it is asked first."""
+SEATS = 2 * (VOIDS_IN_A_ROW + 2)
+"""More than any other has, so that it is asked first; and for more matches than may fail in a row."""
 
 
 class Liar(Seating):

@@ -112,6 +112,10 @@ def test_where_matches_are_spoilt_none_is_played_that_others_could_play() -> Non
     """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.doubt("b", until=60.0)
+    where.rest("a", until=1.0)
+    assert taken(where, 2, now=0.9) is None
+    assert taken(where, 3, now=1.0) == "b"  # the other one never has so many
+    where.give_back("b", 3)
     assert taken(where, 2, now=1.0) == "a"
     assert taken(where, 2, now=1.0) is None
     assert taken(where, 2, now=60.0) == "b"
