@@ -233,7 +233,7 @@ def test_what_the_site_refuses_is_said_as_it_says_it(author: Author) -> None:
 
 def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
     """With the version that was made of it; nothing is sent."""
-    author.log_in("ann")
+    author.log_in("abe")
     with author.typing("submit", author.source("same.py")) as typing:
         author.live.store.desk.activate(qualifies(author.live, "same"), now())
         assert ended(typing).code == 0
