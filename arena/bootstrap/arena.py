@@ -12,9 +12,9 @@ import structlog
 from arena.admission import Gate
 from arena.bootstrap.chances import real_chances, utc_now
 from arena.bootstrap.cluster import need_cluster, need_shared_images, workers_of_cluster
-from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.folders import alone, install_id
 from arena.bootstrap.ground import ground
+from arena.bootstrap.helm import Helmsman, at_the_helm
 from arena.bootstrap.host import (
     examine,
     limits_of_bots,
@@ -70,12 +70,17 @@ class Arena:
     _keeper: ImageKeeper | None
     _pipeline: Pipeline | None
     _monitoring: Monitoring
+    _helmsman: Helmsman | None
     _install: str
     _run_dir: Path
 
     @contextmanager
     def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
-        """Give what plays the store's matches; a stopped one can't be used again."""
+        """Give what plays the store's matches; a stopped one can't be used again.
+
+        Raises:
+            CannotStart: Another coordinator has taken over meanwhile. What plays is stopped then.
+        """
         with (
             self._workers() as workers,
             nullcontext() if self._keeper is None else pruner(self._keeper),
@@ -91,7 +96,10 @@ class Arena:
                 watcher=Watchers(self._monitoring.metrics, watcher),
                 gate=self._gate,
             )
-            with self._monitoring.of(made):
+            with (
+                self._monitoring.of(made),
+                nullcontext() if self._helmsman is None else self._helmsman.steering(made.stop),
+            ):
                 yield made
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:
@@ -183,11 +191,11 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
         gate = Gate(own=own)
         ladder = Ladder(store, settings.sandbox, real_chances(), gate, limits_of_bots(settings))
         engine = runtime if isinstance(runtime, DockerRuntime) else None
-        if engine is not None:
-            _see_no_other(store, install)
+        steered = nullcontext() if engine is None else at_the_helm(store)
         submitted = nullcontext() if engine is None else pipeline_of(settings, store, engine, gate, ladder)
         monitoring = Monitoring(settings, store, install)
         with (
+            steered as helmsman,
             ground(settings, runtime, install, plays=plays) as held,
             monitoring.listening(runtime, gate),
             submitted as pipeline,
@@ -205,23 +213,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
                 _keeper=None if engine is None else keeper_of(settings, store, engine),
                 _pipeline=pipeline,
                 _monitoring=monitoring,
+                _helmsman=helmsman,
                 _install=install,
                 _run_dir=held.run_dir,
             )
-
-
-def _see_no_other(store: Store, install: str) -> None:
-    """Make sure that no other coordinator with containers is at work on this database.
-
-    What authors have sent, and without a cluster bots' images, lie with one of them: others would take these
-    for lost. More hosts are workers.
-
-    Raises:
-        CannotStart: There is one, or there was half a minute ago.
-    """
-    others = sorted({known.coordinator for known in store.leases.workers()} - {install})
-    if others:
-        raise CannotStart(
-            f"another coordinator works on this database (installation {others[0]}): add this host to it as "
-            "a worker, or end it first. If it was killed or its host is gone, try again in half a minute"
-        )

@@ -38,6 +38,7 @@ from arena.store.errors import (
     WrongState,
 )
 from arena.store.game_logs import GameLog, SeatLog
+from arena.store.helm import Helm
 from arena.store.histories import CurvePoint, Histories, Opponent, RecordedGame, VersionCurve
 from arena.store.known_bots import KnownBot, KnownVersion
 from arena.store.ladder_settings import LadderChange, LadderSettings
@@ -128,6 +129,7 @@ __all__ = [
     "GamePage",
     "GameSeat",
     "GameSummary",
+    "Helm",
     "Histories",
     "HostStatus",
     "HourOfGames",

@@ -91,15 +91,24 @@ class Database:
         with self._transaction(self._writer) as connection:
             yield connection
 
+    def connect(self) -> Connection:
+        """Open a connection that stays until it is closed; every statement is a transaction there."""
+        return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
 
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        with self.explained(), engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn errors of the driver into those that say what is wrong with the database."""
         try:
-            with engine.begin() as connection:
-                yield connection
+            yield
         except DBAPIError as error:
             forget_values(error)
             trouble = meaning(error, self.url)

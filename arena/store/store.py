@@ -39,6 +39,7 @@ from arena.store.card_counts import CountedCards, RebuiltCards
 from arena.store.database import Database
 from arena.store.desk import Desk
 from arena.store.game_logs import GameLog
+from arena.store.helm import Helm, helm_of
 from arena.store.histories import Histories
 from arena.store.ladder_settings import LadderChange, LadderSettings
 from arena.store.lease_clock import LeaseClock, database_time
@@ -281,6 +282,7 @@ class Store:
         histories: What happened to bots.
         retention: Removes what is kept for a time only.
         pulse: Whether anybody has written.
+        helm: Held by one coordinator.
     """
 
     reads: Reads
@@ -294,6 +296,7 @@ class Store:
     histories: Histories
     retention: Retention
     pulse: Pulse
+    helm: Helm
     _database: Database
 
     def check(self) -> None:
@@ -344,5 +347,6 @@ def open_store(url: str, lease_clock: LeaseClock = database_time) -> Store:
         histories=Histories(database),
         retention=Retention(database),
         pulse=Pulse(database),
+        helm=helm_of(database, url),
         _database=database,
     )

@@ -6,7 +6,6 @@ from contextlib import closing
 import pytest
 
 from arena.store import open_store
-from arena.workers.status import WorkerStatus
 from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
 
 PROCESS = {"ARENA_SANDBOX": "process"}
@@ -45,15 +44,14 @@ def test_what_stops_it_is_said_in_one_line(place: Place) -> None:
 
 @pytest.mark.docker
 def test_a_second_one_with_another_data_directory_does_not_start(docker_place: Place) -> None:
-    """What authors have sent lies with the first; when nothing is heard of that any more, the second may."""
+    """What authors have sent lies with the first; when that has ended, the second may."""
     docker_place.data.mkdir()
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
-        here = WorkerStatus(name="w", host="h", seats=5, busy=0)
-        store.leases.tell("first", [here])
+        assert store.helm.take()
         ended = docker_place.run("coordinator")
         assert ended.code == 1
-        assert "another coordinator works on this database (installation first)" in ended.stderr
-        store.leases.release("first")
+        assert "another coordinator works on this database: add this host to it as a worker" in ended.stderr
+        store.helm.let_go()
     with started(docker_place, "coordinator") as arena:
         await_that(lambda: bool(docker_place.run("workers", "--json").stdout.count("seats")), "its seats")
         arena.send_signal(signal.SIGTERM)
