@@ -3,7 +3,7 @@
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -13,6 +13,7 @@ import structlog
 from arena.admission import Gate
 from arena.coordinator.given import Given, Playing
 from arena.coordinator.live import SHOW_SECONDS, LiveMatches
+from arena.coordinator.rests import RESTS, Rests
 from arena.coordinator.settling import Settling
 from arena.coordinator.watcher import Watcher
 from arena.failpoints import reach
@@ -53,6 +54,7 @@ class Coordinator:
         now: UTC.
         watcher: Hears what becomes of matches.
         gate: Whether matches with strangers' bots are played.
+        rests: How long nothing is begun after a match has failed for a fault of the arena.
 
     Attributes:
         stopped: Whether :meth:`stop` has been called.
@@ -70,6 +72,7 @@ class Coordinator:
         now: Callable[[], datetime],
         watcher: Watcher,
         gate: Gate,
+        rests: Rests = RESTS,
     ) -> None:
         self._name = name
         self._store = store
@@ -82,7 +85,7 @@ class Coordinator:
         self._ended: deque[Playing] = deque()
         self._given = Given()
         self._live = LiveMatches(store.live)
-        self._settling = Settling(store, now, watcher)
+        self._settling = Settling(store, now, watcher, rests)
         self._unavailable = False
         self.stopped = False
         self.draining = False
@@ -136,13 +139,14 @@ class Coordinator:
                     f"{voids.count} matches in a row failed for faults of the arena, so it "
                     "stops; see above, mend that, and start it again"
                 )
+            resting = self._settling.resting.matches(time.monotonic())
             if self.draining:
                 if not self._given:
                     return False
             elif not self._dispatch(refill):
                 if refill():
                     self._dispatch(refill)
-                elif not self._given:
+                elif not (self._given or resting):
                     return False
             self._note_database(None)
         except DatabaseUnavailable as error:
@@ -168,25 +172,31 @@ class Coordinator:
             _log.error("what ran is played again, by a newer program", error=str(error))
 
     def _dispatch(self, refill: Callable[[], bool]) -> bool:
-        """Start matches while there is room, and tell whether one waits for that."""
+        """Start matches while there is room, and tell whether one waits for that, or while all rest."""
         while not (self.stopped or self.draining):
             house_only = self._gate.house_only
-            seats = self._store.leases.due(self._runtime, house_only=house_only)
+            now, resting = time.monotonic(), self._settling.resting
+            if resting.all_rest(now):
+                return self._store.leases.due(self._runtime, house_only=house_only) is not None
+            rest = resting.matches(now)
+            seats = self._store.leases.due(self._runtime, house_only=house_only, without=rest)
             if seats is None:
                 return False
             place = self._workers.take(seats)
             if place is None:
                 return True
-            claim = self._claim(place, house_only=house_only)
+            claim = self._claim(place, house_only=house_only, without=rest)
             if claim is None:
                 return True  # others are claiming all that wait; who is slow at it must not hold this one up
             reach("claimed")
             self._submit(claim, place)
             if not claim.rated and not self._rated_wait():
                 refill()  # so that the ladder has its turn, however much else is asked for
+            if not self._news.empty():
+                return True  # it is heard first: where all fails at once, nothing more is to begin
         return False
 
-    def _claim(self, place: Place, *, house_only: bool) -> Claim | None:
+    def _claim(self, place: Place, *, house_only: bool, without: Collection[str]) -> Claim | None:
         claim = None
         try:
             claim = self._store.leases.claim(
@@ -196,6 +206,7 @@ class Coordinator:
                 self._runtime,
                 most=place.seats,
                 house_only=house_only,
+                without=without,
             )
         finally:
             if claim is None:

@@ -1,5 +1,6 @@
 """What becomes of a match that somebody has played, or failed to play."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError
 from datetime import datetime
@@ -9,6 +10,7 @@ import structlog
 from arena.coordinator.check import RecordRefused
 from arena.coordinator.finish import finish
 from arena.coordinator.given import Playing
+from arena.coordinator.rests import Resting, Rests
 from arena.coordinator.voids import VoidsInARow
 from arena.coordinator.watcher import Watcher
 from arena.failpoints import reach
@@ -27,16 +29,19 @@ class Settling:
         store: The queue and the results.
         now: UTC.
         watcher: Hears of it.
+        rests: How long matches rest that failed.
 
     Attributes:
         voids: How many failed since one was last played.
+        resting: What rests for it.
     """
 
-    def __init__(self, store: Store, now: Callable[[], datetime], watcher: Watcher) -> None:
+    def __init__(self, store: Store, now: Callable[[], datetime], watcher: Watcher, rests: Rests) -> None:
         self._store = store
         self._now = now
         self._watcher = watcher
         self.voids = VoidsInARow()
+        self.resting = Resting(rests)
 
     def settle(self, playing: Playing) -> None:
         """Store its record, or let it wait again with the reason.
@@ -72,6 +77,7 @@ class Settling:
             return
         playing.place.judge(Verdict.BELIEVED)
         self.voids.reset()
+        self.resting.play(claim.spec.match)
         if stored:
             reach("recorded")
             _log.info(
@@ -94,7 +100,13 @@ class Settling:
             [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE],
             playing.place.worker,
         )
+        self._rest(spec.match, state)
         playing.place.judge(Verdict.SPOILT)
+
+    def _rest(self, match: str, state: MatchState | None) -> None:
+        self.resting.fail(match, self.voids.count, time.monotonic())
+        if state is not MatchState.WAITING:
+            self.resting.forget(match)
 
     def _lose(self, claim: Claim, reason: str) -> None:
         spec = claim.spec

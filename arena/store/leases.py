@@ -76,14 +76,16 @@ class Leases:
             check_revision(connection, self._database.url)
             yield connection
 
-    def due(self, runtime: RuntimeName, *, house_only: bool = False) -> int | None:
+    def due(
+        self, runtime: RuntimeName, *, house_only: bool = False, without: Collection[str] = ()
+    ) -> int | None:
         """Return how many seats the match has that is due, or None where none waits for this runtime.
 
-        With ``house_only`` matches with strangers' bots are passed over.
+        With ``house_only`` matches with strangers' bots are passed over, and those ``without`` always.
         """
         with self._database.read() as connection:
             check_revision(connection, self._database.url)
-            return queue.due(connection, runtime, house_only=house_only)
+            return queue.due(connection, runtime, house_only=house_only, without=without)
 
     def claim(  # noqa: PLR0913 - who, when, what
         self,
@@ -94,6 +96,7 @@ class Leases:
         *,
         most: int | None = None,
         house_only: bool = False,
+        without: Collection[str] = (),
     ) -> Claim | None:
         """Take the match for this runtime that is due, or return None where none waits.
 
@@ -104,9 +107,10 @@ class Leases:
             runtime: How bots are run.
             most: It may have so many seats; None for any number.
             house_only: Whether matches with strangers' bots are passed over.
+            without: Ids of matches that are passed over.
         """
         with self._write() as connection:
-            match = queue.next_of(connection, runtime, most=most, house_only=house_only)
+            match = queue.next_of(connection, runtime, most=most, house_only=house_only, without=without)
             if match is None:
                 return None
             row = connection.execute(

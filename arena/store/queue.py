@@ -1,5 +1,6 @@
 """The queue of matches: the database is the only one, and a match's row exists before it is played."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,14 +70,26 @@ def quarantined(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(Match).where(text(QUARANTINED))).scalar_one()
 
 
-def due(connection: Connection, runtime: RuntimeName, *, house_only: bool = False) -> int | None:
+def due(
+    connection: Connection,
+    runtime: RuntimeName,
+    *,
+    house_only: bool = False,
+    without: Collection[str] = (),
+) -> int | None:
     """Return how many seats the match has that is due, or None where none waits for this runtime."""
-    wanted = _playable(runtime, house_only=house_only).with_only_columns(_seats()).limit(1)
+    playable = _playable(runtime, house_only=house_only, without=without)
+    wanted = playable.with_only_columns(_seats()).limit(1)
     return connection.execute(wanted).scalar_one_or_none()
 
 
 def next_of(
-    connection: Connection, runtime: RuntimeName, *, most: int | None, house_only: bool = False
+    connection: Connection,
+    runtime: RuntimeName,
+    *,
+    most: int | None,
+    house_only: bool = False,
+    without: Collection[str] = (),
 ) -> str | None:
     """Return the match that is due, locked against others, or None where none waits that they leave.
 
@@ -87,8 +100,9 @@ def next_of(
         runtime: How bots are run.
         most: It may have so many seats; None for any number.
         house_only: Whether strangers' bots must not sit in it.
+        without: Ids of matches that are passed over.
     """
-    wanted = _playable(runtime, house_only=house_only)
+    wanted = _playable(runtime, house_only=house_only, without=without)
     if most is not None:
         wanted = wanted.where(_seats() <= most)
     return connection.execute(
@@ -134,8 +148,10 @@ def _seats() -> ScalarSelect[int]:
     return sits.correlate(Match).scalar_subquery()
 
 
-def _playable(runtime: RuntimeName, *, house_only: bool) -> Select[str]:
+def _playable(runtime: RuntimeName, *, house_only: bool, without: Collection[str] = ()) -> Select[str]:
     mine = _open(MatchState.WAITING).where(Match.runtime == runtime)
+    if without:
+        mine = mine.where(Match.id.not_in(without))
     return mine.where(of_the_house()) if house_only else mine
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import text
 from arena.admission import Gate
 from arena.botfiles import samples
 from arena.coordinator import ArenaTrouble, Coordinator
+from arena.coordinator.rests import Rests
 from arena.launcher import Launcher, SlotPool
 from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
@@ -38,6 +39,9 @@ from arena.store.database import Database
 from arena.workers.local import local_workers
 from tests.builders import host_report
 from tests.store.builders import new_set
+
+AT_ONCE = Rests(first=0, second=0, least=0, most=0)
+"""What failed may come again at once."""
 
 
 @dataclass
@@ -142,6 +146,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
             now=lambda: datetime.now(UTC),
             watcher=notes,
             gate=gate or Gate(),
+            rests=AT_ONCE,
         ).run(refill)
     return launcher.shares
 
