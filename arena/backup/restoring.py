@@ -1,7 +1,8 @@
 """Restores a backup into an empty place. The database comes last, and at once: without it there is no arena.
 
 A file in the data directory says that this is under way. Where it is left, because whoever restored was
-killed, no arena starts there, and the next restore removes what is left and begins anew.
+killed, no arena starts there, and the next restore removes what is left and begins anew. Where the database
+had come by then, all had, and the next restore of that backup has only to say so.
 """
 
 import os
@@ -15,15 +16,13 @@ from typing import Any, Final
 from arena.backup.archive import Archive
 from arena.backup.errors import BackupDamaged, BackupError, PlaceNotEmpty
 from arena.backup.manifest import IMAGES, TABLES, UPLOADS
+from arena.backup.note import UNFINISHED, Note, remove_note
 from arena.backup.rows import unpacked
 from arena.files import sync
 from arena.intake.objects import Objects
 from arena.intake.records import Records
 from arena.speech import visible
 from arena.store import NewAuditEntry, StoreError, loading
-
-UNFINISHED: Final = "restoring"
-"""The file that says so."""
 
 _MOST_WORDS: Final = 200
 
@@ -67,10 +66,16 @@ def restore(archive: Archive, place: Place, entry: NewAuditEntry, say: Callable[
         PlaceNotEmpty: There is something in the data directory.
         StoreError: The database is not empty, or can't be used.
     """
+    note = Note(backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry)
+    if (left := Note.left_in(place.data)) is not None and loading.holds(place.url, left.entry):
+        remove_note(place.data)
+        if left.backup == note.backup:
+            say("all of it was there when an earlier restore of this backup ended")
+            return
     _check_empty(place)
     say("checking all of the backup")
     archive.verify()
-    with _unfinished(place):
+    with _unfinished(place, note):
         _uploads(archive, place.uploads)
         say("the images of bots")
         _images(archive, place.objects())
@@ -90,21 +95,20 @@ def _check_empty(place: Place) -> None:
 
 
 @contextmanager
-def _unfinished(place: Place) -> Iterator[None]:
+def _unfinished(place: Place, note: Note) -> Iterator[None]:
     """Say in the data directory that it is not whole. An error removes what was made there."""
-    note = place.data / UNFINISHED
-    if note.exists():
+    if (place.data / UNFINISHED).exists():
         _remove(place)
-    note.touch(mode=0o600)
-    sync(place.data)
+    note.leave_in(place.data)
     try:
         yield
     except BaseException:
-        _remove(place)
-        note.unlink()
+        # Where the database has come to be after all, or nobody can tell, the next restore finds out.
+        if not loading.holds(place.url, note.entry):
+            _remove(place)
+            remove_note(place.data)
         raise
-    note.unlink()
-    sync(place.data)
+    remove_note(place.data)
 
 
 def _remove(place: Place) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arena.backup.restoring import UNFINISHED
+from arena.backup.note import UNFINISHED
 from arena.bootstrap.errors import CannotStart
 from arena.settings import Settings
 

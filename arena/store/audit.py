@@ -1,6 +1,8 @@
 """The log of what operators did. It only grows."""
 
-from sqlalchemy import Connection, insert, select, update
+from dataclasses import fields
+
+from sqlalchemy import Connection, exists, insert, select, update
 
 from arena.store.people_models import AuditEntry as Row
 from arena.store.persons import AuditEntry, NewAuditEntry
@@ -14,6 +16,12 @@ def record(connection: Connection, entry: NewAuditEntry | None) -> None:
                 at=entry.at, who=entry.who, what=entry.what, subject=entry.subject, detail=entry.detail
             )
         )
+
+
+def has(connection: Connection, entry: NewAuditEntry) -> bool:
+    """Tell whether an entry is there."""
+    same = (getattr(Row, field.name) == getattr(entry, field.name) for field in fields(entry))
+    return bool(connection.execute(select(exists().where(*same))).scalar_one())
 
 
 def last(connection: Connection, limit: int) -> tuple[AuditEntry, ...]:

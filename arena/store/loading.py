@@ -15,6 +15,7 @@ from arena.store import audit
 from arena.store.database import Database, sqlite_file
 from arena.store.errors import DatabaseNotEmpty
 from arena.store.migrate import VERSION_TABLE, alembic_config
+from arena.store.people_models import AuditEntry
 from arena.store.persons import NewAuditEntry
 from arena.store.read_through import read_through
 from arena.store.row_values import check_rows
@@ -83,6 +84,18 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
     except BaseException:
         remove_unfinished(url)
         raise
+
+
+def holds(url: str, entry: NewAuditEntry) -> bool:
+    """Tell whether :func:`load` has filled a database, with this entry for its audit log.
+
+    Raises:
+        StoreError: The database can't be used.
+    """
+    if (file := sqlite_file(url)) is not None and not file.exists():
+        return False
+    with closing(Database(url)) as database, database.read() as connection:
+        return inspect(connection).has_table(AuditEntry.__tablename__) and audit.has(connection, entry)
 
 
 def remove_unfinished(url: str) -> None:

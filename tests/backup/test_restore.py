@@ -130,6 +130,55 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) ->
     assert nothing_in(there)
 
 
+@pytest.mark.postgresql
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_restore_that_ended_when_all_was_there_is_whole(
+    live: Spot, kept: Path, spots: Spots, tmp_path: Path, kind: str
+) -> None:
+    """The same backup again says so, another one is refused; neither takes anything away."""
+    there = spots.make("there", postgresql=kind == "postgresql")
+    note = there.settings.data_dir / "restoring"
+    notes: list[bytes] = []
+
+    def look(_: str) -> None:
+        notes.extend([note.read_bytes()] if note.exists() else [])
+
+    restore_backup(there.settings, kept, "terminal:root", look)
+    with live.store() as before:
+        arena = everything(before)
+        add_bot(before, "later")
+    other = tmp_path / "other.zip"
+    with other.open("wb") as file:
+        make_backup(live.settings, file, silent)
+
+    note.write_bytes(notes[-1])
+    with pytest.raises(CannotStart, match="run `arena restore` again"), alone(there.settings.data_dir):
+        pass
+    restored(kept, there)
+    assert not note.exists()
+    note.write_bytes(notes[-1])
+    with pytest.raises((PlaceNotEmpty, DatabaseNotEmpty)):
+        restored(other, there)
+    with alone(there.settings.data_dir), there.store() as after:
+        assert everything(after) == arena
+        assert [entry.what for entry in after.people.audit(9)] == ["restore"]
+    assert there.files() == {"u1.py": live.files()["u1.py"]}
+
+
+@pytest.mark.postgresql
+def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Spots) -> None:
+    """Also where one that was killed has left something in the data directory."""
+    there = spots.make("there", postgresql=True)
+    there.settings.data_dir.mkdir()
+    (there.settings.data_dir / "restoring").touch()
+    with there.store() as store:
+        add_bot(store, "mine")
+    with pytest.raises(DatabaseNotEmpty):
+        restored(kept, there)
+    with there.store() as store:
+        assert [bot.name for bot in store.bots.listed()] == ["mine"]
+
+
 def test_an_arena_that_runs_there_is_left_alone(kept: Path, spots: Spots) -> None:
     """The lock of the data directory is held for as long as a backup is restored."""
     there = spots.make("there")
