@@ -81,6 +81,7 @@ def test_a_submission_survives_every_kill(
         assert store.writes.rebuild_ratings().differing == 0
     for container in docker_client.containers.list(
         all=True,
+        ignore_removed=True,
         filters={"label": f"kaiten.install={(settings.data_dir / 'install').read_text().strip()}"},
     ):
         # What the last kill left; the next start would have swept it. Its own end may remove it meanwhile.
