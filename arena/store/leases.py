@@ -24,8 +24,8 @@ from arena.store import live_games, queue
 from arena.store.database import Database
 from arena.store.lease_clock import LeaseClock, LeaseTime
 from arena.store.matches import Claim
-from arena.store.migrate import check_revision
 from arena.store.models import OPEN, Match, MatchKind, MatchState
+from arena.store.revision import check_revision
 from arena.store.worker_models import Worker
 from arena.workers.status import WorkerStatus
 

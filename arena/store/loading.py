@@ -14,10 +14,11 @@ from arena.files import sync
 from arena.store import audit
 from arena.store.database import Database, sqlite_file
 from arena.store.errors import DatabaseNotEmpty
-from arena.store.migrate import VERSION_TABLE, alembic_config
+from arena.store.migrate import alembic_config
 from arena.store.people_models import AuditEntry
 from arena.store.persons import NewAuditEntry
 from arena.store.read_through import read_through
+from arena.store.revision import VERSION_TABLE
 from arena.store.row_values import check_rows
 
 _ANOTHER = "name another database in ARENA_DATABASE_URL"

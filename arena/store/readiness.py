@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from arena.store.database import Database, sqlite_file
 from arena.store.errors import DatabaseUnwritable
-from arena.store.migrate import check_tables
+from arena.store.revision import check_tables
 
 _LOCKED_SECONDS: Final = 1.0
 """How long the lock of SQLite's file is waited for: longer than games have it, shorter than anybody asks."""

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Table, select
 
 from arena.store import submissions
 from arena.store.database import Database
-from arena.store.migrate import check_revision, newest_revision
 from arena.store.models import Base
+from arena.store.revision import NEWEST_REVISION, check_revision
 from arena.store.submitted import KnownSubmission
 
 BATCH: Final = 100
@@ -50,7 +50,7 @@ class Snapshot:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.revision = newest_revision()
+        self.revision = NEWEST_REVISION
         self.tables = tuple(
             TableRows(table.name, tuple(table.columns.keys()), connection, table)
             for table in Base.metadata.sorted_tables

@@ -46,8 +46,8 @@ from arena.store.lease_clock import LeaseClock, database_time
 from arena.store.leases import Leases
 from arena.store.live_games import LiveGames
 from arena.store.matches import FinishedMatch, NewSet
-from arena.store.migrate import check_revision, migrate
 from arena.store.models import MatchKind, MatchState
+from arena.store.opening import bring_up_to_date
 from arena.store.people import People
 from arena.store.persons import NewAuditEntry
 from arena.store.pulse import Pulse
@@ -62,6 +62,7 @@ from arena.store.reads import (
     Totals,
 )
 from arena.store.retention import Retention
+from arena.store.revision import check_revision
 from arena.store.snapshot import Snapshot, snapshot
 from arena.store.workload import Workload
 
@@ -331,7 +332,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time) -> Store:
     """
     database = Database(url)
     try:
-        migrate(database)
+        bring_up_to_date(database)
     except BaseException:
         database.close()
         raise

@@ -12,7 +12,8 @@ from arena.backup.manifest import FORMAT, Manifest, TableSummary
 from arena.backup.rows import packed
 from arena.backup.writing import ArchiveWriter
 from arena.store.database import Database
-from arena.store.migrate import VERSION_TABLE, alembic_config
+from arena.store.migrate import alembic_config
+from arena.store.revision import VERSION_TABLE
 
 
 def downgraded(url: str, revision: str, path: Path) -> None:

@@ -14,7 +14,7 @@ from arena.backup.rows import packed, unpacked
 from arena.bootstrap import CannotStart, make_backup, restore_backup
 from arena.bootstrap.folders import alone
 from arena.store import DatabaseNotEmpty, open_store
-from arena.store.migrate import newest_revision
+from arena.store.revision import NEWEST_REVISION
 from tests.backup.old import downgraded
 from tests.backup.places import Spot, Spots, everything, settle
 from tests.builders import fill
@@ -75,7 +75,7 @@ def test_the_same_arena_as_before(live: Spot, kept: Path, spots: Spots) -> None:
         assert not before.people.audit(9)
     assert manifest.install == (live.settings.data_dir / "install").read_text().strip()
     assert not (there.settings.data_dir / "install").exists()
-    assert manifest.revision == newest_revision()
+    assert manifest.revision == NEWEST_REVISION
     with alone(there.settings.data_dir):
         pass
 

@@ -14,8 +14,9 @@ from arena.match import RuntimeName
 from arena.replay import parse, verify
 from arena.store import BotState, open_store
 from arena.store.database import Database
-from arena.store.migrate import VERSION_TABLE, alembic_config
+from arena.store.migrate import alembic_config
 from arena.store.models import Base
+from arena.store.revision import VERSION_TABLE
 from tests.store import earlier
 from tests.store.builders import finished
 from tests.store.earlier.bots import AUTHOR_GONE, LEFT

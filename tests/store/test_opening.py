@@ -1,6 +1,8 @@
 """Opening a database: ours, new, old, damaged, somebody else's."""
 
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import IntegrityError
 
@@ -22,8 +25,9 @@ from arena.store import (
 )
 from arena.store.database import Database
 from arena.store.integrity import check_integrity
-from arena.store.migrate import VERSION_TABLE, alembic_config
+from arena.store.migrate import alembic_config
 from arena.store.models import Base
+from arena.store.revision import NEWEST_REVISION, VERSION_TABLE
 from tests.store.builders import START, add_bot, claimed, finished, new_set
 
 
@@ -54,6 +58,20 @@ def test_several_may_open_a_new_database_at_once(url: str) -> None:
     assert [store.reads.totals().bots for store in stores] == [0] * 4
     for store in stores:
         store.close()
+
+
+def test_the_newest_revision_is_that_of_the_last_migration() -> None:
+    """It is written down, so that nobody has to load all migrations to know it."""
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == NEWEST_REVISION
+
+
+def test_what_needs_no_migration_is_opened_without_alembic(sqlite_url: str) -> None:
+    """Each start would pay for it."""
+    open_store(sqlite_url).close()
+    code = "import sys, arena.store as s; s.open_store(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    words = [sys.executable, "-c", code, sqlite_url]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert done.stdout == "False\n"
 
 
 def test_migrations_go_down_and_up_again(url: str) -> None:

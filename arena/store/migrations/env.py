@@ -2,8 +2,8 @@
 
 from alembic import context
 
-from arena.store.migrate import VERSION_TABLE
 from arena.store.models import Base
+from arena.store.revision import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],

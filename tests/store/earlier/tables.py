@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, func, insert, inspect, select, update
 
-from arena.store.migrate import VERSION_TABLE
+from arena.store.revision import VERSION_TABLE
 
 Row = Mapping[str, Any]
 
