@@ -248,20 +248,21 @@ def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
 
 def test_workers_are_told_with_what_they_play(busy: World) -> None:
     """Their seats and their matches; who qualifies is nobody's business there either."""
-    plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4)
+    plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4, doubted=True)
     idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0)
     busy.store.leases.tell("here", [plays, idle])
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     first, second = found["workers"]
-    assert first == {"name": "idle", "host": "idle", "seats": 8, "busy": 0, "plays": []}
+    assert first == {"name": "idle", "host": "idle", "seats": 8, "busy": 0, "doubted": False, "plays": []}
     assert (second["name"], second["host"], second["seats"], second["busy"]) == ("worker", "<b>h", 5, 4)
     assert second["plays"] == found["running"]
+    assert second["doubted"]
     text = visitor.get("/status").text
     (table,) = [table for table in Page(text).tables if table[0][0] == "Worker"]
     assert table[1:] == [
         ["idle", "nothing just now", "0 of 8"],
-        ["worker on <b>h", "2 seats anns@1 bens@1", "4 of 5"],
+        ["worker on <b>h doubted", "2 seats anns@1 bens@1", "4 of 5"],
     ]
     assert "hush" not in text
 

@@ -96,12 +96,14 @@ class Worker:
         seats: So many bots it runs at a time.
         busy: How many of these seats are taken, as of its last sign of life.
         plays: What it plays, the match that began first first.
+        doubted: Whether it has spoilt matches, and others are preferred until it has played one.
     """
 
     name: str
     host: str
     seats: int
     busy: int
+    doubted: bool
     plays: tuple[Running, ...]
 
 

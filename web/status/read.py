@@ -71,6 +71,7 @@ def _worker(worker: KnownWorker, running: tuple[OpenMatch, ...], *, named: bool)
         host=clean_name(status.host),
         seats=status.seats,
         busy=status.busy,
+        doubted=status.doubted,
         plays=tuple(
             _running(match, named=named) for match in running if (match.coordinator, match.worker) == by
         ),
