@@ -2,7 +2,6 @@
 
 from arena.bootstrap.arena import Arena, open_arena
 from arena.bootstrap.athome import ArenaAtHome, open_at_home
-from arena.bootstrap.backups import make_backup, restore_backup
 from arena.bootstrap.chances import utc_now
 from arena.bootstrap.errors import CannotStart
 from arena.bootstrap.host import examine_host, limits_of_bots, slots_of_host
@@ -15,13 +14,11 @@ __all__ = [
     "CannotStart",
     "examine_host",
     "limits_of_bots",
-    "make_backup",
     "open_arena",
     "open_at_home",
     "open_keeper",
     "open_results",
     "open_submissions",
-    "restore_backup",
     "slots_of_host",
     "utc_now",
 ]

@@ -5,7 +5,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.backup import Archive, Manifest, Place, Sources, make, restore
+from arena.backup.archive import Archive
+from arena.backup.making import Sources, make
+from arena.backup.manifest import Manifest
+from arena.backup.restoring import Place, restore
 from arena.bootstrap.chances import utc_now
 from arena.bootstrap.folders import alone, install_id
 from arena.bootstrap.intake import image_objects, images_of

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.backup import BackupError, Manifest
-from arena.backup.manifest import IMAGES, UPLOADS
-from arena.bootstrap import CannotStart, make_backup, restore_backup
+from arena.backup.errors import BackupError
+from arena.backup.manifest import IMAGES, UPLOADS, Manifest
+from arena.bootstrap import CannotStart
+from arena.bootstrap.backups import make_backup, restore_backup
 from arena.cli.console import fail, say
 from arena.cli.operating import who
 from arena.cli.output import opened

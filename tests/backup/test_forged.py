@@ -14,11 +14,12 @@ import msgspec
 import pytest
 from sqlalchemy import inspect
 
-from arena.backup import Archive, BackupError
+from arena.backup.archive import Archive
+from arena.backup.errors import BackupError
 from arena.backup.manifest import FORMAT, Manifest, TableSummary
 from arena.backup.rows import packed, unpacked
 from arena.backup.writing import ArchiveWriter
-from arena.bootstrap import make_backup, restore_backup
+from arena.bootstrap.backups import make_backup, restore_backup
 from arena.intake import IntakeTrouble
 from arena.store.database import Database
 from tests.backup.places import Spot, Spots, everything, settle

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 import psycopg
 import pytest
 
-from arena.backup import Archive
+from arena.backup.archive import Archive
 from arena.bootstrap import CannotStart, open_results
 from arena.bootstrap.folders import alone
 from arena.rules import Rules

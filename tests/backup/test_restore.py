@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.backup import BackupDamaged, BackupNewer, Manifest, PlaceNotEmpty
-from arena.backup.manifest import MANIFEST
+from arena.backup.errors import BackupDamaged, BackupNewer, PlaceNotEmpty
+from arena.backup.manifest import MANIFEST, Manifest
 from arena.backup.rows import packed, unpacked
-from arena.bootstrap import CannotStart, make_backup, restore_backup
+from arena.bootstrap import CannotStart
+from arena.bootstrap.backups import make_backup, restore_backup
 from arena.bootstrap.folders import alone
 from arena.store import DatabaseNotEmpty, open_store
 from arena.store.revision import NEWEST_REVISION
