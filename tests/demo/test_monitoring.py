@@ -30,8 +30,11 @@ def test_a_coordinator_tells_how_it_is(place: Place) -> None:
             # A match is counted after its line is out, and one number after the other.
             await_that(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
             arena.send_signal(signal.SIGTERM)
-        said, rest = arena.communicate(timeout=WAIT_SECONDS)
-    assert (arena.returncode, said) == (0, "")
+        # Not communicate(), which would not give what has been read already and no line was asked of yet.
+        assert arena.stdout is not None
+        assert arena.stderr is not None
+        rest, said = arena.stderr.read(), arena.stdout.read()
+        assert (arena.wait(WAIT_SECONDS), said) == (0, "")
     lines += [json.loads(line) for line in rest.splitlines()]
     _check_lines(lines)
 
