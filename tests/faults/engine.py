@@ -20,7 +20,7 @@ from arena.languages import PYTHON
 from arena.match import RuntimeName
 from tests.faults.installation import own_folder
 from tests.faults.killing import installed
-from tests.faults.processes import Popen, begin, below, bury, wait_until
+from tests.faults.processes import Popen, begin, below, bury, is_orphan, wait_until
 from tests.faults.tally import Tally
 
 _START_SECONDS: Final = 60.0
@@ -79,15 +79,18 @@ class Engine:
     def _is_alone(self) -> bool:
         bury()
         daemon = f"containerd --config {self._folder}"
-        return not any(not each.command or daemon in each.command for each in below(os.getpid()))
+        # Dead and not buried it would be taken for one that lives. What shims have not buried is no matter.
+        return not any(daemon in each.command or is_orphan(each) for each in below(os.getpid()))
 
     def close(self) -> None:
         """End it and whatever it has started, and let go of what it has mounted."""
-        if self._process is not None and self._process.poll() is None:
-            self.stop(killed=False)
-        for process in below(os.getpid()):
-            if str(self._folder) in process.command:
-                process.kill()
+        try:
+            if self._process is not None and self._process.poll() is None:
+                self.stop(killed=False)
+        finally:
+            for process in below(os.getpid()):
+                if str(self._folder) in process.command:
+                    process.kill()
         mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
         for mount in sorted((each for each in mounts if each.startswith(str(self._folder))), reverse=True):
             subprocess.run(["umount", "--lazy", mount], check=False)  # noqa: S603, S607 - our own words

@@ -128,9 +128,14 @@ def begin(words: Sequence[str], log: Path, environment: Mapping[str, str] | None
 def bury() -> None:
     """Ask after orphans that have ended, so that they go for good: others wait for that."""
     for process in below(os.getpid()):
-        if process.parent == os.getpid() and not process.command and process.pid not in _begun:
+        if is_orphan(process):
             with suppress(ChildProcessError):
                 os.waitpid(process.pid, os.WNOHANG)
+
+
+def is_orphan(process: Process) -> bool:
+    """Tell whether a process has ended, has come here, and nobody has asked how it ended."""
+    return process.parent == os.getpid() and not process.command and process.pid not in _begun
 
 
 def left_of_arenas() -> list[Process]:
