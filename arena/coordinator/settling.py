@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError
 from datetime import datetime
+from typing import Protocol
 
 import structlog
 
@@ -20,6 +21,13 @@ from arena.store import Claim, MatchState, Store, StoreError
 from arena.workers.workers import Verdict, WorkerLost
 
 _log = structlog.get_logger()
+
+
+class _Failed(Protocol):
+    """What a watcher hears of an attempt that has failed."""
+
+    def __call__(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """See :class:`arena.coordinator.watcher.Watcher`."""
 
 
 class Settling:
@@ -90,12 +98,7 @@ class Settling:
     def _void(self, playing: Playing, reason: str) -> None:
         claim, spec = playing.claim, playing.claim.spec
         state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
-        _log.error("match void", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        if state is None:
-            self._drop(claim)
-        else:
-            given_up = state is MatchState.QUARANTINED
-            self._watcher.on_voided(spec.match, spec.attempt, reason, quarantined=given_up)
+        self._tell("match void", self._watcher.on_voided, claim, state, reason)
         self.voids.add(
             [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE],
             playing.place.worker,
@@ -111,12 +114,16 @@ class Settling:
     def _lose(self, claim: Claim, reason: str) -> None:
         spec = claim.spec
         state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
-        _log.error("match lost", match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        self._tell("match lost", self._watcher.on_lost, claim, state, reason)
+
+    def _tell(self, event: str, tell: _Failed, claim: Claim, state: MatchState | None, reason: str) -> None:
+        """Say that an attempt has failed, and where its match is now; None where it was over before."""
+        spec = claim.spec
+        _log.error(event, match=spec.match, attempt=spec.attempt, state=state, reason=reason)
         if state is None:
             self._drop(claim)
         else:
-            given_up = state is MatchState.QUARANTINED
-            self._watcher.on_lost(spec.match, spec.attempt, reason, quarantined=given_up)
+            tell(spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED)
 
     def _drop(self, claim: Claim) -> None:
         """Say that an attempt was over before anything came of it."""
