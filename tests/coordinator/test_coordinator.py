@@ -17,8 +17,8 @@ from sqlalchemy import text
 
 from arena.admission import Gate
 from arena.botfiles import samples
-from arena.coordinator import ArenaTrouble, Coordinator
-from arena.coordinator.rests import Rests
+from arena.coordinator import ArenaTrouble, Coordinator, Watcher
+from arena.coordinator.rests import RESTS, Rests
 from arena.launcher import Launcher, SlotPool
 from arena.match import Limits, MatchSpec, RuntimeName, decode
 from arena.sandbox.process_runtime import ProcessRuntime
@@ -37,6 +37,7 @@ from arena.store import (
 )
 from arena.store.database import Database
 from arena.workers.local import local_workers
+from arena.workers.workers import Workers
 from tests.builders import host_report
 from tests.store.builders import new_set
 
@@ -92,6 +93,20 @@ def run_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
     yield folder
     shutil.rmtree(folder)
+
+
+def coordinator_of(store: Store, workers: Workers, watcher: Watcher, rests: Rests = RESTS) -> Coordinator:
+    """Return one for bots as plain processes, with the gate shut for strangers."""
+    return Coordinator(
+        name="here",
+        store=store,
+        workers=workers,
+        runtime=RuntimeName.PROCESS,
+        now=lambda: datetime.now(UTC),
+        watcher=watcher,
+        gate=Gate(),
+        rests=rests,
+    )
 
 
 def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
@@ -285,15 +300,7 @@ def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_
 
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
-        coordinator = Coordinator(
-            name="here",
-            store=store,
-            workers=workers,
-            runtime=RuntimeName.PROCESS,
-            now=lambda: datetime.now(UTC),
-            watcher=notes,
-            gate=Gate(),
-        )
+        coordinator = coordinator_of(store, workers, notes)
         coordinator.run(refill)
     assert all(later - earlier >= 0.4 for earlier, later in pairwise(asked[:4]))
     assert notes.voided == []
@@ -377,15 +384,7 @@ def test_matches_that_another_is_just_claiming_hold_nobody_up(postgresql_url: st
         local_workers(launcher, SlotPool(5, 0.4), "host") as workers,
     ):
         ladder_of(store).add_set()
-        coordinator = Coordinator(
-            name="here",
-            store=store,
-            workers=workers,
-            runtime=RuntimeName.PROCESS,
-            now=lambda: datetime.now(UTC),
-            watcher=notes,
-            gate=Gate(),
-        )
+        coordinator = coordinator_of(store, workers, notes)
         with other.write() as connection:
             connection.execute(text("SELECT id FROM match FOR UPDATE"))
             run = thread.submit(coordinator.run, lambda: False)

@@ -6,20 +6,16 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from arena.admission import Gate
-from arena.coordinator import Coordinator
 from arena.launcher import MatchVoid
-from arena.match import RuntimeName
 from arena.store import Claim, Store, open_store
 from arena.store.database import Database
 from arena.workers.status import WorkerStatus
 from arena.workers.workers import Verdict
-from tests.coordinator.test_coordinator import Notes, ladder_of
+from tests.coordinator.test_coordinator import Notes, coordinator_of, ladder_of
 
 
 @dataclass
@@ -89,15 +85,7 @@ def store(url: str) -> Iterator[Store]:
 def test_what_is_late_and_then_heard_of_is_settled_once(store: Store, url: str) -> None:
     """It is over for the coordinator before the database is back, and its end comes in before that too."""
     notes, workers = Halting(), Slow()
-    coordinator = Coordinator(
-        name="here",
-        store=store,
-        workers=workers,
-        runtime=RuntimeName.PROCESS,
-        now=lambda: datetime.now(UTC),
-        watcher=notes,
-        gate=Gate(),
-    )
+    coordinator = coordinator_of(store, workers, notes)
 
     def go_round(times: int) -> None:
         for _ in range(times):

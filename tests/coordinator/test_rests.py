@@ -4,20 +4,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from arena.admission import Gate
-from arena.coordinator import Coordinator
 from arena.coordinator.rests import Resting, Rests
 from arena.launcher import Launcher, SlotPool
-from arena.match import RuntimeName
 from arena.sandbox.process_runtime import ProcessRuntime
 from arena.store import Claim, open_store
 from arena.workers.local import local_workers
-from tests.coordinator.test_coordinator import Notes, ladder_of
+from tests.coordinator.test_coordinator import Notes, coordinator_of, ladder_of
 from tests.faults.installation import own_folder
 
 LONG = 3_600.0
@@ -92,16 +88,7 @@ def test_what_failed_is_left_alone_for_a_while(tmp_path: Path, *, all_rest: bool
             ThreadPoolExecutor(1) as thread,
             local_workers(launcher, SlotPool(5, 0.4), "host") as workers,
         ):
-            coordinator = Coordinator(
-                name="here",
-                store=store,
-                workers=workers,
-                runtime=RuntimeName.PROCESS,
-                now=lambda: datetime.now(UTC),
-                watcher=notes,
-                gate=Gate(),
-                rests=rests,
-            )
+            coordinator = coordinator_of(store, workers, notes, rests)
             run = thread.submit(coordinator.run, lambda: False)
             try:
                 end = time.monotonic() + 120
