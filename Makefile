@@ -1,9 +1,14 @@
 # Everything that is done from the outside; each line of `make help` is one of these.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo image test check proto lock bench hostile faults clean dev
+.PHONY: help setup demo image test soak check generate lock bench hostile faults clean dev
+
+# With bytecode, whatever the environment says: tests start hundreds of processes that import the same.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest
+# A file is one worker's, so what its tests share is made once; tests/conftest.py puts the longest first.
+PARALLEL = $(PYTEST) -n auto --dist loadfile --no-loadscope-reorder
 
 help: ## Say what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: ## Make the environment (.venv) that the arena runs in
 	@scripts/venv
@@ -15,10 +20,16 @@ image: setup ## Make the image that docker-compose.yml runs
 	@scripts/server-image
 
 test: check ## All checks, then all tests
-	@. scripts/uv-env.sh && .venv/bin/python -m pytest -n auto -m "not hostile"
-	@. scripts/uv-env.sh && .venv/bin/python -m pytest -m hostile # alone, since it takes what cores there are
+	@. scripts/uv-env.sh && $(PARALLEL) -m "not idle"
+	@. scripts/uv-env.sh && $(PYTEST) -m idle tests/sandbox/hostile
 
-check: dev ## Formatting, lint, types, imports, protocol and generated code
+soak: dev ## All tests with their full numbers, every hostile bot 20 times, the whole fault suite; takes hours
+	@. scripts/uv-env.sh && export SOAK=1 && $(PARALLEL) -m "not idle"
+	@. scripts/uv-env.sh && export SOAK=1 && $(PYTEST) -m idle tests/sandbox/hostile
+	@$(MAKE) hostile TIMES=20
+	@$(MAKE) faults
+
+check: dev ## Formatting, lint, types, imports, protocol, generated code, known vulnerabilities, SBOMs
 	.venv/bin/ruff format --check --quiet .
 	.venv/bin/ruff check --quiet .
 	.venv/bin/mypy
@@ -27,8 +38,10 @@ check: dev ## Formatting, lint, types, imports, protocol and generated code
 	scripts/generate --check
 	scripts/build-init --check
 	scripts/lint-shell
+	scripts/audit
+	.venv/bin/python -m scripts.sbom
 
-proto: dev ## Write the Python code of proto/
+generate: dev ## Write the Python code of proto/ and the reference pages made from sources
 	scripts/generate
 
 lock: dev ## Write the lock files

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from arena.sandbox import RuntimeTrouble
-from arena.settings import Settings
+from arena.platform.settings import WrongSettings, read_settings
+from arena.sandbox.runtime import RuntimeTrouble
 from benchmarks.figures import summarise
 from benchmarks.hall import open_hall
 from benchmarks.machine import describe_machine
@@ -22,13 +22,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there as well")
     file: Path | None = parser.parse_args().json
     try:
-        with open_hall(Settings().sandbox) as hall:
+        with open_hall(read_settings().sandbox) as hall:
             machine = describe_machine(hall.runtime.describe)
             measured = [
                 repetition(hall, lambda what, number=number: _tell(f"{number} of {_REPETITIONS}: {what}"))  # type: ignore[misc]
                 for number in range(1, _REPETITIONS + 1)
             ]
-    except RuntimeTrouble as error:
+    except (RuntimeTrouble, WrongSettings) as error:
         sys.exit(f"benchmarks: {error}")
     summaries = tuple(summarise(measured))
     print_report(machine, summaries)

@@ -6,8 +6,11 @@ in large portions and with a rating step that costs next to nothing. So all of i
 not those that a rebuild would find. The first and the newest games are played, checked and recorded like any
 other; those of a few bots that are watched have the record and the replay of a first one with so many seats.
 
+The statistics of cards are as large as those of so many games: a match adds what the first ones with so many
+seats added, which is not what its own records would say.
+
 Not made: records and replays of the other games, of which there is a filler; what bots printed; accounts and
-submissions; statistics of cards of all but the games that were played.
+submissions.
 """
 
 import argparse
@@ -17,22 +20,26 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, insert, select
 
-from arena.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
-from arena.matchmaking import seatings
-from arena.rating import GamePlayed, Rating, VersionStarted
+from arena.db import card_counts, ladder
+from arena.db.card_counts import CardRepository
+from arena.db.database import Database, Joined
+from arena.db.fold import Logged
+from arena.db.matches import NewMatch
+from arena.db.schema import BotRow, BotVersionRow, DealRow, GameRow, GameSeatRow, MatchRow, MatchSeatRow
+from arena.db.store import Store, open_store
+from arena.ladder.card_counts import Tally, nothing
+from arena.ladder.rating import Rating
+from arena.ladder.rating_log import GamePlayed, VersionStarted
+from arena.protocol.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
+from arena.protocol.states import MatchKind, MatchState
 from arena.rules import Rules
-from arena.store import NewSet, Store, ladder, open_store
-from arena.store.bot_models import Bot, BotVersion
-from arena.store.database import Database
-from arena.store.log import Logged
-from arena.store.models import Game, GameSeat, Match, MatchKind, MatchSeat, MatchSet, MatchState
 from benchmarks.played import played
 
 DEALS: Final = 6
@@ -45,7 +52,8 @@ _NEAR: Final = 60
 _HOUSE: Final = 20
 _PLAYERS: Final = (2, 3, 4, 5)
 _FIRST: Final = _PLAYERS * 3
-"""Players of the first matches, in which the first bots meet: so some have more games than a page shows."""
+"""Players of the first matches of two games, in which the first bots meet: so some have more games than a
+page shows. Together they are ``DEALS`` games with each number of players."""
 _FAULTY: Final = 0.01
 _WATCHED: Final = 50
 """One in so many bots is watched."""
@@ -61,7 +69,7 @@ class Crowd:
 
     Attributes:
         bots: How many, five or more.
-        games: How many; a few more, to end with a whole set.
+        games: How many; a few more, to end with a whole match.
         days: Over which the games are spread, up to now.
     """
 
@@ -72,23 +80,24 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class _Seated:
-    """Who plays a set: indexes of bots; a bot's version has the id after its index."""
+    """Who plays a match: indexes of bots; a bot's version has the id after its index."""
 
     number: int
     bots: tuple[int, ...]
 
     @property
     def id(self) -> str:
-        """Of the set."""
+        """Of the match."""
         return f"crowd-{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """What is kept of a game."""
+    """What is kept of a game, and what a match of ``DEALS`` games adds to the statistics of cards."""
 
     record: bytes
     replay: str
+    cards: Tally = field(default_factory=nothing)
 
 
 _FILLER: Final = _Sample(b"{}", "x" * 900)
@@ -129,33 +138,40 @@ def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ende
 
 
 def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: datetime) -> None:
-    new = NewSet(
+    new = NewMatch(
         id=f"played-{dice.getrandbits(64):x}",
         rules=Rules(players=len(bots)),
         seeds=tuple(dice.randbytes(16).hex() for _ in range(2)),
-        seatings=(tuple(bot + 1 for bot in bots),),
+        bots=tuple(bot + 1 for bot in bots),
         clock=Clock(),
         limits=Limits(),
         runtime=RuntimeName.DOCKER,
         created=ended,
     )
-    store.writes.add_set(new)
+    store.queue.add(new)
     claim = store.leases.claim("here", "worker", ended, RuntimeName.DOCKER)
-    if claim is None or not store.writes.record(played(claim, dice, ended)):
+    if claim is None or not store.results.record(played(claim, dice, ended)):
         raise RuntimeError("the store did not take a match")
 
 
 def _samples(connection: Connection) -> dict[int, _Sample]:
-    """Return the first game of each number of players."""
-    rows = connection.execute(select(Game.players, Game.record, Game.replay).order_by(Game.number.desc()))
-    return {row.players: _Sample(row.record, row.replay) for row in rows}
+    """Return the first game of each number of players, and what all ``DEALS`` of them say of cards."""
+    rows = connection.execute(
+        select(GameRow.players, GameRow.record, GameRow.replay).order_by(GameRow.number.desc())
+    )
+    return {
+        row.players: _Sample(
+            row.record, row.replay, CardRepository(Joined(connection)).find(row.players).tally
+        )
+        for row in rows
+    }
 
 
 def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
     numbers = ladder.lock(connection)
     names = [f"{_WORDS[bot % len(_WORDS)]}-{bot:05}" for bot in range(bots)]
     connection.execute(
-        insert(Bot),
+        insert(BotRow),
         [
             {
                 "id": bot + 1,
@@ -169,7 +185,7 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
         ],
     )
     connection.execute(
-        insert(BotVersion),
+        insert(BotVersionRow),
         [
             {"id": bot + 1, "bot_id": bot + 1, "number": 1, "source": f"sha256:{bot:064x}", "created": at}
             for bot in range(bots)
@@ -184,14 +200,14 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
 
 
 def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
-    """Draw sets until there are enough games, some thousand games at a time."""
+    """Draw matches until there are enough games, some thousand games at a time."""
     portion: list[_Seated] = []
     games, number = 0, len(_FIRST)
     while left > 0:
         seated = _near(dice, bots, dice.choice(_PLAYERS))
         portion.append(_Seated(number := number + 1, tuple(seated)))
-        games += DEALS * len(seated)
-        left -= DEALS * len(seated)
+        games += DEALS
+        left -= DEALS
         if games >= _PORTION or left <= 0:
             yield portion
             portion, games = [], 0
@@ -210,42 +226,46 @@ def _play(
     dice: random.Random,
     at: datetime,
 ) -> int:
-    """Write sets with their matches, games and ratings; return how many games that were."""
+    """Write matches with their games and ratings; return how many games that were."""
     numbers = ladder.lock(connection)
-    rows: dict[type, list[Row]] = {kind: [] for kind in (MatchSet, Match, MatchSeat, Game, GameSeat)}
+    rows: dict[type, list[Row]] = {
+        kind: [] for kind in (MatchRow, MatchSeatRow, DealRow, GameRow, GameSeatRow)
+    }
     log: list[Logged] = []
+    cards: list[Tally] = []
     for seated in portion:
-        rows[MatchSet].append(_set_row(seated, at))
-        for position, bots in enumerate(seatings(seated.bots)):
-            match = f"{seated.id}-{position}"
-            is_seen = any(bot % _WATCHED == 0 for bot in bots)
-            sample = samples[len(bots)] if is_seen else _FILLER
-            rows[Match].append(_match_row(match, seated, position, at))
-            rows[MatchSeat] += [
-                {"match_id": match, "seat": seat, "version_id": bot + 1, "report": _REPORT, "stderr": b""}
-                for seat, bot in enumerate(bots)
-            ]
-            for deal in range(DEALS):
-                at += timedelta(milliseconds=1)
-                number = numbers.games + len(log) + 1
-                seats = _seats(number, bots, dice)
-                rows[GameSeat] += seats
-                rows[Game].append(
-                    {
-                        "number": number,
-                        "id": f"{match}-{deal}",
-                        "match_id": match,
-                        "position": deal,
-                        "players": len(bots),
-                        "ended": at,
-                        "replay": sample.replay,
-                        "record": sample.record,
-                    }
-                )
-                log.append(_logged(numbers.events + len(log) + 1, number, seats, at))
+        match, bots = seated.id, seated.bots
+        is_seen = any(bot % _WATCHED == 0 for bot in bots)
+        sample = samples[len(bots)] if is_seen else _FILLER
+        cards.append(samples[len(bots)].cards)
+        rows[MatchRow].append(_match_row(seated, at))
+        rows[MatchSeatRow] += [
+            {"match_id": match, "seat": seat, "version_id": bot + 1, "report": _REPORT, "stderr": b""}
+            for seat, bot in enumerate(bots)
+        ]
+        for deal in range(DEALS):
+            at += timedelta(milliseconds=1)
+            number = numbers.games + len(log) + 1
+            seats = _seats(number, dice.sample(bots, len(bots)), dice)
+            rows[DealRow].append({"seed": f"{seated.number:016x}{deal:016x}"})
+            rows[GameSeatRow] += seats
+            rows[GameRow].append(
+                {
+                    "number": number,
+                    "id": f"{match}-{deal}",
+                    "match_id": match,
+                    "position": deal,
+                    "players": len(bots),
+                    "ended": at,
+                    "replay": sample.replay,
+                    "record": sample.record,
+                }
+            )
+            log.append(_logged(numbers.events + len(log) + 1, number, seats, at))
     for kind, made in rows.items():
         connection.execute(insert(kind), made)
     ladder.append(connection, log, numbers.games + len(log), barred=frozenset(), rate=_rate)
+    card_counts.add(connection, cards)
     return len(log)
 
 
@@ -296,23 +316,9 @@ def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> Logg
     return Logged(event, played_, number, tuple(seat["points"] for seat in seats))
 
 
-def _set_row(seated: _Seated, at: datetime) -> Row:
-    return {
-        "number": seated.number,
-        "id": seated.id,
-        "players": len(seated.bots),
-        "pass_both_ways": False,
-        "soy_sauce": False,
-        "dummy": False,
-        "deals": DEALS,
-        "seeds": [f"{deal:032x}" for deal in range(DEALS)],
-        "created": at,
-    }
-
-
-def _match_row(match: str, seated: _Seated, position: int, at: datetime) -> Row:
+def _match_row(seated: _Seated, at: datetime) -> Row:
     spec = MatchSpec(
-        match=match,
+        match=seated.id,
         attempt=1,
         rules=Rules(players=len(seated.bots)),
         seeds=(),
@@ -322,9 +328,14 @@ def _match_row(match: str, seated: _Seated, position: int, at: datetime) -> Row:
         runtime=RuntimeName.DOCKER,
     )
     return {
-        "id": match,
-        "set_number": seated.number,
-        "position": position,
+        "id": seated.id,
+        "number": seated.number,
+        "players": len(seated.bots),
+        "pass_both_ways": False,
+        "soy_sauce": False,
+        "dummy": False,
+        "deals": DEALS,
+        "created": at,
         "spec": encode(spec),
         "runtime": RuntimeName.DOCKER,
         "kind": MatchKind.RATED,

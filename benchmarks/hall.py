@@ -4,7 +4,7 @@ import itertools
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,16 +12,17 @@ from typing import Final
 
 import docker
 
-from arena.bootstrap import slots_of_host
-from arena.images import build_bot_image, ensure_base_image
-from arena.languages import PYTHON
-from arena.launcher import Launcher
-from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.app.host import slots_of_host
+from arena.images.build.base import ensure_base_image
+from arena.images.build.context import build_bot_image
+from arena.play.launcher.launcher import Launcher
+from arena.protocol.languages import PYTHON
+from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
-from arena.sandbox import INSTALL_LABEL, Runtime, SandboxSpec
-from arena.sandbox.docker_engine import connect
-from arena.sandbox.docker_runtime import DockerRuntime
-from arena.sandbox.process_runtime import ProcessRuntime
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.sandbox.runtime import INSTALL_LABEL, Runtime, SandboxSpec
 
 _SLOTS: Final = slots_of_host()
 
@@ -112,12 +113,15 @@ class Hall:
 
 
 @contextmanager
-def open_hall(name: RuntimeName) -> Iterator[Hall]:
-    """Open a hall, and leave nothing of it behind but the bots' images, which make the next run quicker."""
+def open_hall(name: RuntimeName, engine: Callable[[], docker.APIClient] = connect) -> Iterator[Hall]:
+    """Open a hall, and leave nothing of it behind but the bots' images, which make the next run quicker.
+
+    ``engine`` returns the client by which containers are made.
+    """
     install = f"bench-{secrets.token_hex(4)}"
     folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
     folder.chmod(0o711)
-    runtime = DockerRuntime(connect()) if name is RuntimeName.DOCKER else ProcessRuntime()
+    runtime = DockerRuntime(engine()) if name is RuntimeName.DOCKER else ProcessRuntime()
     launcher = Launcher(runtime, install, folder)
     slots = _SLOTS.size
     try:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from arena.match import Clock, Decision, MatchRecord, MatchSpec, RuntimeName
+from arena.protocol.match import Clock, Decision, MatchRecord, MatchSpec, RuntimeName
 from arena.rules import Rules
 from benchmarks.hall import LIMITS, Hall, open_hall
 

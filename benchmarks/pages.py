@@ -29,7 +29,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from arena.store import open_store
+from arena.db.store import open_store
 from benchmarks.crowd import Crowd, fill, is_watched, play_for_real
 from benchmarks.machine import describe_machine
 from benchmarks.served import address_of, cpu_of_an_answer, plainest
@@ -158,8 +158,8 @@ def _served(folder: Path) -> Iterator[Site]:
 def paths(folder: Path) -> dict[str, str]:
     """Return the pages and lists that everybody may see, each with the address of one such."""
     with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
-        newest = store.reads.games(limit=1)[0]
-        board = store.reads.leaderboard()
+        newest = store.games.newest(limit=1)[0]
+        board = store.ratings.standings()
     first = max((line for line in board if is_watched(line.bot)), key=lambda line: line.games).bot
     game, bot = f"/games/{newest.game}", f"/bots/{first}"
     old = newest.number // 2 + 1
@@ -215,7 +215,7 @@ def _written(folder: Path) -> Iterator[None]:
 def _write(folder: Path, stop: Event) -> None:
     dice = random.Random()  # noqa: S311 - other games each time
     with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
-        bots = store.reads.totals().bots
+        bots = store.activity.totals().bots
         while not stop.wait(_EVERY_SECONDS):
             play_for_real(store, dice, bots, 2, datetime.now(UTC))
 

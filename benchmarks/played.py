@@ -3,10 +3,10 @@
 import random
 from datetime import datetime
 
-from arena.coordinator.finish import finish
-from arena.match import Decision, GameRecord, MatchRecord, MatchSpec, SeatReport, encode
+from arena.db.matches import Claim, FinishedMatch
+from arena.protocol.match import Decision, GameRecord, MatchRecord, MatchSpec, SeatReport, encode
 from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
-from arena.store import Claim, FinishedMatch
+from arena.scheduler.check import finish
 
 
 def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.coordinator.finish import finish
-from arena.match import MatchRecord, encode
-from arena.matchmaking import DEALS
-from arena.store import Claim, NewSet, NewVersion, Store, open_store
+from arena.db.bots import NewVersion
+from arena.db.matches import Claim, NewMatch
+from arena.db.store import Store, open_store
+from arena.ladder.matchmaking import DEALS
+from arena.protocol.match import MatchRecord, encode
+from arena.scheduler.check import finish
 from benchmarks.tables import Match
 
 _MATCHES: Final = 15
@@ -43,7 +45,7 @@ def measure_results(match: Match) -> Keeping:
             begin = time.process_time()
             finished = finish(claim, data, _NOW)
             between = time.process_time()
-            if not store.writes.record(finished):
+            if not store.results.record(finished):
                 raise RuntimeError("the store did not take a result")
             store_ += time.process_time() - between
             check += between - begin
@@ -64,24 +66,24 @@ def _claims(store: Store, match: Match) -> list[Claim]:
     """Enter the match's bots, and claim matches that hold its seeds, so many each."""
     spec = match.spec
     versions = tuple(
-        store.writes.add_version(
+        store.bots.add_version(
             NewVersion(bot=f"bench-{seat}", author="bench", house=False, source=source, created=_NOW)
         )
         for seat, source in enumerate(spec.seats)
     )
     claims = []
     for number in range(_MATCHES):
-        new = NewSet(
+        new = NewMatch(
             id=f"bench-{number}",
             rules=spec.rules,
             seeds=spec.seeds[number * DEALS : (number + 1) * DEALS],
-            seatings=(versions,),
+            bots=versions,
             clock=spec.clock,
             limits=spec.limits,
             runtime=spec.runtime,
             created=_NOW,
         )
-        store.writes.add_set(new)
+        store.queue.add(new)
         claim = store.leases.claim("here", "worker", _NOW, spec.runtime)
         if claim is None:
             raise RuntimeError("the store did not give out a match")

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from arena.matchmaking import DEALS
+from arena.ladder.matchmaking import DEALS
 from benchmarks.engine import PLAYER_COUNTS, measure_engine
 from benchmarks.figures import Figure
 from benchmarks.hall import Hall

@@ -1,77 +1,110 @@
-"""How strong the sample bots are: in process, every deal from every seat.
+"""How strong the sample bots are: each at one table with another one on all other seats, in process.
 
-First every pair in games of two, then all of them at one table. The figures
-are shares of opponents left behind, shared places counting half, with 95 %
-confidence intervals. ``random`` and ``rollout`` use Python's dice, seeded here.
+    python -m benchmarks.strength --deals 30
+    python -m benchmarks.strength mcts --against rollout greedy --players 2 5
+
+Every deal is played from every seat. Figures are shares of opponents left behind, where a shared place counts
+half, with 95 % confidence intervals of the means of deals: the games of one deal depend on each other.
+``random``, ``rollout`` and ``mcts`` use Python's dice, seeded for every deal.
 """
 
 import argparse
 import random
+import time
 from collections.abc import Sequence
-from pathlib import Path
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from itertools import repeat
+from math import sqrt
+from statistics import fmean, stdev
 
-from arena.botfiles import known, load, samples
+from arena.play.botfiles import known, load_bot, samples
 from arena.sdk import View, play
-from arena.sdk.answer import Choice
-from arena.sdk.bot import Bot
+from arena.sdk.bot import Bot, Choice, new_chooser
+
+load = cache(load_bot)
 
 
-def as_bot(folder: Path) -> Bot:
-    """Return a bot of that folder for games in process."""
-    factory = load(folder)
+def share(bot: str, field: str, players: int, deal: int) -> tuple[float, float]:
+    """Play a deal from every seat.
 
-    class Player:
-        def __init__(self) -> None:
-            self._choose = factory()
-
-        def choose(self, view: View) -> Choice:
-            return self._choose(view)
-
-    return Player
-
-
-def shares(bots: Sequence[Bot], games: int) -> list[list[float]]:
-    """Return for every bot the share of the others that it left behind, one entry a game."""
-    players = len(bots)
-    outcomes: list[list[float]] = [[] for _ in bots]
-    for game in range(games):
-        # Every deal is played once in each rotation of the seats.
-        turned = [(seat + game) % players for seat in range(players)]
-        result = play([bots[bot] for bot in turned], seed=game // players).result
+    Returns the mean share of opponents that ``bot`` left behind, and its CPU time for a decision in seconds.
+    """
+    random.seed(deal)
+    clock = _Clock(load(samples() / bot / "bot.py"))
+    shares = []
+    for seat in range(players):
+        table: list[Bot] = [load(samples() / field / "bot.py")] * players
+        table[seat] = clock.bot()
+        result = play(table, seed=deal).result
         places = result.places if result else ()
-        for bot, mine in zip(turned, places, strict=True):
-            behind = sum((place > mine) + (place == mine) / 2 for place in places) - 0.5
-            outcomes[bot].append(behind / (players - 1))
-    return outcomes
+        behind = sum((place > places[seat]) + (place == places[seat]) / 2 for place in places) - 0.5
+        shares.append(behind / (players - 1))
+    return fmean(shares), clock.seconds / clock.decisions
 
 
-def figure(outcomes: list[float]) -> str:
+class _Clock:
+    """Counts a bot's decisions, and their CPU time in seconds."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self.seconds = 0.0
+        self.decisions = 0
+
+    def bot(self) -> Bot:
+        """Return the bot, to be played with for one game."""
+        choose = new_chooser(self._bot).choose
+
+        def timed(view: View) -> Choice:
+            begun = time.process_time()
+            answer = choose(view)
+            self.seconds += time.process_time() - begun
+            self.decisions += 1
+            return answer
+
+        return timed
+
+
+def figure(shares: Sequence[float]) -> str:
     """Return a mean with its interval."""
-    mean = sum(outcomes) / len(outcomes)
-    variance = sum((one - mean) ** 2 for one in outcomes) / len(outcomes)
-    return f"{mean:.2f} ± {1.96 * (variance / len(outcomes)) ** 0.5:.2f}"
+    return f"{fmean(shares):.2f} ± {1.96 * stdev(shares) / sqrt(len(shares)):.2f}"
 
 
 def main() -> None:
-    """Print both tables as Markdown."""
+    """Print a table as Markdown for each number of players."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", type=int, default=200, help="for every pair, and at the one table")
-    games = parser.parse_args().games
-    random.seed(1)
     names = known(samples())
-    bots = {name: as_bot(samples() / name) for name in names}
-    print(f"| 2 players, {games} games | {' | '.join(names[1:])} |")
-    print("| --- " * len(names) + "|")
-    for index, name in enumerate(names[:-1]):
-        against = names[index + 1 :]
-        cells = [figure(shares([bots[name], bots[other]], games)[0]) for other in against]
-        print(f"| {name} | {' | '.join([''] * index + cells)} |", flush=True)
-    print(f"\n| all at one table, {games} games | share |")
-    print("| --- | --- |")
-    for name, outcomes in zip(names, shares([bots[name] for name in names], games), strict=True):
-        print(f"| {name} | {figure(outcomes)} |")
+    parser.add_argument("bots", nargs="*", metavar="BOT", help="whose strength: by default all")
+    parser.add_argument("--against", nargs="+", default=names, choices=names, metavar="BOT")
+    parser.add_argument("--players", nargs="+", type=int, default=(2, 3, 4, 5), choices=(2, 3, 4, 5))
+    parser.add_argument(
+        "--deals", type=int, default=30, help="for every pair and number of players, at least 2"
+    )
+    given = parser.parse_args()
+    if unknown := sorted(set(given.bots) - set(names)):
+        parser.error(f"no sample bot is called {unknown[0]}: there are {', '.join(names)}")
+    if alone := [bot for bot in given.bots if given.against == [bot]]:
+        parser.error(f"{alone[0]} has no other bot to play against: name one after --against")
+    if given.deals < 2:  # noqa: PLR2004 - one deal has no deviation
+        parser.error("--deals: 2 or more")
+    with ProcessPoolExecutor() as pool:
+        for players in given.players:
+            print(f"\n| {players} players | {' | '.join(given.against)} | CPU a decision |")
+            print("| --- " * (len(given.against) + 2) + "|")
+            for bot in given.bots or names:
+                cells, seconds = [], []
+                for field in given.against:
+                    if field == bot:
+                        cells.append("")
+                        continue
+                    played = list(
+                        pool.map(share, repeat(bot), repeat(field), repeat(players), range(given.deals))
+                    )
+                    cells.append(figure([behind for behind, _ in played]))
+                    seconds += [cpu for _, cpu in played]
+                print(f"| {bot} | {' | '.join(cells)} | {fmean(seconds) * 1000:.2g} ms |", flush=True)
 
 
 if __name__ == "__main__":

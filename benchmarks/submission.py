@@ -24,10 +24,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from arena.accounts import Scope, open_accounts
-from arena.controls import CONTROL_NAMES
-from arena.settings import RegistrationMode
-from arena.store import Role, Store, open_store
+from arena.accounts.accounts import open_accounts
+from arena.db.store import Store, open_store
+from arena.platform.settings import RegistrationMode
+from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.states import Role, Scope
 from benchmarks.served import address_of
 
 GOAL_SECONDS: Final = 120.0
@@ -92,7 +93,7 @@ def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
         with _running(environment, subprocess.DEVNULL, "-m", "arena", "coordinator"):
             _await(lambda: _file(data).exists(), "a database")
             with closing(open_store(f"sqlite:///{_file(data)}")) as store:
-                _await(lambda: store.reads.totals().games > 0, "a game of the house's bots")
+                _await(lambda: store.activity.totals().games > 0, "a game of the house's bots")
                 with _site(environment) as address:
                     yield store, environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
     finally:
@@ -104,7 +105,7 @@ def _file(data: Path) -> Path:
 
 
 def _token(store: Store) -> str:
-    accounts = open_accounts(store.people, RegistrationMode.CLOSED)
+    accounts = open_accounts(store, RegistrationMode.CLOSED)
     account = accounts.operators.create_user("benchmark", "author", os.urandom(16).hex(), Role.USER)
     secret, _ = accounts.tokens.create(account, name="b", scopes={Scope.READ, Scope.SUBMIT}, days=1)
     return secret
@@ -156,7 +157,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
 
 
 def _played(store: Store, name: str) -> bool:
-    return any(line.bot == name and line.games for line in store.reads.leaderboard())
+    return any(line.bot == name and line.games for line in store.ratings.standings())
 
 
 def _await(condition: Callable[[], bool], what: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from arena.match import MatchRecord, MatchSpec
+from arena.protocol.match import MatchRecord, MatchSpec
 from benchmarks.diary import Diary, bot_cpu, decisions_a_second
 from benchmarks.hall import Hall
 

@@ -6,10 +6,10 @@ It tells how long messages are, and what all but the wire takes.
 import time
 from dataclasses import dataclass
 
-from arena.match import Clock
-from arena.referee.encoding import Encoder
-from arena.referee.match import Match
-from arena.referee.player import Answer, Hello
+from arena.play.referee.grpc_player import Encoder
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Hello, PlayerAnswer
+from arena.protocol.match import Clock
 from arena.rules import Card, Rules, View
 from arena.sdk.match import Match as BotMatch
 from arena.wire.convert import move_from_wire
@@ -54,7 +54,7 @@ class _Conversation:
     """A match and its two bots."""
 
     def __init__(self, games: int, at_once: int) -> None:
-        self._match = Match(Rules(players=2), seeds(games), Clock())
+        self._match = RefereedMatch(Rules(players=2), seeds(games), Clock())
         self._bots = [BotMatch(first_card), BotMatch(first_card)]
         self._encoder = encoder()
         self._cpu = [0.0, 0.0]
@@ -103,8 +103,8 @@ def measure_talk(games: int, at_once: int) -> Talk:
     )
 
 
-def _read(data: bytes) -> list[Answer]:
+def _read(data: bytes) -> list[PlayerAnswer]:
     return [
-        Answer(move.game, move.round, move.turn, move_from_wire(move), move.note)
+        PlayerAnswer(move.game, move.round, move.turn, move_from_wire(move), move.note)
         for move in pb.BotMessage.FromString(data).moves
     ]

@@ -17,12 +17,14 @@ import grpc
 import uvloop
 from grpc import aio
 
-from arena.match import Clock
-from arena.referee.conductor import Conductor
-from arena.referee.door import listen
-from arena.referee.grpc_player import PROTOCOL, GrpcPlayer
-from arena.referee.match import Match
-from arena.referee.player import Answer
+from arena.platform.cpu_time import OwnWaits
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.conductor import Conductor
+from arena.play.referee.grpc_player import PROTOCOL, GrpcPlayer
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import PlayerAnswer
+from arena.play.referee.relay import listen
+from arena.protocol.match import Clock
 from arena.rules import Rules
 from arena.sdk.match import Match as BotMatch
 from arena.wire.v1 import referee_pb2 as pb
@@ -139,22 +141,23 @@ class _CountingConductor(Conductor):
 
     meter: Meter
 
-    def answered(self, seat: int, answers: Sequence[Answer]) -> None:
+    def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         self.meter.add(len(answers))
-        super().answered(seat, answers)
+        super().answered(seat, answers, lag)
 
 
 async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
     """Referee all tables."""
     games = (_WARM_UP + shape.each) // _DECISIONS_A_GAME + 2
     conductors = []
+    clock = AttendedTime(monotonic, OwnWaits())
     for first in range(0, len(sockets), 2):
         players = [
-            GrpcPlayer(listen(Path(socket)), Path(f"{socket}.inner"), encoder())
+            GrpcPlayer(listen(Path(socket)), Path(f"{socket}.inner"), encoder(), clock)
             for socket in sockets[first : first + 2]
         ]
-        match = Match(Rules(players=2), seeds(games), Clock())
-        conductor = _CountingConductor(match, players, start_seconds=60, now=monotonic)
+        match = RefereedMatch(Rules(players=2), seeds(games), Clock())
+        conductor = _CountingConductor(match, players, start_seconds=60, now=clock)
         conductor.meter = meter
         await conductor.open()
         conductors.append(conductor)

@@ -2,17 +2,22 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
-from arena.cardstats import count_game
-from arena.controls import CONTROL_NAMES, Finding, HostReport
-from arena.match import Clock, Decision, Fault, GameRecord, Limits, RuntimeName, SeatReport
-from arena.recorded import played_again
-from arena.referee.faults import FAULTS_TO_TAKE_OVER
-from arena.referee.places import places_with_faults, taken_over
-from arena.replay import Seat, build, encode
+from arena.db.bots import NewVersion
+from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
+from arena.db.store import Store
+from arena.ladder.card_counts import count_game
+from arena.play.analysis.analyst import analyse
+from arena.play.analysis.house import house_bots
+from arena.play.botfiles import samples
+from arena.play.referee.stand_in import places_with_faults, taken_over
+from arena.play.replay.document import Seat, build, encode, parse
+from arena.protocol.analysis import FEWEST_PLAYOUTS, AnalysedDecision, Analysis
+from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
+from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport, played_again
 from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
-from arena.store import Claim, FinishedGame, FinishedMatch, NewSet, NewVersion, Store
 
 START = datetime(2026, 11, 3, 12, tzinfo=UTC)
 LIMITS = ("memory 256 MiB, no swap", "0.4 CPUs", "64 processes", "no network")
@@ -35,7 +40,39 @@ def fill(store: Store) -> None:
     play_set(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
     play_set(store, [(a, b, c), (b, c, d), (c, d, a)], Rules(players=3), name="three")
     play_set(store, [(a, b, c, d)], Rules(players=4, pass_both_ways=True), name="faulty", faults=0.1)
-    store.writes.record_host(host_report("tmp-files", "swap"), {"tmp-files"})
+    store.activity.record_host(host_report("tmp-files", "swap"), {"tmp-files"})
+
+
+def analysed(store: Store, game: str) -> Analysis:
+    """Store a coarse analysis of a rated game, and return it."""
+    page = store.games.find(game)
+    assert page is not None
+    analysis = analyse(parse(page.replay), playouts=FEWEST_PLAYOUTS)
+    assert store.analyses.add(analysis)
+    return analysis
+
+
+def puzzled(store: Store, game: str, day: date) -> AnalysedDecision:
+    """Analyse a rated game, make a decision of it the puzzle of a day that has none, and return it.
+
+    One card each can be chosen, and three house bots are asked.
+    """
+    page = store.games.find(game)
+    assert page is not None
+    quick = {
+        name: bot for name, bot in house_bots(samples()).items() if name in {"expected", "greedy", "spoiler"}
+    }
+    analysis = analyse(parse(page.replay), playouts=FEWEST_PLAYOUTS, bots=quick)
+    assert store.analyses.add(analysis)
+    made = next(
+        each
+        for each in analysis.decisions
+        if len(each.options) > 2
+        and each.played
+        and all(len(option.cards) == 1 and option.dummy is None for option in each.options)
+    )
+    store.puzzles.offer(game, made, 0.1, day)
+    return made
 
 
 def host_report(*missing: str, host: str = "ohanami", isolates: bool = True) -> HostReport:
@@ -59,7 +96,7 @@ def host_report(*missing: str, host: str = "ohanami", isolates: bool = True) -> 
 def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:
     """Add a bot for every (name, author) and return the ids of their versions."""
     return [
-        store.writes.add_version(
+        store.bots.add_version(
             NewVersion(
                 bot=bot,
                 author=author,
@@ -75,32 +112,33 @@ def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:
 def play_set(
     store: Store, seatings: Sequence[Sequence[int]], rules: Rules, *, name: str, faults: float = 0
 ) -> None:
-    """Queue a set of one match a seating and two deals, play it at random and record it.
+    """Queue a match of two deals for each seating, play them at random and record them.
 
     Args:
         store: Where to.
         seatings: Ids of versions, one list a match.
         rules: What is played.
-        name: The set's id; everything random follows from it.
+        name: What the matches' ids begin with; everything random follows from it.
         faults: How often a decision is a fault.
     """
     dice = random.Random(name)  # noqa: S311 - a game that can be repeated
-    store.writes.add_set(
-        NewSet(
-            id=name,
+    seeds = tuple(dice.randbytes(16).hex() for _ in range(2))
+    for index, versions in enumerate(seatings):
+        new = NewMatch(
+            id=f"{name}-{index}",
             rules=rules,
-            seeds=tuple(dice.randbytes(16).hex() for _ in range(2)),
-            seatings=tuple(tuple(versions) for versions in seatings),
+            bots=tuple(versions),
+            seeds=seeds,
             clock=Clock(),
             limits=Limits(),
             runtime=RuntimeName.DOCKER,
             created=START,
         )
-    )
+        store.queue.add(new)
     minutes = 0
     while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         minutes += 1
-        store.writes.record(finish(claim, dice, ended=START + timedelta(minutes=minutes), faults=faults))
+        store.results.record(finish(claim, dice, ended=START + timedelta(minutes=minutes), faults=faults))
 
 
 def finish(claim: Claim, dice: random.Random, *, ended: datetime, faults: float = 0) -> FinishedMatch:
@@ -158,7 +196,7 @@ def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> Finish
         game=game,
         seed=record.seed,
         state=state,
-        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seats],
+        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seated(deal)],
         places=places,
         steps=record.steps,
     )
@@ -166,6 +204,7 @@ def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> Finish
     lost = tuple(moment is not None for moment in moments)
     return FinishedGame(
         id=game,
+        bots=spec.bots(deal),
         record=record,
         replay=encode(replay).decode(),
         points=result.totals[: spec.rules.players],

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,30 +17,56 @@ from pathlib import Path
 from typing import NoReturn
 
 import docker
-import psycopg
 import pytest
 from docker.errors import DockerException
 from hypothesis import HealthCheck, settings
-from psycopg import sql
 
-from arena.images import ensure_base_image
-from arena.languages import JAVASCRIPT, PYTHON
+from arena.db.store import open_store
+from arena.images.build.base import ensure_base_image
+from arena.protocol.languages import JAVASCRIPT, PYTHON
 from tests.postgresql import Cluster, find_programs
+from tests.soak import SOAK, many
 
 # How long an example takes says how busy the machine is.
 settings.register_profile(
-    "patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "patient",
+    settings.default,
+    max_examples=many(25, 250),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("patient")
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach what the tests start.
+    """Let Ctrl-C reach what the tests start, and don't tell it that `make` started the tests.
 
-    A shell that runs the tests in the background has them ignore it, and so would all their children.
+    A shell that runs the tests in the background has them ignore Ctrl-C, and so would all their children.
+    A `make` below another one prints lines of its own.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        os.environ.pop(name, None)
+
+
+_LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Have a worker more than processors: many tests wait for containers and clocks."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put what takes longest first, and leave what is marked ``soak`` to ``make soak``."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
+    if SOAK:
+        return
+    left = [item for item in items if item.get_closest_marker("soak")]
+    items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    config.hook.pytest_deselected(items=left)
 
 
 def _missing(what: str, remedy: str) -> NoReturn:
@@ -79,10 +104,16 @@ def base_image(docker_client: docker.DockerClient) -> str:
 
 
 @pytest.fixture(scope="session")
-def javascript_image(docker_client: docker.DockerClient) -> str:
-    """Give the id of the base image of bots in JavaScript, made by one process of this machine at a time."""
+def npm() -> None:
+    """Make sure of npm."""
     if shutil.which("npm") is None:
         _missing("npm is not installed", "apt-get install npm")
+
+
+@pytest.fixture(scope="session")
+def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
+    """Give the id of the base image of bots in JavaScript, made by one process of this machine at a time."""
+    del npm
     with Path(tempfile.gettempdir(), f"kaiten-javascript-image-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return ensure_base_image(docker_client, JAVASCRIPT)
@@ -133,14 +164,28 @@ def postgresql_cluster(postgresql_programs: Path) -> Iterator[Cluster]:
         cluster.remove()
 
 
+@pytest.fixture(scope="session")
+def postgresql_template(postgresql_cluster: Cluster) -> str:
+    """Give the name of a new arena's database, to be copied."""
+    name = "kaiten_template"
+    with postgresql_cluster.administered() as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    open_store(postgresql_cluster.address(name, scheme="postgresql+psycopg")).close()
+    return name
+
+
 @pytest.fixture
-def postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
-    """Give the SQLAlchemy address of a fresh, empty database."""
-    name = f"kaiten_{uuid.uuid4().hex}"
-    with psycopg.connect(postgresql_cluster.address("postgres"), autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+def postgresql_url(postgresql_cluster: Cluster, postgresql_template: str) -> Iterator[str]:
+    """Give the SQLAlchemy address of a new arena's database: it has the tables, and no rows."""
+    with postgresql_cluster.database(postgresql_template) as name:
         yield postgresql_cluster.address(name, scheme="postgresql+psycopg")
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def empty_postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
+    """Give the SQLAlchemy address of a database without tables."""
+    with postgresql_cluster.database("template1") as name:
+        yield postgresql_cluster.address(name, scheme="postgresql+psycopg")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _FIRST, _LAST = 20_000, 32_000
-"""Below those that the kernel gives to whoever asks for any, such as every connection of another test."""
+"""Below those that the kernel gives to anyone who asks for any, such as every connection of another test."""
 
 
 def free_port() -> int:

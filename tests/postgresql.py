@@ -4,8 +4,15 @@ import os
 import shutil
 import subprocess
 import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
 
 _SETTINGS = "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 
@@ -49,6 +56,23 @@ class Cluster:
     def address(self, database: str, scheme: str = "postgresql") -> str:
         """Give the URL of one of its databases."""
         return f"{scheme}://postgres@/{database}?host={quote(str(self._folder), safe='')}"
+
+    @contextmanager
+    def administered(self) -> "Iterator[psycopg.Connection[Any]]":
+        """Give a connection that makes and drops databases."""
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+            yield connection
+
+    @contextmanager
+    def database(self, template: str) -> Iterator[str]:
+        """Make a copy of a database to which nobody is connected, give its name, and drop it after use."""
+        name = f"kaiten_{uuid.uuid4().hex}"
+        words = "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY"
+        with self.administered() as connection:
+            connection.execute(sql.SQL(words).format(sql.Identifier(name), sql.Identifier(template)))
+        yield name
+        with self.administered() as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def remove(self) -> None:
         """Stop it, if it runs, and delete all it holds."""

@@ -2,11 +2,12 @@
 
 from random import Random
 
-from arena.coordinator.live import check_progress
-from arena.match import Progress
+from arena.db.matches import Claim
+from arena.db.store import Store
+from arena.protocol.match import Progress
 from arena.rules import shuffled_deck
-from arena.store import Claim, Store
-from tests.replay.twins import Steps, play_rounds
+from arena.scheduler.live import check_progress
+from tests.play.replay.twins import Steps, play_rounds
 
 
 def steps_of(claim: Claim, game: int, rounds: int) -> Steps:
@@ -16,12 +17,12 @@ def steps_of(claim: Claim, game: int, rounds: int) -> Steps:
 
 
 def progress_of(claim: Claim, rounds: int, *, game: int = 0) -> Progress:
-    """Return what a worker tells of a game of which so many rounds are over."""
+    """Return what a worker tells of a game of which this many rounds are over."""
     spec = claim.spec
     return Progress(match=spec.match, attempt=spec.attempt, game=game, steps=steps_of(claim, game, rounds))
 
 
 def show(store: Store, claim: Claim, rounds: int, *, game: int = 0) -> None:
-    """Let so many rounds of a game be watched."""
+    """Let this many rounds of a game be watched."""
     shown = check_progress(claim, progress_of(claim, rounds, game=game))
     assert store.live.show(claim.spec.match, claim.spec.attempt, [shown])

@@ -15,19 +15,24 @@ from typing import Final
 import structlog
 import uvicorn
 
-from arena.accounts import open_accounts
-from arena.logs import configure_logs, log_what_nobody_caught
-from arena.monitoring.address import Address
-from arena.monitoring.listener import CannotListen, Listener, metrics_of
-from arena.owners import open_owners
-from arena.settings import LogLevel, Settings, WrongSettings, read_settings
-from arena.speech import spoken
-from arena.store import Store, StoreError, open_store
-from arena.submitting.opening import open_receiver
+from arena.accounts.accounts import open_accounts
+from arena.db.errors import StoreError
+from arena.db.store import Store, open_store
+from arena.ops.monitoring import CannotListen, OpsServer, metrics_of
+from arena.platform.logs import configure_logs, log_uncaught
+from arena.platform.settings import Address, LogLevel, Settings, WrongSettings, read_settings
+from arena.platform.speech import spoken
+from arena.services.owners import open_owners
+from arena.submissions.receiver import open_receiver
 from web.app import Parts, create_app
-from web.metrics import SiteMetrics
+from web.http.connections import ConnectionLimits, Connections, guarded, listen, raise_open_files
+from web.http.request_log import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
+_IDLE_SECONDS: Final = 5
+"""That a connection without a request is kept for the next one."""
+
+_LARGEST_HEADER: Final = 16 * 1024
 
 _log = structlog.get_logger()
 
@@ -46,15 +51,15 @@ def main() -> int:
         listener = _listen(arguments.host, arguments.port)
         settings = settings.model_copy(update={"data_dir": arguments.data_dir})
         monitoring = _monitoring(settings.web_ops_address, metrics)
-        store = open_store(_database(settings))
+        store = open_store(_database(settings), migrates=False)
     except (CannotListen, CannotServe, StoreError, WrongSettings) as error:
         _say(f"error: {error}", logging.ERROR)
         return 1
-    log_what_nobody_caught()
+    log_uncaught()
     with listener, closing(store), monitoring as told:
         server = _server(settings, store, metrics)
         _end_on_signals(server)
-        gc.freeze()  # what has been made so far stays: the collector of garbage need not look at it again
+        gc.freeze()  # exempt what exists so far from garbage collection
         host, port = listener.getsockname()[:2]
         _say(f"The site is at http://{Address(host, port)}/")
         if told is not None:
@@ -69,13 +74,19 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
             create_app(
                 Parts(
                     store=store,
-                    accounts=open_accounts(store.people, settings.registration),
+                    accounts=open_accounts(store, settings.registration),
                     receiver=open_receiver(settings, store),
                     owners=open_owners(settings, store),
                     metrics=metrics,
                     now=lambda: datetime.now(UTC),
+                    analyses=settings.analysis_playouts > 0,
+                    tables_for_people=settings.executor is None and settings.person_games > 0,
                 )
             ),
+            http=guarded(Connections(ConnectionLimits(most=raise_open_files()), settings.trusted_proxies)),
+            ws="none",
+            timeout_keep_alive=_IDLE_SECONDS,
+            h11_max_incomplete_event_size=_LARGEST_HEADER,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -86,13 +97,14 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
     )
 
 
-def _monitoring(address: Address | None, metrics: SiteMetrics) -> Listener | nullcontext[None]:
-    """Return what Prometheus asks, if an address for it was set.
+def _monitoring(address: Address | None, metrics: SiteMetrics) -> OpsServer | nullcontext[None]:
+    """Return the metrics server, if an address for it is set.
 
-    Raises:
-        CannotListen: Something else listens there.
+    Raises CannotListen if the address is in use.
     """
-    return nullcontext() if address is None else Listener(address, {"/metrics": metrics_of(metrics.registry)})
+    return (
+        nullcontext() if address is None else OpsServer(address, {"/metrics": metrics_of(metrics.registry)})
+    )
 
 
 def _say(text: str, level: int = logging.INFO) -> None:
@@ -115,7 +127,7 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
 
 
 def _database(settings: Settings) -> str:
-    """Return the URL of a database that is there; the site never makes one."""
+    """Return the URL of an existing database; the site never creates one."""
     file = settings.url.removeprefix("sqlite:///")
     if file != settings.url and not Path(file).is_file():
         raise CannotServe(
@@ -127,8 +139,7 @@ def _database(settings: Settings) -> str:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=512)
+        return listen(host, port)
     except (OSError, OverflowError) as error:
         raise CannotServe(
             f"can't listen on {host}, port {port}: {error}. If something else has that port, "
@@ -137,10 +148,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _end_on_signals(server: uvicorn.Server) -> None:
-    """Make SIGINT and SIGTERM end the server with exit code 0, also before it is up.
+    """Make SIGINT and SIGTERM end the server with exit code 0, even during startup.
 
-    While it serves, uvicorn handles them; at its end it raises what it caught
-    once more, which then comes here instead of killing the process.
+    While it serves, uvicorn handles them; at its end it raises the signal it caught again, which then comes
+    here instead of killing the process.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:

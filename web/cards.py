@@ -1,23 +1,32 @@
-"""Statistics of cards as they are shown: in order, in words, and drawn."""
+"""Card statistics: sorted, in words and drawn; as pages, CSV and data."""
 
-from collections.abc import Callable, Iterable
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import Final, Self
+from typing import Annotated, Final, Self
 from urllib.parse import urlencode
 
-from arena.cardstats import FEW, CardLine, CardTable, Estimate, Figures, table_of
-from arena.rules import Card
-from arena.store import Reads
-from web.text import fixed, signed
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from arena.db.card_counts import CardRepository
+from arena.ladder.card_table import FEW, CardFigures, CardLine, CardTable, Estimate, table_of
+from arena.rules import DECK_COUNTS, Card
+from web.http.api import DataRouter
+from web.http.authentication import Callers
+from web.http.caching import tagged
+from web.http.parameters import Players
+from web.http.rendering import fixed, page, signed
 
 _PERCENT: Final = 100
 _STEP: Final = 5
-"""An axis of differences ends at a multiple of so many per cent."""
+"""An axis of differences ends at a multiple of this percentage."""
 
 
-def _sure(figures: Figures, estimate: Estimate | None) -> float | None:
-    """Return a value if enough is behind it to compare it with others."""
+def _sure(figures: CardFigures, estimate: Estimate | None) -> float | None:
+    """Return a value if its sample is large enough to compare it with others."""
     return None if figures.few or estimate is None else estimate.value
 
 
@@ -38,30 +47,25 @@ ORDER_PATTERN: Final = f"^-?({'|'.join(COLUMNS)})$"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of the cards.
-
-    Attributes:
-        column: A name of ``COLUMNS``.
-        down: Whether the largest comes first.
-    """
+    """A sort order: a name of ``COLUMNS``, and whether the largest comes first."""
 
     column: str = "card"
     down: bool = False
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read an order as it stands in an address; it has to match ``ORDER_PATTERN``."""
+        """Read an order from an address; the text must match ``ORDER_PATTERN``."""
         return cls(text.removeprefix("-"), text.startswith("-"))
 
     def __str__(self) -> str:
         return f"{'-' if self.down else ''}{self.column}"
 
     def by(self, column: str) -> "Order":
-        """Return the order that the head of a column leads to: the other way round where it is this one."""
+        """Return the order to link from a column's header: reversed if it is the current one."""
         return Order(column, not self.down if column == self.column else column != "card")
 
     def of(self, lines: Iterable[CardLine]) -> tuple[CardLine, ...]:
-        """Put lines in this order; what has no value, or one that says nothing, comes last."""
+        """Sort lines; those without a meaningful value come last."""
         value = COLUMNS[self.column]
         found = [(value(line), line) for line in lines]
         known = [(each, line) for each, line in found if each is not None]
@@ -71,17 +75,17 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The common axis of differences, from ``-end`` to ``end``, shares of one."""
+    """The common axis of differences, from ``-end`` to ``end``, as shares of one."""
 
     end: float
 
     def at(self, value: float) -> float:
-        """Return where a difference lies, from 0 to 1000; what is beyond an end is put there."""
+        """Return a difference's position, from 0 to 1000, clamped."""
         return round(500 + 500 * max(-1, min(1, value / self.end)), 1)
 
 
-def axis_of(figures: Iterable[Figures]) -> Axis:
-    """Return the axis on which all intervals fit that say something."""
+def axis_of(figures: Iterable[CardFigures]) -> Axis:
+    """Return the axis that fits all meaningful intervals."""
     ends = [
         max(-each.difference.low, each.difference.high)
         for each in figures
@@ -91,19 +95,19 @@ def axis_of(figures: Iterable[Figures]) -> Axis:
 
 
 def top_of(table: CardTable) -> float:
-    """Return the share at which bars of take rates end: tenths, above all that stand on enough decisions."""
+    """Return the take rate where bars end: rounded up to tenths, above all rates with enough decisions."""
     rates = [it.take_rate or 0 for line in table.cards for it in line.turns if it.seen >= FEW]
     return max(1, ceil(10 * max(rates, default=1))) / 10
 
 
-def read_cards(reads: Reads, players: int | None) -> CardTable:
-    """Read the statistics: of games of so many players, or of all."""
-    counted = reads.cards(players)
+def read_cards(cards: CardRepository, players: int | None) -> CardTable:
+    """Read the statistics, by number of players or for all games."""
+    counted = cards.find(players)
     return table_of(counted.tally, players, first_game=counted.first)
 
 
 def address(path: str, players: int | None, order: Order | None = None) -> str:
-    """Return the address of a page of statistics, without what goes without saying."""
+    """Return the address of a statistics page, without defaults."""
     asked: dict[str, str | int] = {"players": players} if players else {}
     if order not in {None, Order()}:
         asked["sort"] = str(order)
@@ -111,33 +115,178 @@ def address(path: str, players: int | None, order: Order | None = None) -> str:
 
 
 def card_name(label: str) -> str:
-    """Return what a kind of card is called."""
+    """Return a kind's display name."""
     return label.replace("_", " ").capitalize()
 
 
-def number(value: int) -> str:
-    """Write how many there are."""
-    return f"{value:,}"
-
-
 def share(value: float | None) -> str:
-    """Write a share of one in tenths of per cents."""
+    """Format a share of one as a percentage with one decimal."""
     return fixed(None) if value is None else f"{fixed(value * _PERCENT, 1)}%"
 
 
 def points(value: float) -> str:
-    """Write a difference of shares in percentage points."""
+    """Format a difference of shares in percentage points."""
     return signed(value * _PERCENT, 1)
 
 
 def beside(card: str, table: CardTable) -> tuple[str | None, str | None]:
-    """Return the kinds before and after a card, among those of which there is something to say."""
+    """Return the kinds before and after a card, among those with statistics."""
     kinds = [line.card for line in table.cards]
     place = kinds.index(card) if card in kinds else len(kinds)
     return kinds[place - 1] if place else None, kinds[place + 1] if place + 1 < len(kinds) else None
 
 
 def by_turn(line: CardLine) -> str:
-    """Say the take rates of a card, turn by turn."""
+    """Describe a card's take rates turn by turn."""
     rates = [f"{it.turn}: {share(it.take_rate)}" for it in line.turns if it.seen]
     return f"Taken by turn. {', '.join(rates)}" if rates else "Never seen"
+
+
+HEAD: Final = (
+    "players",
+    "card",
+    "turn",
+    "seen",
+    "taken",
+    "copies",
+    "take_rate",
+    "won_taken",
+    "won_taken_low",
+    "won_taken_high",
+    "won_taken_effective",
+    "won_passed",
+    "won_passed_low",
+    "won_passed_high",
+    "won_passed_effective",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "mean_points",
+    "few",
+)
+
+Cell = str | int | float | None
+
+
+def sheet(table: CardTable) -> str:
+    """Return CSV: a line per card over all turns, and one per turn; unknown values are empty."""
+    text = io.StringIO()
+    lines = csv.writer(text)
+    lines.writerow(HEAD)
+    for line in table.cards:
+        for figures in (line.total, *line.turns):
+            lines.writerow([table.players or "all", line.card, figures.turn or "all", *_cells(figures)])
+    return text.getvalue()
+
+
+def _cells(figures: CardFigures) -> Iterator[Cell]:
+    yield from (figures.seen, figures.taken, figures.copies, figures.take_rate)
+    for rate in (figures.won_taken, figures.won_passed):
+        yield from _interval(rate)
+        yield rate.effective if rate else None
+    yield from _interval(figures.difference)
+    yield figures.mean_points
+    yield "yes" if figures.few else "no"
+
+
+def _interval(estimate: Estimate | None) -> tuple[Cell, Cell, Cell]:
+    return (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
+
+
+_METHODS: Final = ["GET", "HEAD"]
+
+Sort = Annotated[str, Query(pattern=ORDER_PATTERN)]
+Kind = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,20}$")]
+
+
+def card_pages(cards: CardRepository, callers: Callers) -> APIRouter:
+    """Return the routes of card statistics. They are public."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/cards", methods=_METHODS)
+    def all_cards(request: Request, players: Players = None, sort: Sort = "card") -> Response:
+        table, order = read_cards(cards, players), Order.read(sort)
+        return page(
+            request,
+            "cards.html",
+            table=table,
+            order=order,
+            lines=order.of(table.cards),
+            axis=axis_of(line.total for line in table.cards),
+            top=top_of(table),
+            words=_WORDS,
+            FEW=FEW,
+        )
+
+    @router.api_route("/cards/definitions", methods=_METHODS)
+    def definitions(request: Request) -> Response:
+        return page(request, "card_definitions.html", FEW=FEW)
+
+    @router.api_route("/cards/{card}", methods=_METHODS)
+    def one_card(request: Request, card: Kind, players: Players = None) -> Response:
+        kind = _kind(card)
+        table = read_cards(cards, players)
+        line = next((line for line in table.cards if line.card == kind.label), None)
+        return page(
+            request,
+            "card.html",
+            table=table,
+            card=kind.label,
+            copies=DECK_COUNTS[kind],
+            line=line,
+            axis=axis_of(line.turns if line else ()),
+            beside=beside(kind.label, table),
+            words=_WORDS,
+            FEW=FEW,
+        )
+
+    return router
+
+
+def _kind(label: str) -> Card:
+    try:
+        return Card.from_label(label)
+    except ValueError as error:
+        raise HTTPException(404, "There is no such card.") from error
+
+
+_WORDS: Final = {
+    "address": address,
+    "by_turn": by_turn,
+    "card_name": card_name,
+    "points": points,
+    "share": share,
+}
+"""What the templates call."""
+
+
+def cards_api(repository: CardRepository) -> APIRouter:
+    """Return the route of the card statistics API."""
+    router = DataRouter("cards")
+
+    @router.get("/cards")
+    def cards(players: Players = None) -> CardTable:
+        """Say what cards are taken, when, and how the games of those who take them end.
+
+        For a number of players, or for all games. Shares and rates are from 0 to 1, intervals at 95 %.
+        """
+        return read_cards(repository, players)
+
+    return router
+
+
+def card_sheet(cards: CardRepository) -> APIRouter:
+    """Return the route of the same numbers as CSV, which is beside the pages."""
+    router = APIRouter()
+
+    @router.api_route("/cards.csv", methods=["GET", "HEAD"])
+    def card_csv(request: Request, players: Players = None) -> Response:
+        name = f"cards-{players}-players.csv" if players else "cards.csv"
+        made = Response(
+            sheet(read_cards(cards, players)),
+            media_type="text/csv; charset=utf-8; header=present",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+        return tagged(request, made)
+
+    return router

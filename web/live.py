@@ -1,12 +1,25 @@
-"""Matches that are watched while they are played: who may, and where what is over is kept."""
+"""Matches in progress, one round late: the viewer, and data for programs."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import HTTPException, Path
+import msgspec
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
 
-from arena.store import LiveGames, MatchKind, MatchState, WatchedMatch
-from web.api.routes import PREFIX
+from arena.db.live_games import LiveGames, ShownGame, WatchedMatch
+from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
+from arena.protocol.states import MatchKind, MatchState, Scope
+from arena.rules import ROUNDS
+from web.http.api import PREFIX, DataRoute, DataRouter, may_see
+from web.http.authentication import Caller, Callers
+from web.http.caching import unless_unchanged
+from web.http.rendering import page, viewer_of
+from web.viewer.film import Eyes, Film, address, film_so_far
+from web.viewer.pages import WORDS, Asked, AskedFrame, View, origin, seated
+from web.viewer.scene import frames
+from web.viewer.screen import Screen, Shown, screen
 
 MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a match.")]
 
@@ -20,16 +33,11 @@ _HOMES: Final = {
 def read_live(
     live: LiveGames, match: str, number: int | None, may_see: Callable[[int | None], bool]
 ) -> WatchedMatch:
-    """Read what may be seen of a match.
+    """Read the disclosed part of a match.
 
-    Args:
-        live: Where it stands.
-        match: Its id.
-        number: Of one of its games, from 1; None for the newest.
-        may_see: Says whether who asks may see what is private to the owner of an account.
-
-    Raises:
-        HTTPException: There is no such match, or it is not to be seen.
+    ``number`` counts its games from 1; None for the newest. ``may_see`` says whether the viewer may see what
+    is private to an account. Raises HTTPException (404) if there is no such match, or the viewer may not see
+    it.
     """
     found = live.find(match, None if number is None else number - 1)
     if (
@@ -42,11 +50,200 @@ def read_live(
 
 
 def home_of(match: WatchedMatch, game: str) -> str:
-    """Return the address of a game of a match that is over."""
+    """Return the address of a finished match's game."""
     return _HOMES[match.kind].format(part_of=match.part_of) + game
 
 
 def replay_of(match: WatchedMatch, game: str) -> str:
-    """Return the address of the replay of a game of a match that is over."""
+    """Return the address of the replay of a finished match's game."""
     home = home_of(match, game)
     return f"{home}/replay.json" if match.kind is MatchKind.RATED else f"{PREFIX}{home}/replay"
+
+
+_METHODS: Final = ["GET", "HEAD"]
+
+GameNumber = Annotated[int, Path(ge=1, le=1_000_000)]
+
+
+def live_pages(live: LiveGames, callers: Callers) -> APIRouter:
+    """Return the routes of running matches."""
+    router = APIRouter(
+        prefix="/live/{match}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+    pages = _Live(live)
+    router.add_api_route("", pages.newest, methods=_METHODS)
+    router.add_api_route(
+        "/{number}/frames.json", pages.frames, methods=_METHODS, route_class_override=DataRoute
+    )
+    router.add_api_route("/{number}/{round}/{turn}", pages.frame, methods=_METHODS)
+    return router
+
+
+class _Live:
+    """Answers the requests."""
+
+    def __init__(self, live: LiveGames) -> None:
+        self._live = live
+
+    def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
+        """Redirect to a match's newest frame; without one, say where the match stands or link its games."""
+        found = self._read(request, match, None)
+        if found.game is None:
+            return unless_unchanged(request, found, lambda: _without_a_game(request, found))
+        newest = film_so_far(found.game.text).frames[-1]
+        return RedirectResponse(address(_base(found, found.game), newest, Eyes.read(view)), 303)
+
+    def frame(self, request: Request, match: MatchId, number: GameNumber, asked: Asked) -> Response:
+        """Show a frame of a game."""
+        found = self._read(request, match, number)
+        if found.state is MatchState.DONE:
+            return _to_the_replay(found, number, lambda home: address(home, asked.frame, asked.eyes))
+        game = found.game
+        if game is None:
+            raise _not_shown(found)
+
+        def made() -> Response:
+            film = film_so_far(game.text)
+            if asked.frame not in film.frames:
+                raise _not_shown(found)
+            return _page(request, found, live_screen(found, game, film, asked))
+
+        return unless_unchanged(request, (found, asked), made)
+
+    def frames(self, request: Request, match: MatchId, number: GameNumber, view: View = "all") -> Response:
+        """Return all frames of a game so far, as data."""
+        found = self._read(request, match, number)
+        if found.state is MatchState.DONE:
+            return _to_the_replay(found, number, lambda home: f"{home}/frames.json?view={view}")
+        if found.game is None:
+            raise _not_shown(found)
+        film = film_so_far(found.game.text)
+        made = frames(film, seated(film, Eyes.read(view)))
+        return Response(msgspec.json.encode(made), media_type="application/json")
+
+    def _read(self, request: Request, match: str, number: int | None) -> WatchedMatch:
+        return read_live(self._live, match, number, viewer_of(request).may_see)
+
+
+def _base(match: WatchedMatch, game: ShownGame) -> str:
+    return f"/live/{match.match}/{game.game + 1}"
+
+
+def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: AskedFrame) -> Screen:
+    """Return a frame of a game of a running match."""
+    base = _base(match, game)
+    shown = Shown(
+        title=f"Live: game {game.game + 1} of {match.games}",
+        replay=game.text,
+        home=f"/live/{match.match}",
+        base=base,
+        download=f"{PREFIX}/live/{match.match}?game={game.game + 1}",
+        embed=None,
+    )
+    return screen(shown, film, asked.frame, seated(film, asked.eyes), base)
+
+
+def _page(request: Request, match: WatchedMatch, made: Screen) -> Response:
+    return page(
+        request,
+        "live.html",
+        match=match,
+        rated=match.kind is MatchKind.RATED,
+        playing=None if match.game is None or match.game.rounds == ROUNDS else match.game.rounds + 1,
+        screen=made,
+        words=WORDS,
+        origin=origin(request),
+    )
+
+
+def _without_a_game(request: Request, match: WatchedMatch) -> Response:
+    return page(
+        request,
+        "live_none.html",
+        match=match,
+        rated=match.kind is MatchKind.RATED,
+        replays=[home_of(match, game) for game in match.played],
+    )
+
+
+def _to_the_replay(match: WatchedMatch, number: int, address_in: Callable[[str], str]) -> Response:
+    if not match.published:
+        raise HTTPException(404, "The games of a challenge appear when all its matches are over.")
+    if number > len(match.played):
+        raise HTTPException(
+            404, "This game was not played, because a bot was lost in an earlier game of the match."
+        )
+    return RedirectResponse(address_in(home_of(match, match.played[number - 1])), 303)
+
+
+def _not_shown(match: WatchedMatch) -> HTTPException:
+    if match.state is MatchState.RUNNING:
+        return HTTPException(404, "This turn is not shown yet, or the game has no such turn.")
+    return HTTPException(404, "This match is not being played.")
+
+
+Number = Annotated[
+    int | None, Query(ge=1, le=1_000_000, description="Which game of the match; the newest without.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveMatch:
+    """A match as it can be watched.
+
+    Attributes:
+        match: Id.
+        kind: What it is for.
+        state: Whether it waits, is being played, or is done.
+        games: Maximum number of its games.
+        watchable: Numbers, from 1, of the games of which a round is over; none unless it is being played.
+        game: Number of the one that follows here; None where there is none.
+        playing: The round of it that is being played, from 1; None where all are over.
+        disclosed: Its rounds that are over, and nothing of the one that is being played.
+        replays: The addresses of the replays, once the match is done.
+    """
+
+    match: str
+    kind: MatchKind
+    state: MatchState
+    games: int
+    watchable: tuple[int, ...]
+    game: int | None
+    playing: int | None
+    disclosed: DisclosedGame | None
+    replays: tuple[str, ...]
+
+
+def live_api(live: LiveGames, callers: Callers) -> APIRouter:
+    """Return the route of matches that are being played."""
+    router = DataRouter("games")
+    Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
+
+    @router.get("/live/{match}")
+    def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
+        """Return what may be seen of a match that is being played: rounds that are over.
+
+        Matches that are not rated are their owner's and the operators'; that takes the scope read.
+        """
+
+        def allowed(account: int | None) -> bool:
+            return caller is not None and Scope.READ in caller.scopes and may_see(caller, account)
+
+        return _told(read_live(live, match, game, allowed))
+
+    return router
+
+
+def _told(match: WatchedMatch) -> LiveMatch:
+    shown = match.game
+    return LiveMatch(
+        match=match.match,
+        kind=match.kind,
+        state=match.state,
+        games=match.games,
+        watchable=tuple(game + 1 for game, _ in match.shown),
+        game=shown.game + 1 if shown else None,
+        playing=shown.rounds + 1 if shown and shown.rounds < ROUNDS else None,
+        disclosed=parse_disclosed(shown.text) if shown else None,
+        replays=tuple(replay_of(match, game) for game in match.played),
+    )

@@ -1,22 +1,201 @@
-"""All services of accounts, put together."""
+"""The account services: registration, changes by owners, and changes by operators."""
 
 import secrets
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
 from argon2 import PasswordHasher
 
-from arena.accounts.names import FORMER
-from arena.accounts.operators import Operators
-from arena.accounts.own import Own
-from arena.accounts.passwords import Passwords, strong_hasher
-from arena.accounts.registration import Registration
-from arena.accounts.sessions import Sessions
-from arena.accounts.sources import Sources
-from arena.accounts.tokens import Tokens
-from arena.settings import RegistrationMode
-from arena.store import People
+from arena.accounts.credentials import Sessions, Sources, Tokens, Visit, by_account, hash_of
+from arena.accounts.errors import NoSuchAccount, RegistrationRefused, check_account_name
+from arena.accounts.passwords import Passwords, check_new_password, strong_hasher
+from arena.db.audit import AuditEntry, NewAuditEntry
+from arena.db.credentials import KnownAccount, OpenSession
+from arena.db.errors import NameTaken, WrongState
+from arena.db.people import NewAccount, People
+from arena.db.quotas import AccountQuota
+from arena.db.store import Store
+from arena.platform.names import FORMER
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Role
+
+
+class Own:
+    """Lets owners change their own account. Each change requires the password."""
+
+    def __init__(self, people: People, passwords: Passwords, sessions: Sessions, sources: Sources) -> None:
+        self._people = people
+        self._passwords = passwords
+        self._sessions = sessions
+        self._sources = sources
+
+    def change_password(
+        self, session: OpenSession, old: str, new: str, *, keep: Collection[int] = (), address: str = ""
+    ) -> None:
+        """Replace the password, end all other sessions, and revoke all tokens except those in ``keep``.
+
+        ``address`` is the client's, for the audit log. Raises Busy, PasswordRefused or WrongCredentials.
+        """
+        account = self._sessions.check(session.account.name, old, address=address)
+        check_new_password(new, account.name)
+        now = self._sources.now()
+        self._people.set_password(
+            account.id,
+            self._passwords.hash(new),
+            now,
+            keep_session=session.id,
+            keep_tokens=keep,
+            entry=by_account(now, Visit.CHANGE_PASSWORD, account.name, address),
+        )
+
+    def delete(self, account: KnownAccount, password: str, *, address: str = "") -> str:
+        """Delete an account and return the pseudonym that replaces its name everywhere.
+
+        Raises Busy or WrongCredentials.
+        """
+        account = self._sessions.check(account.name, password, address=address)
+        while True:
+            pseudonym, now = self._sources.new_pseudonym(), self._sources.now()
+            entry = by_account(now, Visit.DELETE, pseudonym, address)
+            try:
+                self._people.delete(account.id, pseudonym, now, entry=entry)
+            except NameTaken:
+                continue
+            return pseudonym
+
+
+class Registration:
+    """Registers accounts as ``mode`` allows."""
+
+    def __init__(
+        self, people: People, passwords: Passwords, sources: Sources, mode: RegistrationMode
+    ) -> None:
+        self._people = people
+        self._passwords = passwords
+        self._sources = sources
+        self.mode = mode
+
+    def register(self, name: str, password: str, invitation: str, *, address: str = "") -> KnownAccount:
+        """Create an account.
+
+        ``invitation`` is the secret from an operator, or empty. ``address`` is the client's, for the audit
+        log. Raises Busy, InvitationRefused, NameTaken, PasswordRefused, RegistrationRefused or WrongName.
+        """
+        if self.mode is RegistrationMode.CLOSED:
+            raise RegistrationRefused("registration is closed: ask the operator of the arena for an account")
+        if self.mode is RegistrationMode.INVITATION and not invitation:
+            raise RegistrationRefused("registration needs an invitation: ask the operator of the arena")
+        check_account_name(name)
+        check_new_password(password, name)
+        new = NewAccount(
+            name=name,
+            password=self._passwords.hash(password),
+            role=Role.USER,
+            created=self._sources.now(),
+        )
+        # While registration is open, invitations are ignored and stay valid.
+        needed = self.mode is RegistrationMode.INVITATION
+        return self._people.register(
+            new,
+            invitation=hash_of(invitation) if needed else None,
+            entry=by_account(new.created, Visit.REGISTER, name, address),
+        )
+
+
+class Operators:
+    """Changes any account on behalf of an operator."""
+
+    def __init__(self, people: People, passwords: Passwords, sources: Sources) -> None:
+        self._people = people
+        self._passwords = passwords
+        self._sources = sources
+
+    def create_user(self, who: str, name: str, password: str, role: Role) -> KnownAccount:
+        """Create an account, even if registration is closed.
+
+        Raises NameTaken, PasswordRefused or WrongName.
+        """
+        check_account_name(name)
+        check_new_password(password, name)
+        new = NewAccount(
+            name=name, password=self._passwords.hash(password), role=role, created=self._sources.now()
+        )
+        entry = self._entry(who, "create-user", f"account:{name}", f"as {role}")
+        return self._people.register(new, entry=entry)
+
+    def reset_password(self, who: str, name: str, password: str) -> None:
+        """Replace an account's password, end its sessions and revoke its tokens.
+
+        Raises NoSuchAccount or PasswordRefused.
+        """
+        account = self._find(name)
+        check_new_password(password, account.name)
+        self._people.set_password(
+            account.id,
+            self._passwords.hash(password),
+            self._sources.now(),
+            entry=self._entry(who, "reset-password", f"account:{account.name}"),
+        )
+
+    def set_role(self, who: str, name: str, role: Role) -> KnownAccount:
+        """Change an account's role. Its sessions and tokens are limited to that role at once.
+
+        Raises LastOperator, NoSuchAccount or WrongState.
+        """
+        account = self._find(name)
+        entry = self._entry(who, "set-role", f"account:{account.name}", f"to {role}")
+        if not self._people.set_role(account.id, role, entry):
+            raise WrongState(f"{account.name} has the role {role} already")
+        return self._find(name)
+
+    def set_quota(self, who: str, name: str, quota: AccountQuota) -> None:
+        """Set an account's quota; None leaves a limit unchanged. Raises NoSuchAccount."""
+        account = self._find(name)
+        words = [
+            f"{number} {what.replace('_', ' ')}"
+            for what, number in asdict(quota).items()
+            if number is not None
+        ]
+        entry = self._entry(who, "set-quota", f"account:{account.name}", ", ".join(words))
+        self._people.set_quota(account.id, quota, entry)
+
+    def reset_quota(self, who: str, name: str) -> None:
+        """Return an account to the arena's default quota. Raises NoSuchAccount."""
+        account = self._find(name)
+        entry = self._entry(who, "set-quota", f"account:{account.name}", "the arena's own")
+        self._people.reset_quota(account.id, entry)
+
+    def invite(self, who: str, days: int) -> str:
+        """Return the secret of a new invitation, which registers one account and expires after ``days``."""
+        secret = self._sources.new_secret()
+        now = self._sources.now()
+        entry = self._entry(who, "invite", detail=f"for {days} days")
+        self._people.invite(hash_of(secret), now, now + timedelta(days=days), entry)
+        return secret
+
+    def record(self, who: str, what: str, subject: str = "", detail: str = "") -> None:
+        """Add an action that was done elsewhere to the audit log."""
+        self._people.record(self._entry(who, what, subject, detail))
+
+    def users(self) -> Sequence[KnownAccount]:
+        """Return all accounts, oldest first."""
+        return self._people.accounts()
+
+    def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
+        """Return the latest audit entries, oldest first: all, or those by and about an account."""
+        return self._people.audit(limit, account)
+
+    def _find(self, name: str) -> KnownAccount:
+        found = self._people.account(name)
+        if found is None:
+            raise NoSuchAccount(f"there is no account {name}")
+        return found.account
+
+    def _entry(self, who: str, what: str, subject: str = "", detail: str = "") -> NewAuditEntry:
+        return NewAuditEntry(at=self._sources.now(), who=who, what=what, subject=subject, detail=detail)
+
 
 _SECRET_BYTES: Final = 32
 _PSEUDONYM_BYTES: Final = 3
@@ -24,15 +203,7 @@ _PSEUDONYM_BYTES: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """Everything that can be done with accounts.
-
-    Attributes:
-        registration: How somebody gets one.
-        sessions: Browsers that are logged in.
-        tokens: Programs that are let in.
-        own: What people do with their own account.
-        operators: What operators do with all.
-    """
+    """All account services."""
 
     registration: Registration
     sessions: Sessions
@@ -41,25 +212,26 @@ class Accounts:
     operators: Operators
 
     @classmethod
-    def over(cls, people: People, mode: RegistrationMode, sources: Sources, hasher: PasswordHasher) -> Self:
-        """Put them together over a store's people."""
+    def over(cls, store: Store, mode: RegistrationMode, sources: Sources, hasher: PasswordHasher) -> Self:
+        """Create the services for a store."""
+        people = store.people
         passwords = Passwords(hasher)
-        sessions = Sessions(people, passwords, sources)
+        sessions = Sessions(people, store.credentials, passwords, sources)
         return cls(
             registration=Registration(people, passwords, sources, mode),
             sessions=sessions,
-            tokens=Tokens(people, sources),
+            tokens=Tokens(store.credentials, sources),
             own=Own(people, passwords, sessions, sources),
             operators=Operators(people, passwords, sources),
         )
 
 
-def open_accounts(people: People, mode: RegistrationMode) -> Accounts:
-    """Put them together with the real clock, real secrets and strong hashes.
+def open_accounts(store: Store, mode: RegistrationMode) -> Accounts:
+    """Create the services with the real clock, real secrets and strong hashes.
 
-    Here and not in :mod:`arena.bootstrap`, which knows Docker: the site needs them too.
+    It is here and not in :mod:`arena.app` because the site needs it without Docker.
     """
-    return Accounts.over(people, mode, _real_sources(), strong_hasher())
+    return Accounts.over(store, mode, _real_sources(), strong_hasher())
 
 
 def _real_sources() -> Sources:

@@ -1,17 +1,19 @@
-"""What can be refused.
+"""Errors of account services.
 
-AccountError             the text is for whoever asked
+AccountError             the text is for the user
 ├── Busy                 too many passwords are being checked at this moment
-├── NoSuchAccount        nobody has that name
+├── NoSuchAccount        no account has that name
 ├── PasswordRefused      a new password that can't be used
 ├── RegistrationRefused  registration is closed, or needs an invitation
 ├── TokenRefused         a token that can't be made
 └── WrongCredentials     name or password is wrong
 """
 
+from arena.platform.names import WrongName, check_name, is_reserved
+
 
 class AccountError(Exception):
-    """Something was refused; the text is for whoever asked."""
+    """A refusal; the text is for the user."""
 
 
 class Busy(AccountError):
@@ -19,7 +21,7 @@ class Busy(AccountError):
 
 
 class NoSuchAccount(AccountError):
-    """Nobody has that name."""
+    """No account has that name."""
 
 
 class PasswordRefused(AccountError):
@@ -36,3 +38,10 @@ class TokenRefused(AccountError):
 
 class WrongCredentials(AccountError):
     """Name or password is wrong. It doesn't say which."""
+
+
+def check_account_name(name: str) -> None:
+    """Check that an account may have this name. Raises WrongName, which says what is allowed."""
+    check_name(name, "user")
+    if is_reserved(name):
+        raise WrongName(f"the name {name} is reserved for the arena: choose another")

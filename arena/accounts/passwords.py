@@ -1,72 +1,64 @@
-"""Passwords at rest: argon2id, few at a time."""
+"""Password hashing with argon2id, a few at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import BoundedSemaphore
 from typing import Final
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from arena.accounts.errors import Busy
+from arena.accounts.errors import Busy, PasswordRefused
 
 _AT_ONCE: Final = 2
 _WAITING: Final = 8
 
 
 def strong_hasher() -> PasswordHasher:
-    """Return argon2id as RFC 9106 recommends it second: 64 MiB, three passes.
+    """Return argon2id with the second recommended option of RFC 9106: 64 MiB, three passes.
 
-    One lane instead of its four: on a small machine the cores belong to the bots, and four lanes would take
-    them all. It costs about 0.15 s of a core of 2020, and two at a time 128 MiB.
+    It uses one lane instead of four, to leave the cores of a small machine to the bots. A hash takes about
+    0.15 s of a core of 2020; two at a time take 128 MiB.
     """
     return PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=1, hash_len=32, salt_len=16)
 
 
 class Passwords:
-    """Makes and checks hashes in the callers' threads, a few at a time; the rest wait, and then are refused.
+    """Hashes and checks passwords in the callers' threads, a few at a time.
 
-    Args:
-        hasher: With the parameters of new hashes.
+    Further callers wait; beyond a limit they are refused.
     """
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
         self._working = BoundedSemaphore(_AT_ONCE)
         self._places = BoundedSemaphore(_AT_ONCE + _WAITING)
-        # For names that nobody has: checking takes the same way, and fails.
-        self._nobodys = hasher.hash("nobody has this password")
+        # Checked for unknown names, so that these take the same time.
+        self._decoy = hasher.hash("no account has this password")
 
     def hash(self, password: str) -> str:
-        """Return a new hash of a password.
-
-        Raises:
-            Busy: Too many wait already.
-        """
+        """Return a new hash of a password. Raises Busy."""
         with self._turn():
             return self._hasher.hash(_bytes(password))
 
     def holds(self, password: str, stored: str | None) -> bool:
-        """Whether this is the password of a hash. With None it is not, after the same work.
-
-        Raises:
-            Busy: Too many wait already.
-        """
+        """Whether a password matches a hash. None never matches, and takes the same time. Raises Busy."""
         with self._turn():
             try:
-                self._hasher.verify(self._nobodys if stored is None else stored, _bytes(password))
+                self._hasher.verify(self._decoy if stored is None else stored, _bytes(password))
             except (VerificationError, InvalidHashError):
                 return False
         return stored is not None
 
     def is_outdated(self, stored: str) -> bool:
-        """Whether a hash was made with other parameters than those of new ones."""
+        """Whether a hash has other parameters than new hashes."""
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         if not self._places.acquire(blocking=False):
-            raise Busy("many people log in at this moment: try again in a few seconds")
+            raise Busy("too many log-ins at once: try again in a few seconds")
         try:
             with self._working:
                 yield
@@ -76,3 +68,44 @@ class Passwords:
 
 def _bytes(password: str) -> bytes:
     return password.encode("utf-8", "surrogatepass")
+
+
+SHORTEST: Final = 8
+"""ASVS 5.0, 6.2.1. Its recommendation, 15 and more, stands on the pages."""
+
+LONGEST: Final = 256
+
+_WORDS: Final = ("kaiten", "sushi", "arena", "chopsticks", "password", "passwort", "qwertyui")
+"""Words that are guessed first here: a password that is little more than one of these is refused."""
+
+_MORE: Final = 4
+
+
+def check_new_password(password: str, name: str) -> None:
+    """Refuse a new password that is easy to guess. The password is taken as typed.
+
+    Raises PasswordRefused with the reason, without the password.
+    """
+    if len(password) < SHORTEST:
+        raise PasswordRefused(f"use at least {SHORTEST} characters for the password; 15 or more are better")
+    if len(password) > LONGEST:
+        raise PasswordRefused(f"use at most {LONGEST} characters for the password")
+    folded = password.lower()
+    if folded in _common():
+        raise PasswordRefused("this password is one of those guessed first: choose another")
+    for word in (name.lower(), *_WORDS):
+        if word in folded and len(folded) - len(word) < _MORE:
+            raise PasswordRefused(
+                "this password is little more than the account's name or a word of this site, which are "
+                "guessed first: choose another"
+            )
+    if len(set(folded)) <= _MORE // 2:
+        raise PasswordRefused("this password repeats one or two characters: choose another")
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return the most common passwords."""
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - large, and only a new password needs it
+
+    return frozenset(FREQUENCY_LISTS["passwords"])

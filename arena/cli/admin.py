@@ -1,119 +1,262 @@
-"""``arena admin``: for whoever runs the arena. What it changes is written to the audit log."""
+"""``arena admin`` and ``arena workers``: bots and workers; and what all operators' commands share."""
 
-from contextlib import closing
-from pathlib import Path
-from typing import Annotated, Final
+import os
+import pwd
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Annotated, Any
 
 import typer
 
-from arena.admission import StrangersRefused
-from arena.bootstrap import CannotStart, open_keeper, open_results, open_submissions
-from arena.cli import bots, cards, cluster, ladder, quarantine, users
-from arena.cli.console import WRONG, fail, say
-from arena.cli.operating import write_down
-from arena.cli.playing import explained
-from arena.cli.submissions import submissions
-from arena.intake import IntakeTrouble, Rejected
-from arena.names import WrongName
-from arena.sandbox import LaunchRefused
-from arena.settings import WrongSettings, read_settings
-from arena.store import StoreError
-
-_MIB: Final = 1024 * 1024
-
-app = typer.Typer(help="For whoever runs the arena.", no_args_is_help=True)
-for command in (
-    users.create_user,
-    users.reset_password,
-    users.set_role,
-    users.set_quota,
-    users.show_user,
-    users.list_users,
-    users.invite,
-    users.audit,
-    bots.bots,
-    bots.bench,
-    bots.unbench,
-    bots.retire,
-    bots.play_version,
-    bots.disqualify,
-    bots.reinstate,
-    ladder.ladder,
-    cards.rebuild_statistics,
-    quarantine.quarantine,
-    quarantine.release,
-    submissions,
-    cluster.cluster_keys,
-):
-    app.command()(command)
+from arena.accounts.accounts import Operators, open_accounts
+from arena.accounts.errors import AccountError
+from arena.app.folders import CannotStart, open_results, utc_now
+from arena.cli.console import WRONG, fail, print_json, print_table, say
+from arena.db.bots import KnownBot
+from arena.db.errors import StoreError
+from arena.db.ladder import Rebuilt
+from arena.db.leases import KnownWorker
+from arena.db.queue import OpenMatch
+from arena.db.store import Store
+from arena.platform.names import WrongName
+from arena.platform.settings import Settings, WrongSettings, read_settings
+from arena.protocol.match import RefusedWorker
+from arena.protocol.states import BotState
+from arena.services.operators import BotOperators, OperationRefused
 
 
-@app.callback()
-def admin() -> None:
-    """For whoever runs the arena."""
-
-
-@app.command("rebuild-ratings")
-def rebuild_ratings() -> None:
-    """Fold the log of games anew and put right what differs. Exit code 1 where anything did."""
+@contextmanager
+def opened_arena() -> Iterator[tuple[Settings, Store]]:
+    """Open an arena's settings and store; turn errors into a sentence and an exit code."""
     try:
-        with closing(open_results(read_settings())) as store:
-            rebuilt = store.writes.rebuild_ratings()
-    except (CannotStart, StoreError, WrongSettings) as error:
+        settings = read_settings()
+        with closing(open_results(settings)) as store:
+            yield settings, store
+    except (AccountError, CannotStart, OperationRefused, StoreError, WrongName, WrongSettings) as error:
         fail(str(error))
-    write_down("rebuild-ratings", detail=f"{rebuilt.differing} differed")
-    typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
-    if rebuilt.differing:
+
+
+@contextmanager
+def operating() -> Iterator[Operators]:
+    """Open the account operations of operators; otherwise like :func:`opened_arena`."""
+    with opened_arena() as (settings, store):
+        yield open_accounts(store, settings.registration).operators
+
+
+def who() -> str:
+    """Return the operator's name for the audit log: the user that runs this process."""
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        name = str(os.getuid())
+    return f"terminal:{name}"
+
+
+def write_down(what: str, subject: str = "", detail: str = "") -> None:
+    """Record an operator's action in the audit log."""
+    with operating() as operators:
+        operators.record(who(), what, subject, detail)
+
+
+Bot = Annotated[str, typer.Argument(metavar="BOT", help="Its name.")]
+Reason = Annotated[str, typer.Option(help="For everybody to read.")]
+
+_COLUMNS = ("bot", "author", "state", "since (UTC)", "reason")
+
+
+def bots(
+    *,
+    state: Annotated[BotState | None, typer.Option(help="Only those in this state.")] = None,
+    author: Annotated[str | None, typer.Option(help="Only those of this author.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List bots with the version that plays, whether they play, and why not."""
+    with _operating() as operators:
+        found = list(operators.every(state=state, author=author))
+    if as_json:
+        print_json([plain(bot) for bot in found])
+    else:
+        print_bots(found)
+
+
+def bench(bot: Bot, reason: Reason) -> None:
+    """Let a bot sit out until its author, a new version or you bring it back."""
+    with _operating() as operators:
+        _print(operators.bench(who(), bot, reason))
+
+
+def unbench(bot: Bot) -> None:
+    """Let a bot that was benched play again."""
+    with _operating() as operators:
+        _print(operators.unbench(who(), bot))
+
+
+def retire(bot: Bot) -> None:
+    """Take a bot off the ladder; its author or a new version may bring it back."""
+    with _operating() as operators:
+        _print(operators.retire(who(), bot))
+
+
+def play_version(
+    bot: Bot,
+    version: Annotated[int, typer.Argument(min=1, metavar="N", help="The version that is to play.")],
+) -> None:
+    """Let an older version of a bot play, or a newer one again."""
+    with _operating() as operators:
+        _print(operators.play_version(who(), bot, version))
+
+
+def disqualify(
+    bot: Bot,
+    reason: Reason,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask whether you mean it.")] = False,
+) -> None:
+    """Take a bot off the ladder for good, and rate everybody anew without its games."""
+    with _operating() as operators:
+        known = operators.find(bot)
+        if not yes:
+            _confirm(f"Disqualify {known.name} of {known.author}, and rate all games anew without it?")
+        _print_rebuilt(operators.disqualify(who(), bot, reason))
+        _print(operators.find(bot))
+
+
+def reinstate(bot: Bot) -> None:
+    """Take a disqualification back, and rate everybody anew with the bot's games."""
+    with _operating() as operators:
+        _print_rebuilt(operators.reinstate(who(), bot))
+        _print(operators.find(bot))
+
+
+def plain(bot: KnownBot) -> dict[str, Any]:
+    """Return a bot as JSON data, with the names of the site's API."""
+    return {
+        "name": bot.name,
+        "author": bot.author,
+        "house": bot.house,
+        "state": bot.state,
+        "reason": bot.reason,
+        "since": None if bot.since is None else bot.since.isoformat(),
+        "version": bot.playing,
+        "newest": bot.newest,
+    }
+
+
+def print_bots(found: list[KnownBot]) -> None:
+    """Print bots as a table on stdout."""
+    rows = [
+        (
+            f"{bot.name}@{bot.playing}",
+            bot.author,
+            bot.state.value,
+            "" if bot.since is None else f"{bot.since:%Y-%m-%d %H:%M}",
+            bot.reason or "",
+        )
+        for bot in found
+    ]
+    print_table(_COLUMNS, rows)
+
+
+@contextmanager
+def _operating() -> Iterator[BotOperators]:
+    with opened_arena() as (_, store):
+        yield BotOperators(store, utc_now)
+
+
+def _confirm(question: str) -> None:
+    if not sys.stdin.isatty():
+        fail("can't ask for confirmation without a terminal: add --yes")
+    if not typer.confirm(question, err=True):
+        say("nothing was changed")
         raise typer.Exit(WRONG)
 
 
-@app.command("add-bot")
-def add_bot(
-    name: Annotated[str, typer.Argument(help="Of the bot: letters, digits, - and _.")],
-    file: Annotated[
-        Path, typer.Argument(help="What docker save wrote, or a single source file (.py, .js, .mjs).")
-    ],
-    author: Annotated[str, typer.Option(help="Whose bot it is.")],
-) -> None:
-    """Take in a bot of somebody else and let it play. The arena may be running."""
-    if file.is_dir():
-        fail(_folder_refused(file))
-    with explained():
-        try:
-            with open_submissions(read_settings(), say) as submissions:
-                done = submissions.submit(name, author, file)
-        except (Rejected, LaunchRefused, StrangersRefused, WrongName) as error:
-            fail(str(error))
-        except IntakeTrouble as error:
-            fail(str(error), WRONG)
-    size = sum(layer.size for layer in done.image.layers) / _MIB
-    write_down("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
-    typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
-    if not done.new:
-        say(f"the newest version of {done.bot} is this very image already; there is no new one")
+def _print(bot: KnownBot) -> None:
+    typer.echo(f"{bot.name}@{bot.playing} {bot.state}")
 
 
-@app.command("prune-images")
-def prune_images() -> None:
-    """Remove images of submitted bots beyond the quota, those used longest ago first."""
-    with explained():
-        try:
-            with open_keeper(read_settings()) as keeper:
-                pruned = keeper.prune()
-        except IntakeTrouble as error:
-            fail(str(error), WRONG)
-    write_down("prune-images", detail=f"{len(pruned.images)} removed")
-    typer.echo(
-        f"{len(pruned.images)} images removed, {pruned.freed / _MIB:.1f} MiB freed, "
-        f"{pruned.left / _MIB:.1f} MiB in use"
-    )
+def _print_rebuilt(rebuilt: Rebuilt) -> None:
+    typer.echo(f"{rebuilt.events} events folded, {rebuilt.ratings} ratings changed")
 
 
-def _folder_refused(folder: Path) -> str:
-    if (folder / "Dockerfile").is_file():
-        return (
-            f"{folder} is a folder with a Dockerfile, and the arena builds nobody's image. Build and save it "
-            f"yourself, and add what was saved: "
-            f"docker build -t mybot {folder} && docker save mybot -o mybot.tar"
-        )
-    return f"{folder} is a folder: name an archive that docker save wrote, or a source file"
+Seen = list[tuple[KnownWorker, list[OpenMatch]]]
+
+
+def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show who plays matches, how many of their seats are taken, and what they play."""
+    with opened_arena() as (_, store):
+        running = store.activity.workload(utc_now()).running
+        seen = [(worker, _played_by(worker, running)) for worker in store.leases.workers()]
+        refused = store.leases.refused()
+    if as_json:
+        print_json([*(_plain(worker, matches) for worker, matches in seen), *map(_refusal, refused)])
+        return
+    if not seen:
+        say("nobody plays: no coordinator has been heard of in the last half minute, or it has no workers")
+    rows = [*_rows(seen), *map(_refused_row, refused)]
+    if rows:
+        columns = ("worker", "host", "seats", "busy", "plays", "since", "note")
+        print_table(columns, rows, numbers=("seats", "busy"))
+
+
+def _played_by(worker: KnownWorker, running: tuple[OpenMatch, ...]) -> list[OpenMatch]:
+    by = (worker.coordinator, worker.status.name)
+    return [match for match in running if (match.coordinator, match.worker) == by]
+
+
+def _rows(seen: Seen) -> list[tuple[str, ...]]:
+    """Return one row per match, with the worker in its first row, and one row for each idle worker."""
+    rows: list[tuple[str, ...]] = []
+    for worker, matches in seen:
+        status = worker.status
+        first = (status.name, status.host, str(status.seats), str(status.busy))
+        note = "on probation" if status.doubted else ""
+        if status.usable is not None:
+            note = f"{note}, busy host: {status.usable} seats used".removeprefix(", ")
+        for match in matches:
+            since = f"{match.started.astimezone():%H:%M:%S}"
+            rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
+            first, note = ("", "", "", ""), ""
+        if not matches:
+            rows.append((*first, "", "", note))
+    return rows
+
+
+def _refused_row(worker: RefusedWorker) -> tuple[str, ...]:
+    since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
+    return (worker.name, worker.host, "", "", "", since, f"refused: {worker.reason}")
+
+
+def _refusal(worker: RefusedWorker) -> dict[str, Any]:
+    return {
+        "worker": worker.name,
+        "host": worker.host,
+        "refused": worker.reason,
+        "since": worker.since.isoformat(),
+    }
+
+
+def _names(match: OpenMatch) -> list[str]:
+    return [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
+
+
+def _plain(worker: KnownWorker, matches: list[OpenMatch]) -> dict[str, Any]:
+    return {
+        "worker": worker.status.name,
+        "host": worker.status.host,
+        "coordinator": worker.coordinator,
+        "seats": worker.status.seats,
+        "busy": worker.status.busy,
+        "doubted": worker.status.doubted,
+        "usable": worker.status.usable,
+        "plays": [
+            {
+                "match": match.match,
+                "kind": match.kind.value,
+                "seats": [{"bot": bot, "version": version} for bot, version in match.seats],
+                "since": match.started.isoformat(),
+            }
+            for match in matches
+        ],
+    }

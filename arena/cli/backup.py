@@ -1,22 +1,25 @@
-"""``arena backup`` and ``arena restore``: everything that an arena has to keep, in one file."""
+"""``arena backup`` and ``arena restore``: all of an arena's persistent data, in one file."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, BinaryIO, Final
 
 import typer
 
-from arena.backup.errors import BackupError
-from arena.backup.manifest import IMAGES, UPLOADS, Manifest
-from arena.bootstrap import CannotStart
-from arena.bootstrap.backups import make_backup, restore_backup
-from arena.cli.console import fail, say
-from arena.cli.operating import who
-from arena.cli.output import opened
-from arena.intake import IntakeTrouble
-from arena.settings import WrongSettings, read_settings
-from arena.store import StoreError
+from arena.app.folders import CannotStart, data_dir_lock, install_id, open_results, utc_now
+from arena.app.intake import image_objects, images_of
+from arena.cli.admin import who
+from arena.cli.console import fail, opened, say
+from arena.db.audit import NewAuditEntry
+from arena.db.errors import StoreError
+from arena.images.image import IntakeTrouble
+from arena.ops.backup import restoring
+from arena.ops.backup.archive import IMAGES, UPLOADS, BackupArchive, BackupError, BackupManifest
+from arena.ops.backup.making import BackupSources, make, read_back
+from arena.ops.backup.restoring import RestorePlace
+from arena.platform.settings import Settings, WrongSettings, read_settings
+from arena.submissions.receiver import uploads_folder, uploads_of
 
 _MIB: Final = 1024 * 1024
 
@@ -27,7 +30,11 @@ def backup(
     """Write everything that the arena has to keep into one file, while it runs."""
     with _explained(file), opened(file, private=True) as target:
         made = make_backup(read_settings(), target, say)
-    say(f"the backup is whole: {_words(made)}")
+        is_read_back = target.readable()
+    if is_read_back:
+        say(f"the backup is whole: {_words(made)}")
+    else:
+        say(f"the backup is written: {_words(made)}. It can't be read back from stdout: check what arrived")
 
 
 def restore(
@@ -42,7 +49,7 @@ def restore(
 
 @contextmanager
 def _explained(file: str) -> Iterator[None]:
-    """Say what is wrong in a sentence, and end with an exit code."""
+    """Turn an error into a sentence and an exit code."""
     try:
         yield
     except (BackupError, CannotStart, IntakeTrouble, StoreError, WrongSettings) as error:
@@ -51,8 +58,8 @@ def _explained(file: str) -> Iterator[None]:
         fail(f"{error.filename or file}: {error.strerror or error}")
 
 
-def _words(made: Manifest) -> str:
-    """Return what a backup holds."""
+def _words(made: BackupManifest) -> str:
+    """Summarize a backup's content."""
     counts = (
         (made.rows("bot"), "bots"),
         (made.rows("game"), "rated games"),
@@ -63,3 +70,45 @@ def _words(made: Manifest) -> str:
     size = sum(part.size for part in made.parts.values()) / _MIB
     held = ", ".join(f"{count} {what}" for count, what in counts)
     return f"{held}, {size:.1f} MiB unpacked, as of {made.made:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) -> BackupManifest:
+    """Write a backup of an existing arena, whether it runs or not.
+
+    ``file`` need not be seekable. If it is readable, the backup is read back and verified. ``say`` receives
+    progress messages. Raises IntakeTrouble, OSError, StoreError; CannotStart if there is no arena; or
+    NotRestorable if the arena holds data that can't be restored, or the disk is faulty.
+    """
+    with closing(open_results(settings)) as store:
+        sources = BackupSources(
+            store=store,
+            images=images_of(settings),
+            objects=image_objects(settings),
+            uploads=uploads_of(settings),
+            install=install_id(settings.data_dir),
+        )
+        made = make(sources, file, utc_now(), say)
+    if file.readable():
+        say("reading it back")
+        read_back(file)
+    return made
+
+
+def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str], None]) -> BackupManifest:
+    """Restore a backup into the data directory and database of the settings, which must be empty.
+
+    ``who`` is the operator, for the audit log; ``say`` receives progress messages. Raises IntakeTrouble,
+    OSError, StoreError; BackupError if the backup is damaged, newer than this program, or too old; or there
+    is something at the destination; or CannotStart if an arena runs there, or the folder can't be created.
+    """
+    with BackupArchive.opened(path) as archive, data_dir_lock(settings.data_dir, restoring=True):
+        place = RestorePlace(
+            data=settings.data_dir.absolute(),
+            url=settings.url,
+            uploads=uploads_folder(settings).absolute(),
+            objects=lambda: image_objects(settings),
+        )
+        made = archive.manifest.made.isoformat(timespec="seconds")
+        entry = NewAuditEntry(at=utc_now(), who=who, what="restore", detail=f"the backup of {made}")
+        restoring.restore(archive, place, entry, say)
+        return archive.manifest

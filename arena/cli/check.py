@@ -1,36 +1,222 @@
-"""``arena check``: would an arena take a bot? Tried on its author's machine by the arena's own code."""
+"""``arena check``: checks on the author's machine, with the arena's own code, whether a bot would qualify."""
 
+import fcntl
 import json
+import os
+import shutil
 import signal
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Protocol
 
 import docker
 import typer
 
-from arena.bootstrap import ArenaAtHome, CannotStart, open_at_home
+from arena.app.arena import Arena, open_arena
+from arena.app.folders import CannotStart, data_dir_lock, install_id, private_folder
+from arena.app.host import common_group, runtime_of
+from arena.app.intake import image_source, images_of
 from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, say
-from arena.cli.following import Following
-from arena.cli.house import house_bots
-from arena.cli.playing import Quiet, playing
-from arena.cli.verdict import Telling, print_verdict
-from arena.client.errors import CannotSend
-from arena.client.sending import parcel_of
-from arena.client.target import Target, target_of
-from arena.coordinator import ArenaTrouble
-from arena.images import ImageTrouble, ensure_base_image
-from arena.intake import IntakeTrouble
-from arena.intake.limits import DEFAULT_LIMITS
-from arena.logs import configure_logs
-from arena.match import Limits, RuntimeName
-from arena.sandbox import RuntimeTrouble
-from arena.settings import LogFormat, LogLevel, WrongSettings, read_settings
-from arena.store import StoreError
-from arena.submitting.errors import NoRoom, UploadRefused
-from arena.submitting.receiver import Upload
-from arena.submitting.stages import Stage, UploadKind
+from arena.cli.playing import Quiet, house_bots, playing
+from arena.cli.submit import Telling, print_verdict
+from arena.client.sending import Target, parcel_of, target_of
+from arena.client.sites import CannotSend
+from arena.db.errors import StoreError
+from arena.db.submissions import KnownSubmission, QualificationGame, SubmissionRepository
+from arena.images.build.base import ensure_base_image
+from arena.images.build.context import ImageTrouble
+from arena.images.image import DEFAULT_LIMITS, IntakeTrouble
+from arena.platform.logs import configure_logs
+from arena.platform.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
+from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import Stage, UploadKind
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.runtime import RuntimeTrouble
+from arena.scheduler.coordinator import ArenaTrouble
+from arena.submissions.document import plain, whole_document
+from arena.submissions.pipeline import QUIET_SECONDS
+from arena.submissions.receiver import Receiver, Upload, open_receiver
+from arena.submissions.uploads import NoRoom, UploadRefused
+
+PATIENCE_SECONDS: Final = QUIET_SECONDS + 20
+"""Give up on a submission that waits longer than this. Longer than the pause before a replay."""
+
+_POLL_SECONDS: Final = 0.05
+_OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
+_LASTING: Final = "/var/tmp"  # noqa: S108 - a folder in it is made for this user alone
+"""Temporary files survive a reboot here, as the engine's containers and images do."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArenaAtHome:
+    """An arena for the user's own bots, and the receiver of their files."""
+
+    arena: Arena
+    receiver: Receiver
+    _settings: Settings
+
+    def image_bytes(self, source: str) -> int:
+        """Return the total bytes of a stored image's layers. Raises IntakeTrouble."""
+        image = images_of(self._settings).records.image(source)
+        return 0 if image is None else sum(layer.size for layer in image.layers)
+
+
+@contextmanager
+def open_at_home(settings: Settings, say: Say) -> Iterator[ArenaAtHome]:
+    """Open a temporary arena, after removing what killed ones left.
+
+    Settings that concern an arena running here are replaced. ``say`` receives messages about what was removed
+    and what could not be. Raises RuntimeTrouble, or CannotStart if a folder can't be created, or this machine
+    is too small.
+    """
+    connect().close()  # before there is anything that only an engine can remove
+    with _folder(settings, say) as folder:
+        own = _settings_in(settings, folder)
+        try:
+            with open_arena(own, own=True) as arena:
+                receiver = open_receiver(own, arena.store, own=True)
+                yield ArenaAtHome(arena=arena, receiver=receiver, _settings=own)
+        finally:
+            try:
+                _remove(own, folder)
+            except (RuntimeTrouble, OSError) as error:
+                say(f"some files of the check could not be removed, the next one will try again: {error}")
+
+
+def _settings_in(settings: Settings, folder: Path) -> Settings:
+    """Return settings that use nothing of an arena on this machine, and set no limits."""
+    return settings.model_copy(
+        update={
+            "data_dir": folder / "data",
+            "database_url": None,
+            "images_url": None,
+            "executor": None,
+            "sandbox": RuntimeName.DOCKER,
+            "ops_address": None,
+            "disk_floor_gib": 0,
+            "person_games": 0,
+            "submissions_a_day": 1,
+            "bots_per_author": 1,
+        }
+    )
+
+
+@contextmanager
+def _folder(settings: Settings, say: Say) -> Iterator[Path]:
+    """Create a folder and hold its lock."""
+    lasting = Path(os.environ.get("TMPDIR", _LASTING))
+    parent = private_folder(lasting / f"kaiten-check-{os.geteuid()}", setting="TMPDIR")
+    with ExitStack() as held:
+        # The parent's lock keeps others from removing the new folder before its own lock is held.
+        with (parent / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for left in filter(Path.is_dir, sorted(parent.iterdir())):
+                _remove_dead(_settings_in(settings, left), left, say)
+            folder = Path(tempfile.mkdtemp(prefix="", dir=parent))
+            held.enter_context(data_dir_lock(folder))
+        yield folder
+
+
+def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
+    with ExitStack() as held:
+        try:
+            held.enter_context(data_dir_lock(folder))
+        except CannotStart:  # still running
+            return
+        _remove(settings, folder)
+        say(f"removed what a killed check had left ({folder})")
+
+
+def _remove(settings: Settings, folder: Path) -> None:
+    """Remove an arena: the engine's part first, because only the folder knows of it."""
+    if settings.data_dir.is_dir():
+        install = install_id(settings.data_dir)
+        shutil.rmtree(settings.data_dir / "images", ignore_errors=True)
+        with closing(runtime_of(settings, install, image_source)) as runtime:
+            runtime.sweep(install)
+            runtime.prune_images()  # all of them: none is stored any more
+            common_group(settings, runtime).remove()
+        shutil.rmtree(settings.sockets / install, ignore_errors=True)
+    shutil.rmtree(folder)
+
+
+class QualifyingPlayer(Protocol):
+    """A match player, such as :class:`arena.scheduler.coordinator.Coordinator`."""
+
+    stopped: bool
+
+    def stop(self) -> None:
+        """Stop soon."""
+
+
+class LocalFollowing:
+    """Paces the arena's coordinator for one submission, and reports the submission's progress."""
+
+    def __init__(
+        self,
+        submissions: SubmissionRepository,
+        id_: str,
+        telling: Telling,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._submissions = submissions
+        self._id = id_
+        self._telling = telling
+        self._clock = clock
+        self._waits_since: float | None = None
+        self.told: dict[str, Any] = {}  # the submission's document with games; empty before the first look
+        self.over = False  # whether the submission has ended
+        self.source: str | None = None  # id of its image; None until it has one
+
+    def goes_on(self, player: QualifyingPlayer) -> bool:
+        """Wait until a game is waiting (True), or one is running or the submission is over (False).
+
+        Blocking until then keeps the coordinator from playing the rated games that an arena adds for an
+        accepted bot. Stops the coordinator once the submission is over. Raises StoreError, or ArenaTrouble if
+        this machine can't continue the check.
+        """
+        while not player.stopped:
+            newest = self._look()
+            if self.over:
+                player.stop()
+            elif newest in _OPEN:
+                return newest is MatchState.WAITING
+            else:
+                time.sleep(_POLL_SECONDS)
+        return False
+
+    def _look(self) -> MatchState | None:
+        """Report progress, and return the state of the newest game."""
+        known = self._submissions.find(self._id)
+        if known is None:
+            raise ArenaTrouble("the submission is gone")
+        games = self._submissions.games(self._id)
+        self.told = plain(whole_document(known, games))
+        self._telling.hear(self.told)
+        self.over, self.source = known.stage.over, known.source
+        self._check(known, games)
+        return games[-1].state if games else None
+
+    def _check(self, known: KnownSubmission, games: tuple[QualificationGame, ...]) -> None:
+        """Stop the check if the arena itself keeps failing."""
+        newest = games[-1] if games else None
+        if newest is not None and newest.state is MatchState.QUARANTINED:
+            raise ArenaTrouble(f"it could not play a game: {newest.reason}")
+        if known.waiting is None or (newest is not None and newest.state in _OPEN):
+            self._waits_since = None
+            return
+        if self._waits_since is None:
+            self._waits_since = self._clock()
+        if self._clock() - self._waits_since > PATIENCE_SECONDS:
+            raise ArenaTrouble(known.waiting)
+
 
 _BOT: Final = "checked"
 _AUTHOR: Final = "you"
@@ -49,7 +235,7 @@ def check(
         bool, typer.Option("--json", help="Print the submission and its games as JSON.")
     ] = False,
 ) -> None:
-    """Try on this machine whether an arena would take a bot: what `arena submit` would be told, before it.
+    """Check on this machine whether an arena would accept a bot, before you submit it.
 
     Exit code 0: it qualifies; 1: it does not; 2: wrong usage, or this machine can't tell.
     """
@@ -62,17 +248,17 @@ def check(
         print_verdict(told, "it qualifies")
         if image_bytes:
             most = DEFAULT_LIMITS.image_bytes // _MIB
-            typer.echo(f"its image has {image_bytes / _MIB:.1f} MiB; {most} MiB is the most")
+            typer.echo(f"its image has {image_bytes / _MIB:.1f} MiB; the limit is {most} MiB")
     if told["stage"] != Stage.ACTIVE:
         raise typer.Exit(WRONG)
 
 
 def _checked(named: str, telling: Telling) -> tuple[dict[str, Any], int]:
-    """Return what became of a bot, and the bytes of its image; 0 where it got none."""
+    """Return the submission's document, and the size of its image in bytes; 0 if it has none."""
     target = target_of(named)
     with open_at_home(read_settings(), say) as home:
         _prepare(home, target)
-        following = Following(home.arena.store.desk, _handed_in(home, target), telling)
+        following = LocalFollowing(home.arena.store.submissions, _handed_in(home, target), telling)
         with playing(home.arena, Quiet()) as coordinator:
             coordinator.run(lambda: following.goes_on(coordinator))
         if not following.over:
@@ -81,18 +267,18 @@ def _checked(named: str, telling: Telling) -> tuple[dict[str, Any], int]:
 
 
 def _prepare(home: ArenaAtHome, target: Target) -> None:
-    """Make what images are missing, and say what is different from an arena's host."""
+    """Build missing images, and report how this machine differs from an arena's host."""
     if target.language is not None:
         with closing(docker.from_env()) as client:
             ensure_base_image(client, target.language, say)
     home.arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
     share, usual = home.arena.ladder.limits.cpus, Limits().cpus
     few = f", and bots get {share:g} of a core, not {usual:g}" if share < usual else ""
-    say(f"as on an arena, but this machine is not tried for what it can hold (`arena doctor` does that){few}")
+    say(f"as on an arena, but this machine's sandbox is not tested (`arena doctor` does that){few}")
 
 
 def _handed_in(home: ArenaAtHome, target: Target) -> str:
-    """Hand a bot in, and return its submission's id."""
+    """Submit a bot, and return its submission's id."""
     with parcel_of(target, _BOT) as parcel:
         kind = UploadKind(parcel.kind)
         upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size)
@@ -104,10 +290,10 @@ def _handed_in(home: ArenaAtHome, target: Target) -> str:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn what stops a check into a sentence and an exit code."""
-    # For people, who are told what is less of a submission anyway.
+    """Turn an error into a sentence and an exit code."""
+    # The reader is a person, and lesser events are reported as the submission's progress.
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
-    # A terminal that is closed ends it as SIGTERM does: what is under way cleans up.
+    # Closing the terminal ends the command like SIGTERM, so that running work cleans up.
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         yield

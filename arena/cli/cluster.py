@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from arena.bootstrap import CannotStart, utc_now
-from arena.bootstrap.cluster import make_cluster_keys, schedule
-from arena.bootstrap.worker import work
+from arena.app.cluster import make_cluster_keys, schedule
+from arena.app.folders import CannotStart, utc_now
+from arena.app.worker import work
 from arena.cli.console import fail, say
 from arena.cli.playing import explained, settings_of_arena, warn_of_processes
-from arena.monitoring.address import Address
+from arena.platform.settings import Address
 
 
 def scheduler(
@@ -48,9 +48,7 @@ def worker(
 
 
 def cluster_keys(
-    folder: Annotated[
-        Path, typer.Argument(help="Of the keys; its ca.key stays with whoever runs the arena.")
-    ],
+    folder: Annotated[Path, typer.Argument(help="For the keys; its ca.key stays with the operator.")],
     names: Annotated[
         list[str] | None, typer.Argument(help="Of members. Without: scheduler, coordinator, worker.")
     ] = None,
@@ -64,5 +62,5 @@ def cluster_keys(
         typer.echo(member)
     say(
         "each of these folders is for its member alone, and all that it needs; "
-        f"{folder / 'ca.key'} is for nobody else: whoever has it lets others in"
+        f"{folder / 'ca.key'} is for the operator only: it can admit other members"
     )

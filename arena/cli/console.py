@@ -1,18 +1,25 @@
-"""How commands speak: messages on stderr, errors in one line, bars on terminals only."""
+"""Console output: messages on stderr, errors in one line, progress bars only on terminals."""
 
+import json
 import logging
+import os
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Final, NoReturn, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
-from arena.speech import spoken, visible
+from arena.platform.files import sync
+from arena.platform.speech import spoken, visible
 
 WRONG: Final = 1
-"""Exit code: the thing that was checked or run is wrong."""
+"""Exit code: what was checked or run is faulty."""
 USAGE: Final = 2
 """Exit code: wrong usage or unusable input."""
 
@@ -23,32 +30,89 @@ T = TypeVar("T")
 
 
 def fail(message: str, code: int = USAGE) -> NoReturn:
-    """Say what is wrong on stderr and end with this exit code."""
+    """Print an error on stderr and exit with ``code``."""
     say(message, logging.ERROR)
     raise typer.Exit(code)
 
 
 def say(text: str, level: int = logging.INFO) -> None:
-    """Say something on stderr. Whoever wrote it, it moves no cursor; only it may have several lines.
+    """Print a message on stderr, without control characters; it may have several lines.
 
-    Args:
-        text: What.
-        level: Its weight, where the command's log is for programs: there it is a line of it.
+    If the command logs JSON, the message becomes a log line of this ``level``.
     """
     if not spoken(text, level):
         typer.echo("\n".join(map(visible, f"arena: {text}".split("\n"))), err=True)
 
 
 def echo(text: str) -> None:
-    """Print a line on stdout that a site or a bot may have written: it stays one, and moves no cursor."""
+    """Print one line of untrusted text on stdout, without control characters."""
     typer.echo(visible(text))
 
 
 def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Pass items on, with a progress bar on stderr where that is a terminal."""
+    """Yield the items, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield from progress.track(items, total=total, description=what)
+
+
+_WIDE: Final = 200
+"""Width of a table in a file or a pipe."""
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Iterable[str] = ()
+) -> None:
+    """Print a table of untrusted text; ``numbers`` are the headings of right-aligned columns."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    right = set(numbers)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left")
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    console.print(table)
+
+
+def print_json(content: object) -> None:
+    """Print JSON without control characters."""
+    typer.echo(json.dumps(content, indent=2))
+
+
+_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+@contextmanager
+def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Open a file, or stdout for ``-``, for writing.
+
+    A file is written under a temporary name and moved into place once it is on disk; after an error or
+    interruption nothing of it is left. Until then it can be read back. Stdout and devices receive the data
+    directly. ``private`` hides a file from other users. Raises OSError.
+    """
+    if target == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(target).resolve()
+    if path.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with os.fdopen(os.open(part, _NEW, 0o600 if private else 0o666), "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+        sync(path.parent)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""``arena doctor``: what this machine has, and what it can hold."""
+"""``arena doctor``: this machine's resources and sandbox controls."""
 
 import os
 import shutil
@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.bootstrap import CannotStart, examine_host, slots_of_host
+from arena.app.folders import CannotStart
+from arena.app.host import examine_host, slots_of_host
 from arena.cli.console import USAGE, WRONG, fail, say
-from arena.controls import CONTROLS, Finding, HostReport, missing, unaccepted
-from arena.images import ImageTrouble
-from arena.logs import configure_logs
-from arena.sandbox import RuntimeTrouble
-from arena.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
+from arena.images.build.context import ImageTrouble
+from arena.platform.logs import configure_logs
+from arena.platform.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
+from arena.protocol.controls import CONTROLS, Finding, HostReport, missing, unaccepted
+from arena.sandbox.runtime import RuntimeTrouble
 
 _GIB = 1024**3
 
@@ -28,7 +29,7 @@ def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
 
     Exit code 0: every control is held, or accepted as missing; 1: one is not; 2: nothing could be tried.
     """
-    configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for whoever tries a host
+    configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for the operator
     try:
         settings = read_settings()
         report = examine_host(settings, say)
@@ -44,7 +45,7 @@ def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
 
 
 def _machine(settings: Settings) -> dict[str, Any]:
-    """Return what this machine has: cores for the arena, seats, room on the disk of the data."""
+    """Return this machine's resources: cores for the arena, seats, free disk space for the data."""
     folder = settings.data_dir.absolute()
     return {
         "cores": len(os.sched_getaffinity(0)),
@@ -103,13 +104,13 @@ def _table(findings: Collection[Finding], accepted: Collection[str]) -> Table:
 
 def _verdict(report: HostReport, accepted: Collection[str]) -> str:
     if not report.isolates:
-        return "Nothing is isolated: run only bots that you trust. Bots of strangers are refused."
+        return "Nothing is isolated: run only bots that you trust. Untrusted bots are refused."
     names = unaccepted(report, accepted)
     if names:
         every = [name for name in missing(report) if name in names or name in accepted]
         return (
-            "Bots of strangers are refused. Mend what is not held, or accept it as it is: "
+            "Untrusted bots are refused. Mend what is not held, or accept it as it is: "
             f"ARENA_ACCEPT_MISSING={','.join(every)}"
         )
     without = ", ".join(missing(report))
-    return f"Bots of strangers may play, without {without}." if without else "Bots of strangers may play."
+    return f"Untrusted bots may play, without {without}." if without else "Untrusted bots may play."

@@ -3,17 +3,92 @@
 import json
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
-from arena.bootstrap import CannotStart, open_results
-from arena.cli.board import as_data, print_board
+from arena.app.folders import CannotStart, open_results
 from arena.cli.console import fail
-from arena.cli.online import visiting
-from arena.cli.site_board import read_board
-from arena.settings import WrongSettings, read_settings
-from arena.store import Standing, StoreError
+from arena.db.errors import StoreError
+from arena.ladder.leaderboard import Standing
+from arena.platform.settings import WrongSettings, read_settings
+from arena.protocol.leaderboard import Row
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
+
+
+def print_board(standings: Sequence[Standing], title: str) -> None:
+    """Print a leaderboard on stdout."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for heading in ("#", "bot", "author"):
+        table.add_column(heading, justify="right" if heading == "#" else "left", no_wrap=True)
+    for heading in ("score", "mean ± 2σ", "games", "win %", "place", "fault %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for standing in standings:
+        table.add_row(*_cells(standing))
+    # Wide enough for every column if stdout is a file.
+    console = Console()
+    console.width = max(console.width, 100)
+    console.print(table)
+
+
+def as_data(standings: Sequence[Standing]) -> list[dict[str, object]]:
+    """Return a leaderboard as JSON data, with the same numbers as the site's API."""
+    return [
+        asdict(standing) | {"last_played": standing.last_played.isoformat() if standing.last_played else None}
+        for standing in standings
+    ]
+
+
+def _cells(standing: Standing) -> tuple[str, ...]:
+    return (
+        str(standing.rank),
+        f"{standing.bot}@{standing.version}",
+        standing.author,
+        f"{standing.score:.2f}",
+        f"{standing.mean:.2f} ± {2 * standing.deviation:.2f}",
+        str(standing.games),
+        _percent(standing.wins, standing.games),
+        "-" if standing.mean_place is None else f"{standing.mean_place:.2f}",
+        _percent(standing.faulty, standing.games),
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f}" if whole else "-"
+
+
+_PAGE = 500
+
+
+def read_board(site: "SiteClient", players: int) -> list[Standing]:
+    """Return a site's standings, best first, for games with this many players (0 for all)."""
+    query = {"players": players} if players else {}
+    rows = site.pages("/leaderboard", "rows", limit=_PAGE, **query)
+    return [_standing(site.read(row, Row)) for row in rows]
+
+
+def _standing(row: Row) -> Standing:
+    return Standing(
+        rank=row.rank,
+        bot=row.bot,
+        version=row.version,
+        author=row.author,
+        mean=row.mean,
+        deviation=row.deviation,
+        score=row.score,
+        games=row.games,
+        wins=round((row.win_share or 0) * row.games),
+        mean_place=row.mean_place,
+        faulty=round((row.fault_share or 0) * row.games),
+        last_played=row.last_played,
+        benched=row.benched,
+    )
 
 
 def leaderboard(
@@ -35,6 +110,8 @@ def leaderboard(
 
 
 def _of_site(players: int) -> Sequence[Standing]:
+    from arena.cli.login import visiting  # noqa: PLC0415 - requests, which the arena's own database doesn't need
+
     with visiting() as site:
         return read_board(site, players)
 
@@ -42,6 +119,6 @@ def _of_site(players: int) -> Sequence[Standing]:
 def _of_this_machine(players: int) -> Sequence[Standing]:
     try:
         with closing(open_results(read_settings())) as store:
-            return store.reads.leaderboard(players)
+            return store.ratings.standings(players)
     except (CannotStart, StoreError, WrongSettings) as error:
         fail(str(error))

@@ -1,20 +1,52 @@
-"""``arena login`` and ``arena logout``."""
+"""``arena login`` and ``arena logout``; and what all commands that use a site share."""
 
 import os
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import fail, say
-from arena.cli.online import explained
-from arena.client.address import can_be_read_on_its_way, check_address
-from arena.client.documents import Account
-from arena.client.errors import SiteProblem, SiteTrouble, WrongLogin
-from arena.client.site import Site
-from arena.client.sites import SITE_VARIABLE, TOKEN_VARIABLE, Login, Sites, check_token, chosen, users_sites
-from arena.speech import visible
+from arena.cli.console import USAGE, WRONG, fail, say
+from arena.client.site import SiteClient
+from arena.client.sites import (
+    ClientError,
+    Login,
+    SiteProblem,
+    Sites,
+    SiteTrouble,
+    WrongLogin,
+    can_be_read_on_its_way,
+    check_address,
+    check_token,
+    chosen,
+    users_sites,
+)
+from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
+from arena.platform.speech import visible
+from arena.protocol.documents import Account
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an error into one line and an exit code."""
+    try:
+        yield
+    except SiteTrouble as error:
+        fail(visible(str(error)), WRONG)
+    except ClientError as error:
+        fail(visible(str(error)), USAGE)
+
+
+@contextmanager
+def visiting() -> Iterator[SiteClient]:
+    """Open the site where the user is logged in; turn errors into one line and an exit code."""
+    with explained():
+        login = chosen(users_sites(), os.environ)
+        with closing(SiteClient(login.site, login.token)) as site:
+            yield site
+
 
 _NEEDED: Final = ("read", "submit")
 
@@ -29,23 +61,23 @@ def login(
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
         _warn(address)
-        with closing(Site(address)) as visited:
-            visited.get("/status")  # before anybody hands out a token: is it an arena at all?
+        with closing(SiteClient(address)) as visited:
+            visited.get("/status")  # check that it is an arena before sending it a token
         token = check_token(_asked(address))
-        with closing(Site(address, token)) as visited:
+        with closing(SiteClient(address, token)) as visited:
             account = visited.read(visited.get("/account"), Account)
         sites.remember(Login(site=address, token=token, account=account.name))
     say(f"logged in at {address} as {visible(account.name)}{_until(account)}")
     if missing := [scope for scope in _NEEDED if scope not in account.scopes]:
         say(f"this token lacks the scope {' and '.join(missing)}: some commands will be refused")
     if os.environ.get(TOKEN_VARIABLE):
-        say(f"{TOKEN_VARIABLE} is set here, and the commands go by that")
+        say(f"{TOKEN_VARIABLE} is set here, and takes precedence")
 
 
 def logout() -> None:
     """Revoke the token of the last site, or of ARENA_SITE, and forget it."""
     if os.environ.get(TOKEN_VARIABLE):
-        fail(f"{TOKEN_VARIABLE} is set here: unset it; the site's page /account revokes it")
+        fail(f"{TOKEN_VARIABLE} is set here: unset it; to revoke the token, use the site's page /account")
     with explained():
         sites = users_sites()
         known = chosen(sites, os.environ)
@@ -59,15 +91,15 @@ def logout() -> None:
 
 def _revoke(known: Login) -> None:
     try:
-        with closing(Site(known.site, known.token)) as site:
+        with closing(SiteClient(known.site, known.token)) as site:
             account = site.read(site.get("/account"), Account)
             if account.token is not None:
                 site.delete(f"/account/tokens/{account.token.id}")
     except SiteProblem:
-        say(f"{known.site} did not take the token any more")
+        say(f"{known.site} no longer accepts the token")
     except SiteTrouble as trouble:
         say(visible(str(trouble)))
-        say(f"the token was not revoked: where it still works, {known.site}/account revokes it")
+        say(f"the token was not revoked: if it still works, revoke it on {known.site}/account")
 
 
 def _last(sites: Sites) -> str:
@@ -87,7 +119,7 @@ def _asked(address: str) -> str:
 
 def _warn(address: str) -> None:
     if can_be_read_on_its_way(address):
-        say(f"{address} has no HTTPS: whoever shares the network can read the token, and act with it")
+        say(f"{address} has no HTTPS: anyone on the same network can read the token and use it")
 
 
 def _until(account: Account) -> str:

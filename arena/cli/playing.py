@@ -1,54 +1,84 @@
-"""What the commands that play rated games have in common: how they begin, end, and speak."""
+"""Shared by the commands that play rated games: startup, shutdown and messages."""
 
 import logging
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
+import docker
 import typer
 
-from arena.bootstrap import Arena, CannotStart
+from arena.app.arena import Arena
+from arena.app.folders import CannotStart
 from arena.cli.console import INTERRUPTED, WRONG, fail, say
-from arena.cli.house import house_bots
-from arena.coordinator import ArenaTrouble, Coordinator, Watcher
-from arena.images import ImageTrouble
-from arena.logs import configure_logs, log_what_nobody_caught
-from arena.match import RuntimeName
-from arena.matchmaking import TooFewBots
-from arena.sandbox import RuntimeTrouble
-from arena.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
-from arena.store import Claim, FinishedMatch, StoreError
+from arena.db.errors import StoreError
+from arena.db.matches import Claim, FinishedMatch
+from arena.images.build.base import ensure_base_image
+from arena.images.build.context import ImageTrouble, build_bot_image
+from arena.ladder.matchmaking import TooFewBots
+from arena.platform.logs import configure_logs, log_uncaught
+from arena.platform.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
+from arena.play.botfiles import known, samples
+from arena.protocol.languages import PYTHON
+from arena.protocol.match import RuntimeName
+from arena.sandbox.runtime import RuntimeTrouble
+from arena.scheduler.coordinator import ArenaTrouble, Coordinator
+from arena.scheduler.settling import Watcher
+
+
+def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
+    """Return (name, source) of every sample bot; for containers, build missing images.
+
+    Raises ImageTrouble.
+    """
+    folders = [samples() / name for name in known(samples())]
+    if not folders:
+        say(
+            f"WARNING: there are no sample bots in {samples()}. Games are played once other bots are entered."
+        )
+    if runtime is RuntimeName.PROCESS:
+        return tuple((folder.name, str(folder.resolve())) for folder in folders)
+    with closing(docker.from_env()) as client:
+        ensure_base_image(client, PYTHON, say)
+        return tuple((folder.name, _image(client, folder, say)) for folder in folders)
+
+
+def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
+    say(f"image of {folder.name}, on {PYTHON.base_image}")
+    return build_bot_image(client, folder)
+
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Quiet:
-    """Says nothing: the log tells of faults, and the site shows the rest."""
+    """Ignores all events: faults are in the log, and the site shows the rest."""
 
     def on_started(self, claim: Claim, worker: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def on_finished(self, match: FinishedMatch) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def on_dropped(self, match: str, attempt: int) -> None:
-        """Say nothing: it was played again, and that counts."""
+        """Do nothing: the match was replayed, and the replay counts."""
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn what stops a command into a sentence and an exit code."""
+    """Turn an error that stops a command into a sentence and an exit code."""
     try:
         yield
     except WrongSettings as error:
@@ -56,31 +86,27 @@ def explained() -> Iterator[None]:
     except (ArenaTrouble, CannotStart, StoreError, RuntimeTrouble, ImageTrouble, TooFewBots) as error:
         fail(str(error), WRONG)
     except KeyboardInterrupt:
-        say("stopped; the same command goes on from here")
+        say("stopped; run the same command again to resume")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def settings_of_arena(usual: LogLevel = LogLevel.INFO, usual_format: LogFormat = LogFormat.AUTO) -> Settings:
-    """Read the settings and let the log begin.
+    """Read the settings and configure logging.
 
-    Args:
-        usual: The least that is logged, where the settings don't say.
-        usual_format: How it is written, where they don't say that.
-
-    Raises:
-        WrongSettings: One of them can't be used.
+    ``usual`` is the default log level; ``usual_format`` replaces the log format ``auto``. Raises
+    WrongSettings.
     """
     settings = read_settings()
     least = settings.log_level or usual
     form = usual_format if settings.log_format is LogFormat.AUTO else settings.log_format
     configure_logs(form, least)
-    log_what_nobody_caught()
+    log_uncaught()
     return settings.model_copy(update={"log_level": least, "log_format": form})
 
 
 @contextmanager
 def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
-    """Give a coordinator that Ctrl-C and SIGHUP stop; SIGTERM first lets it end what it plays."""
+    """Open a coordinator that Ctrl-C and SIGHUP stop. The first SIGTERM drains it, a second one stops it."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and not coordinator.draining:
@@ -93,18 +119,16 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
             handlers.callback(signal.signal, number, signal.signal(number, stop))
         yield coordinator
         if coordinator.stopped or coordinator.draining:
-            # Who has asked to end gets no second chance to disturb the cleaning up.
+            # A second signal must not interrupt the cleanup.
             handlers.pop_all()
             for number in _SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
 
 
 def prepare(arena: Arena, runtime: RuntimeName) -> None:
-    """Say what an earlier run left, enter the sample bots, and try what this host can hold.
+    """Report an earlier run's remains, enter the sample bots, and test this host's sandbox controls.
 
-    Raises:
-        ImageTrouble: An image can't be made.
-        RuntimeTrouble: The engine does not answer.
+    Raises ImageTrouble or RuntimeTrouble.
     """
     if arena.swept:
         say(f"removed {arena.swept} sandboxes that an earlier run had left")
@@ -116,7 +140,7 @@ def prepare(arena: Arena, runtime: RuntimeName) -> None:
 
 
 def warn_of_processes(settings: Settings) -> None:
-    """Say it loudly where nothing is isolated."""
+    """Warn if bots are not isolated."""
     if settings.sandbox is RuntimeName.PROCESS:
         say(
             "WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.",

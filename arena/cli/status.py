@@ -1,21 +1,95 @@
-"""``arena status``: one's bots, their versions and submissions."""
+"""``arena status`` and related: the user's bots, their versions and submissions."""
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import echo, fail, say
-from arena.cli.online import part, visiting
-from arena.cli.terminal import print_json, print_table
-from arena.cli.versions import print_versions
-from arena.client.documents import Bot, Submission, Version
-from arena.client.errors import SiteProblem
-from arena.client.site import Site
-from arena.speech import visible
+from arena.cli.console import echo, fail, print_json, print_table, say
+from arena.cli.login import visiting
+from arena.client.games import part
+from arena.client.site import SiteClient
+from arena.client.sites import SiteProblem
+from arena.platform.speech import visible
+from arena.protocol.documents import Bot, RatedResult, Submission, Version
+
+_MOST: Final = 1000
+
+Name = Annotated[str, typer.Argument(metavar="BOT", help="Its name.")]
+
+
+def versions(
+    bot: Name, *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """List a bot's versions with their results, newest first."""
+    with visiting() as site:
+        told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MOST))
+        if as_json:
+            print_json(told)
+        else:
+            print_versions([site.read(each, Version) for each in told])
+
+
+def rollback(
+    bot: Name,
+    version: Annotated[int, typer.Argument(min=1, help="The number of the version that is to play.")],
+) -> None:
+    """Let an older version of your bot play, or a newer one again."""
+    _say(_changed(bot, {"version": version}))
+
+
+def retire(bot: Name) -> None:
+    """Take your bot off the ladder. Games that are under way are played to their end."""
+    _say(_changed(bot, {"state": "retired"}))
+
+
+def return_(bot: Name) -> None:
+    """Let your bot play again after it was benched or retired."""
+    _say(_changed(bot, {"state": "active"}))
+
+
+def print_versions(known: Sequence[Version]) -> None:
+    """Print versions as a table on stdout."""
+    columns = ("version", "plays", "made", "games", "score", "place", "win %", "image", "note")
+    print_table(
+        columns,
+        [_version_row(version) for version in known],
+        numbers=("version", "games", "score", "place", "win %"),
+    )
+
+
+def _version_row(version: Version) -> tuple[str, ...]:
+    overall = next((result for result in version.results if not result.players), None)
+    return (
+        str(version.number),
+        "plays" if version.playing else "",
+        f"{version.created.astimezone():%Y-%m-%d %H:%M}",
+        *_figures(overall),
+        "kept" if version.available else "gone",
+        version.note or "",
+    )
+
+
+def _figures(result: RatedResult | None) -> tuple[str, ...]:
+    if result is None or not result.games:
+        return "0", "-", "-", "-"
+    place = "-" if result.mean_place is None else f"{result.mean_place:.2f}"
+    return str(result.games), f"{result.score:.2f}", place, f"{100 * result.wins / result.games:.0f}"
+
+
+def _changed(name: str, change: dict[str, object]) -> Bot:
+    with visiting() as site:
+        return site.read(site.patch(f"/bots/{part(name)}", change), Bot)
+
+
+def _say(bot: Bot) -> None:
+    name = visible(bot.name)
+    say(f"{name}@{bot.version} plays" if bot.state == "active" else f"{name} is {visible(bot.state)}")
+
 
 _LAST: Final = 10
-"""Versions and submissions that are shown of a bot."""
+"""How many versions and submissions of a bot to show."""
 
 _MANY: Final = 100
 _NOT_FOUND: Final = 404
@@ -34,7 +108,7 @@ def status(
             _one(site, bot, as_json=as_json)
 
 
-def _all(site: Site, *, as_json: bool) -> None:
+def _all(site: SiteClient, *, as_json: bool) -> None:
     bots = list(site.pages("/account/bots", "bots"))
     newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
     on_their_way = [each for each in newest if site.read(each, Submission).ended is None]
@@ -53,7 +127,7 @@ def _all(site: Site, *, as_json: bool) -> None:
         say("you have no bots yet: arena submit BOT")
 
 
-def _one(site: Site, name: str, *, as_json: bool) -> None:
+def _one(site: SiteClient, name: str, *, as_json: bool) -> None:
     bot: Any = None
     versions: list[Any] = []
     try:
@@ -84,7 +158,7 @@ def _row(bot: Bot) -> tuple[str, ...]:
     return bot.name, plays, str(bot.newest), bot.state
 
 
-def _print_submissions(site: Site, told: list[Any]) -> None:
+def _print_submissions(site: SiteClient, told: list[Any]) -> None:
     if not told:
         return
     rows = []
@@ -97,7 +171,7 @@ def _print_submissions(site: Site, told: list[Any]) -> None:
 
 
 def _notice(bot: Bot) -> None:
-    """Say what keeps a bot from playing, and what brings it back."""
+    """Say what keeps a bot from playing, and how to bring it back."""
     name, why = visible(bot.name), visible(bot.reason or "no reason was given")
     match bot.state:
         case "benched":
@@ -105,6 +179,6 @@ def _notice(bot: Bot) -> None:
         case "retired":
             say(f"{name} is retired. `arena return {name}` lets it play again")
         case "disqualified":
-            say(f"{name} is disqualified: {why}. Whoever runs the arena can change that")
+            say(f"{name} is disqualified: {why}. Only an operator can change that")
         case _:
             pass

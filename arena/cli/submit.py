@@ -1,28 +1,188 @@
-"""``arena submit``."""
+"""``arena submit`` and ``arena cancel``, and the reports that ``arena check`` uses too."""
 
 import shlex
+import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
 from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from rich.console import Console
 from rich.filesize import decimal
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.table import Table
+from rich.text import Text
 
-from arena.cli.bar import sending_bar
-from arena.cli.console import INTERRUPTED, WRONG, echo, say
-from arena.cli.online import part, visiting
-from arena.cli.terminal import print_json
-from arena.cli.verdict import Telling, print_verdict
-from arena.client.documents import Bot, Submission
-from arena.client.errors import SiteProblem, SiteTrouble
-from arena.client.events import follow, stage_by_stage
-from arena.client.patience import Patience
-from arena.client.sending import Body, Parcel, Report, body_of, parcel_of
-from arena.client.site import Site
-from arena.client.target import target_of
-from arena.speech import visible
-from arena.submitting.stages import CauseKind
+from arena.cli.console import INTERRUPTED, WRONG, echo, print_json, say
+from arena.cli.login import visiting
+from arena.client.events import Patience, follow, stage_by_stage
+from arena.client.games import part
+from arena.client.sending import Body, Parcel, Report, body_of, parcel_of, target_of
+from arena.client.site import SiteClient
+from arena.client.sites import ClientError, SiteProblem, SiteTrouble
+from arena.ladder.qualification import GAMES
+from arena.platform.speech import visible
+from arena.protocol.documents import Bot, Submission
+from arena.protocol.match import OUT_OF_MEMORY
+from arena.protocol.submissions import Stage
 
-_NOT_AT_HOME: Final = frozenset(kind.value for kind in CauseKind if not kind.shows_at_home)
+_WIDTH: Final = 120
+"""Fits every column; on a narrower terminal, lines wrap instead of being cut."""
+
+_MANY: Final = 100
+"""How many submissions are looked at; more can't be on their way."""
+
+Document = Mapping[str, Any]
+
+_STAGES: Final[Mapping[str, str]] = {
+    Stage.RECEIVED: "received: it is made into an image",
+    Stage.INSPECTED: "inspected: the engine loads it",
+    Stage.QUALIFYING: f"qualifying: it plays {GAMES} games that are not rated",
+}
+_ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
+_COLUMNS: Final = (
+    ("game", "number"),
+    ("players", "players"),
+    ("seat", "seat"),
+    ("place", "place"),
+    ("decisions", "decisions"),
+    ("median ms", "median_millis"),
+    ("slowest ms", "slowest_millis"),
+    ("late", "late"),
+    ("notes", "notes"),
+    ("stderr bytes", "stderr_bytes"),
+)
+
+
+class Telling:
+    """Reports each stage of a submission once, with the seconds since the command started."""
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        self._elapsed = elapsed
+        self._stage: str | None = None
+        self._waiting: str | None = None
+        self._games = 0
+
+    def hear(self, submission: Document) -> None:
+        """Report what has changed in a document; its ``games`` may be missing."""
+        stage = str(submission["stage"])
+        if stage in _STAGES:
+            self._enter(stage)
+        waiting = submission.get("waiting")
+        if waiting != self._waiting:
+            self._waiting = waiting
+            self._say(f"waits: {waiting}" if waiting else "goes on")
+        done = [game for game in submission.get("games", ()) if game.get("figures")]
+        for at, game in enumerate(done[self._games :], self._games):
+            number = _game_number(at, game)
+            again = number in (_game_number(*each) for each in enumerate(done[:at]))
+            self._say(_game(number, game, again=again))
+        self._games = max(self._games, len(done))
+        self._enter(stage)  # the last stage comes with the last game, which it follows
+
+    def _enter(self, stage: str) -> None:
+        if stage != self._stage:
+            self._stage = stage
+            self._say(_STAGES.get(stage, stage))
+
+    def _say(self, text: str) -> None:
+        say(f"{self._elapsed():5.1f} s  {visible(text)}")
+
+
+def print_verdict(submission: Document, taken: str) -> None:
+    """Print the verdict on a submission and its games; ``taken`` is the sentence if it was accepted."""
+    console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
+    cause = submission.get("cause")
+    if cause is None:
+        console.print(Text(visible(taken), style="green"))
+        if games := submission.get("games"):
+            console.print(_table(games))
+        return
+    console.print(Text(visible(f"{submission['stage']}: {cause['text']}"), style="red"))
+    for name, value in _rows(cause):
+        console.print(Text(f"  {name:10} ").append(visible(value)))
+    if stderr := str(cause.get("stderr", "")).rstrip():
+        console.print(Text("  the end of what it printed on stderr:"))
+        for line in stderr.split("\n"):
+            console.print(Text(f"    {visible(line)}".rstrip()))
+
+
+def _rows(cause: Document) -> Iterator[tuple[str, str]]:
+    yield "stage", str(cause["stage"])
+    yield "cause", str(cause["kind"])
+    if cause.get("exit_code") is not None:
+        yield "exit code", str(cause["exit_code"])
+    if cause.get("out_of_memory"):
+        yield "memory", OUT_OF_MEMORY
+    if request := cause.get("request"):
+        where = f"game {request['game']} of {GAMES} ({request['players']} players, seat {request['seat']})"
+        yield "asked last", f"{where}, round {request['round']}, turn {request['turn']}"
+        yield "hand", ", ".join(map(str, request["hand"]))
+    yield "try", str(cause["hint"])
+
+
+def _game_number(at: int, game: Document) -> int:
+    """Return the game's number in the qualification; older arenas don't send it."""
+    return int(game.get("number", at + 1))
+
+
+def _game(number: int, game: Document, *, again: bool) -> str:
+    figures = game["figures"]
+    words = [f"{game['players']} players, seat {game['seat']}", f"placed {_ordinal(figures['place'])}"]
+    if figures.get("slowest_millis") is not None:
+        words.append(f"slowest decision {_number(figures['slowest_millis'])} ms")
+    if figures.get("late"):
+        words.append(f"{figures['late']} too late")
+    why = ", again because the host was busy" if again else ""
+    return f"game {number} of {GAMES}{why}: {', '.join(words)}"
+
+
+def _table(games: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="")
+    for title, _ in _COLUMNS:
+        table.add_column(title, justify="right", no_wrap=True)
+    for number, game in enumerate(games, 1):
+        row = {"number": number} | game | (game.get("figures") or {})
+        table.add_row(*(Text(visible(_number(row.get(name)))) for _, name in _COLUMNS))
+    return table
+
+
+def _number(value: object) -> str:
+    """Format milliseconds: one decimal below ten, None as a dash."""
+    if isinstance(value, float):
+        return f"{value:.1f}" if value < 10 else f"{value:.0f}"  # noqa: PLR2004 - readable at a glance
+    return "-" if value is None else str(value)
+
+
+def _ordinal(place: int) -> str:
+    return _ORDINALS.get(place, f"{place}th")
+
+
+@contextmanager
+def sending_bar(what: str) -> Iterator[Report]:
+    """Show upload progress on stderr if it is a terminal; yields the function that reports it."""
+    if not sys.stderr.isatty():
+        yield lambda _sent, _total: None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda sent, total: progress.update(task, completed=sent, total=total)
 
 
 def submit(
@@ -60,8 +220,8 @@ def submit(
         raise typer.Exit(WRONG)
 
 
-def _sent(site: Site, target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
-    """Send a bot and return the submission as the site tells it."""
+def _sent(site: SiteClient, target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
+    """Send a bot and return the site's document of the submission."""
     try:
         with parcel_of(target_of(target), name) as parcel, sending_bar(parcel.bot) as report:
             told = _put(site, parcel, note, report)
@@ -73,8 +233,8 @@ def _sent(site: Site, target: str, name: str | None, note: str) -> Any:  # noqa:
     return told
 
 
-def _put(site: Site, parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
-    """Send a parcel, again where the site has no room just now, and make sure that it has arrived."""
+def _put(site: SiteClient, parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
+    """Send a parcel, retrying while the site is out of room, and verify that it arrived intact."""
     patience = Patience()
     while True:
         body = body_of(parcel, report)
@@ -91,7 +251,7 @@ def _put(site: Site, parcel: Parcel, note: str, report: Report) -> Any:  # noqa:
         received = site.read(told, Submission)
         if received.sha256 != body.sha256:
             raise SiteTrouble(
-                f"{site.address} received something else than was sent (SHA-256 {received.sha256} and not "
+                f"{site.address} received different data than was sent (SHA-256 {received.sha256} and not "
                 f"{body.sha256}): submit it again"
             )
         return told
@@ -110,8 +270,8 @@ def _stopped(body: Body | None) -> NoReturn:
     raise typer.Exit(INTERRUPTED)
 
 
-def _followed(site: Site, sent: Submission) -> Any:  # noqa: ANN401 - JSON
-    """Tell a submission's stages as they come, and return how it ended, with its games."""
+def _followed(site: SiteClient, sent: Submission) -> Any:  # noqa: ANN401 - JSON
+    """Report a submission's stages as they come, and return its final document with games."""
     began = time.monotonic()
     telling = Telling(lambda: time.monotonic() - began)
     look = f"`arena status {visible(sent.bot)}` shows how far it is"
@@ -126,26 +286,51 @@ def _followed(site: Site, sent: Submission) -> Any:  # noqa: ANN401 - JSON
         raise SiteTrouble(f"{trouble}. The submission goes on by itself: {look}") from trouble
 
 
-def _say_what_follows(site: Site, submission: Submission, target: str) -> None:
+def _say_what_follows(site: SiteClient, submission: Submission, target: str) -> None:
     if submission.ended is None:
         say(f"`arena status {visible(submission.bot)}` shows how far it is")
     elif submission.cause is None:
-        say(f"its first rated game comes next, and then stands on {site.address}/bots/{part(submission.bot)}")
+        say(f"its first rated game is next, and will appear on {site.address}/bots/{part(submission.bot)}")
     else:
-        if submission.cause.kind not in _NOT_AT_HOME:
+        if submission.cause.kind.shows_at_home:
             say(f"to see it here: arena check {shlex.quote(target)}")
         _say_what_plays(site, submission.bot)
 
 
-def _say_what_plays(site: Site, name: str) -> None:
-    """Say that an older version is not touched by a rejection."""
+def _say_what_plays(site: SiteClient, name: str) -> None:
+    """Say that an older version keeps playing."""
     try:
         bot = site.read(site.get(f"/bots/{part(name)}"), Bot)
     except SiteProblem:
-        return  # it never had one
+        return  # no version ever played
     if bot.state == "active":
         say(f"{visible(bot.name)}@{bot.version} plays on")
 
 
 def _named(submission: Submission) -> str:
     return submission.bot if submission.version is None else f"{submission.bot}@{submission.version}"
+
+
+def cancel(
+    submission: Annotated[str, typer.Argument(metavar="BOT", help="Its name, or a submission's id.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
+) -> None:
+    """Take back a submission that is on its way. It still counts towards the quota.
+
+    Example: arena cancel mybot
+    """
+    with visiting() as site:
+        newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
+        known = [site.read(each, Submission) for each in newest]
+        found = [each for each in known if each.ended is None and submission in {each.bot, each.id}]
+        if not found:
+            raise ClientError(f"no submission of {submission} is on its way: arena status")
+        if len(found) > 1:
+            ids = ", ".join(each.id for each in found)
+            raise ClientError(f"{len(found)} submissions of {submission} are on their way, name one: {ids}")
+        site.delete(f"/submissions/{part(found[0].id)}")
+        if as_json:
+            print_json(site.get(f"/submissions/{part(found[0].id)}"))
+        say(f"the submission {visible(found[0].id)} of {visible(found[0].bot)} is cancelled")
+        _say_what_plays(site, found[0].bot)

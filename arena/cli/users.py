@@ -5,19 +5,19 @@ from typing import Annotated
 
 import typer
 
-from arena.accounts import open_accounts
-from arena.cli.bots import plain, print_bots
-from arena.cli.console import fail, say
-from arena.cli.operating import opened_arena, operating, who
-from arena.cli.terminal import print_json, print_table
-from arena.operators import QuotaStatus, UserStatus, user_status
-from arena.settings import RegistrationMode, read_settings
-from arena.store import AccountQuota, KnownAccount, Role
-from arena.submitting.opening import open_receiver
+from arena.accounts.accounts import open_accounts
+from arena.cli.admin import opened_arena, operating, plain, print_bots, who
+from arena.cli.console import fail, print_json, print_table, say
+from arena.db.credentials import KnownAccount
+from arena.db.quotas import AccountQuota
+from arena.platform.settings import RegistrationMode, read_settings
+from arena.protocol.states import Role
+from arena.services.operators import QuotaStatus, UserStatus, user_status
+from arena.submissions.receiver import open_receiver
 
 _MOST = 1_000_000
 
-Name = Annotated[str, typer.Argument(help="Of the account.")]
+Name = Annotated[str, typer.Argument(help="Name of the account.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Number = Annotated[int | None, typer.Option(min=0, max=_MOST)]
 
@@ -58,7 +58,7 @@ def set_quota(
     challenges_a_day: Number = None,
     reset: Annotated[bool, typer.Option("--reset", help="Let the arena's own settings count again.")] = False,
 ) -> None:
-    """Set how much an account may send, other than the arena's own settings say."""
+    """Set how much an account may send, instead of the arena's default quotas."""
     quota = AccountQuota(submissions_a_day=submissions_a_day, bots=bots, challenges_a_day=challenges_a_day)
     if reset == (quota != AccountQuota()):
         fail("name --submissions-a-day, --bots or --challenges-a-day with a number, or --reset for all three")
@@ -71,7 +71,7 @@ def set_quota(
 
 
 def show_user(name: Name, *, as_json: Json = False) -> None:
-    """Show an account: its bots, what it may send and has sent, its ways in."""
+    """Show an account: its bots, its quotas and what it has used of them, its tokens and sessions."""
     status = _status(name)
     if as_json:
         print_json(_plain_status(status))
@@ -125,13 +125,15 @@ def invite(
 
 def audit(
     last: Annotated[int, typer.Option(min=1, help="How many entries.")] = 50,
+    account: Annotated[str | None, typer.Option(help="Only what it did, and what was done to it.")] = None,
 ) -> None:
-    """Print what operators did, oldest first."""
+    """Print what operators did, and what people did with their accounts, oldest first."""
     with operating() as operators:
-        entries = operators.audit(last)
+        entries = operators.audit(last, account)
     for entry in entries:
         at = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        typer.echo("\t".join((str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)))
+        told = (str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)
+        typer.echo("\t".join(told if entry.address is None else (*told, entry.address)))
 
 
 def _new_password() -> str:
@@ -143,7 +145,7 @@ def _new_password() -> str:
 
 def _status(name: str) -> UserStatus:
     with opened_arena() as (settings, store):
-        accounts = open_accounts(store.people, settings.registration)
+        accounts = open_accounts(store, settings.registration)
         receiver = open_receiver(settings, store)
         return user_status(store, accounts, receiver, settings.challenges_a_day, name)
 

@@ -1,15 +1,11 @@
-"""An arena's site, as authors of bots use it from their machines. Knows HTTP, not what is behind it.
+"""Client of an arena's site, for authors' machines. Speaks HTTP only.
 
-address   what a site's address may be
-sites     where one is logged in: kept in a file of the user's
+sites     addresses and logins, stored in a file of the user
 site      one site: requests, problems, uploads
-reading   what it sends, with a limit
-unreached why it can't be reached
-events    a submission that is followed until its end
-patience  how often a site that doesn't answer is asked again
-documents what a site answers of accounts, submissions and bots, as frozen data
-played    and of games
-target    what an author names: a source file, an archive, a folder, an image
-sending   that, ready to be sent
+games     how a game is named, lists of games, replays
+events    follows a submission to its end, with retries
+sending   what an author submits: a source file, an archive, a folder or an image
 images    Docker, for folders and images
+
+Answers are read as :mod:`arena.protocol.documents`.
 """

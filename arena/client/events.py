@@ -1,31 +1,67 @@
-"""A submission that is followed until its end, over connections that may break."""
+"""Follows a submission to its end over connections that may break."""
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from arena.client.documents import Submission
-from arena.client.errors import SiteTrouble
-from arena.client.patience import Patience
-from arena.client.site import Site
+from arena.client.site import SiteClient
+from arena.client.sites import SiteProblem, SiteTrouble
+from arena.protocol.documents import Submission, WholeSubmission
+
+_LONGEST: Final = 15.0
+_OWN_TROUBLE: Final = 500
+_BUSY: Final = 429
+
+
+class Patience:
+    """Retries with exponential backoff.
+
+    Stops after ``attempts`` consecutive failures; ``pause`` is in seconds, after the first.
+    """
+
+    def __init__(
+        self, attempts: int = 8, pause: float = 1.0, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._attempts = attempts
+        self._pause = pause
+        self._sleep = sleep
+        self._failed = 0
+
+    def regain(self) -> None:
+        """Note a success, which resets the backoff."""
+        self._failed = 0
+
+    def rest(self) -> None:
+        """Wait for the pause."""
+        self._sleep(self._pause)
+
+    def lose(self, trouble: SiteTrouble) -> None:
+        """Note a failure and wait before the next attempt.
+
+        Raises the given SiteTrouble if a retry won't help or too many attempts have failed.
+        """
+        if isinstance(trouble, SiteProblem) and not (
+            trouble.status >= _OWN_TROUBLE or trouble.status == _BUSY
+        ):
+            raise trouble
+        self._failed += 1
+        if self._failed >= self._attempts:
+            raise trouble
+        self._sleep(min(self._pause * 2 ** (self._failed - 1), _LONGEST))
+
 
 _ON_THE_WAY: Final = ("received", "inspected", "qualifying")
-"""Stages before the last one; a submission has a time for each that it reached."""
+"""Stages before the last one; a submission has a time for each one it has reached."""
 
 
-def follow(site: Site, submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
-    """Yield a submission now and at every change; the last one has ended.
+def follow(site: SiteClient, submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
+    """Yield a submission now and at every change until it has ended.
 
-    Args:
-        site: Where it is.
-        submission: Its id.
-        patience: With a site that doesn't answer.
-
-    Raises:
-        SiteTrouble: The site has no such submission, or patience has come to its end.
+    Raises SiteTrouble if the site has no submission with this id, or ``patience`` is exhausted.
     """
     shown: object = None
     while True:
-        # The site ends a long stream now and then, and one at once where too many are open.
+        # The site ends long streams now and then, and new ones at once if too many are open.
         trouble = SiteTrouble(f"{site.address} does not say what becomes of the submission")
         try:
             with site.lines(f"/submissions/{submission}/events") as lines:
@@ -43,29 +79,20 @@ def follow(site: Site, submission: str, patience: Patience) -> Iterator[dict[str
 
 
 def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield changes, and before each the stages that went by since the last one, as if they had been seen.
-
-    Args:
-        changes: Of a submission, from :func:`follow`.
-    """
+    """Yield changes from :func:`follow`, and before each one the stages that passed unseen."""
     seen = set[object]()
     for told in changes:
         now = told.get("stage")
         for stage in _ON_THE_WAY:
             if told.get(stage) is not None and stage not in seen and stage != now:
                 seen.add(stage)
-                yield told | {"stage": stage, "waiting": None}
+                yield told | {"stage": stage, "waiting": None, "games": []}
         seen.add(now)
         yield told
 
 
 def events(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the data of server-sent events of a name.
-
-    Args:
-        lines: Of the stream, without their ends.
-        name: Of the events that are wanted.
-    """
+    """Yield the data of the server-sent events with a name; ``lines`` come without line ends."""
     kind, data = "", list[str]()
     for line in lines:
         field, _, value = line.partition(":")
@@ -79,8 +106,8 @@ def events(lines: Iterable[str], name: str) -> Iterator[str]:
             data.append(value.removeprefix(" "))
 
 
-def _decode(site: Site, data: str) -> dict[str, Any]:
-    """Return a submission as the site tells it, all of it, after a look whether it is one."""
+def _decode(site: SiteClient, data: str) -> dict[str, Any]:
+    """Return a submission as the site sent it, with all its members, after checking its form."""
     told: dict[str, Any] = site.parse(data)
-    site.read(told, Submission)
+    site.read(told, WholeSubmission if isinstance(told, dict) and "games" in told else Submission)
     return told

@@ -1,4 +1,4 @@
-"""The engine of the author's machine: folders become images there, and images are read from it."""
+"""The author's Docker engine: builds images from folders, and exports images."""
 
 import re
 import shutil
@@ -16,10 +16,10 @@ import requests
 from docker.errors import DockerException, ImageNotFound
 from docker.models.images import Image
 
-from arena.client.errors import CannotSend
+from arena.client.sites import CannotSend
 
 _ANSWER_SECONDS: Final = 600
-"""An engine may think for long before it hands out a large image."""
+"""An engine may take long before it exports a large image."""
 
 _ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
 _FAST: Final = 1
@@ -30,8 +30,7 @@ _PIECE: Final = 2 * 1024 * 1024
 def build(folder: Path) -> str:
     """Build a folder's image as ``docker build`` does, with its output on stderr, and return the image's id.
 
-    Raises:
-        CannotSend: There is no ``docker`` command, or it fails.
+    Raises CannotSend if there is no ``docker`` command, or it fails.
     """
     program = shutil.which("docker")
     if program is None:
@@ -43,16 +42,15 @@ def build(folder: Path) -> str:
         written = Path(scratch, "id")
         command = [program, "build", "--iidfile", str(written), str(folder)]
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode:  # noqa: S603 - an argument list
-            raise CannotSend(f"docker can't build {folder}; what it says stands above")
+            raise CannotSend(f"docker can't build {folder}; see its output above")
         return written.read_text().strip()
 
 
 @contextmanager
 def found(name: str) -> Iterator[Image]:
-    """Give an image of the engine's, by name or id.
+    """Open an image of the engine, by name or id.
 
-    Raises:
-        CannotSend: The engine does not answer, or has no such image.
+    Raises CannotSend if the engine does not answer, or has no such image.
     """
     try:
         client = docker.from_env(timeout=_ANSWER_SECONDS)
@@ -66,7 +64,7 @@ def found(name: str) -> Iterator[Image]:
 
 
 def is_id(name: str) -> bool:
-    """Return whether an image was named by its id, which says nothing of what it is called."""
+    """Return whether a text is an image's id rather than its name."""
     return _ID.fullmatch(name) is not None
 
 
@@ -76,12 +74,10 @@ def size_of(image: Image) -> int:
 
 
 def packed(image: Image) -> Iterator[tuple[bytes, int]]:
-    """Yield what ``docker save`` writes, gzip-compressed while it comes.
+    """Yield what ``docker save`` writes, gzip-compressed on the fly.
 
-    Each item is some of it, and how many bytes the engine has given for all so far.
-
-    Raises:
-        CannotSend: The engine stops in the middle.
+    Each item is (compressed bytes, total uncompressed bytes so far). Raises CannotSend if the engine fails
+    midway.
     """
     packer = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
     taken = 0

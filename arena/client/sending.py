@@ -1,58 +1,136 @@
-"""A bot, ready to be sent: what the site is told of it, and its bytes."""
+"""Finds the bot that an author names, and prepares it for upload."""
 
 import hashlib
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from arena.client import images
-from arena.client.errors import CannotSend
-from arena.client.target import Target, TargetKind, repository
-from arena.names import WrongName, check_name
+from arena.client.sites import CannotSend
+from arena.platform.names import WrongName, check_name
+from arena.protocol.languages import Language, language_of
+
+_ARCHIVES: Final = (".tar.gz", ".tgz", ".tar")
+_GZIP: Final = b"\x1f\x8b"
+_TAR: Final = b"ustar"
+_TAR_AT: Final = 257
+_NAME_OF_IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
+
+
+class TargetKind(StrEnum):
+    """The kind of a target."""
+
+    SOURCE = "source"
+    """A file in one of the languages that the arena wraps."""
+    ARCHIVE = "archive"
+    """What ``docker save`` wrote."""
+    FOLDER = "folder"
+    """With a Dockerfile."""
+    IMAGE = "image"
+    """The name or id of an image of this machine's engine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A bot on its author's machine."""
+
+    kind: TargetKind
+    text: str  # as the author typed it
+    path: Path | None  # None for an image
+    language: Language | None  # None except for a source file
+    name: str  # the bot's default name
+
+
+def target_of(text: str) -> Target:
+    """Resolve what an author typed: an existing file or folder, or else the name of an image.
+
+    Raises CannotSend if it can't be a bot.
+    """
+    path = Path(text)
+    try:
+        if text and path.is_dir():
+            return _folder(text, path)
+        if text and path.exists():
+            return _file_target(text, path)
+    except OSError as error:
+        raise CannotSend(f"{text} can't be read ({error.strerror})") from error
+    if text.startswith((".", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
+        raise CannotSend(f"there is no file or folder {text}")
+    if not _NAME_OF_IMAGE.fullmatch(text):
+        raise CannotSend(f"there is no file or folder {text!a}, and no image can have that name")
+    return Target(kind=TargetKind.IMAGE, text=text, path=None, language=None, name=repository(text))
+
+
+def repository(image: str) -> str:
+    """Return the last word of an image's name: ``mybot`` of ``registry:5000/team/mybot:2@sha256:…``."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+
+
+def _folder(text: str, path: Path) -> Target:
+    files = sorted(path.iterdir())
+    if path / "Dockerfile" in files:
+        name = path.resolve().name
+        return Target(kind=TargetKind.FOLDER, text=text, path=path, language=None, name=name)
+    source = next((file for file in files if language_of(file.name)), None)
+    instead = f"name its source file ({source})" if source else "name a source file"
+    raise CannotSend(f"the folder {text} has no Dockerfile: add one, or {instead}")
+
+
+def _file_target(text: str, path: Path) -> Target:
+    language = language_of(path.name)
+    if language is not None:
+        return Target(kind=TargetKind.SOURCE, text=text, path=path, language=language, name=path.stem)
+    if not path.is_file():
+        raise CannotSend(f"{text} is no file that could be sent: name a file, a folder or an image")
+    if not _is_archive(path):
+        raise CannotSend(
+            f"{text} is neither a source file (.py, .js, .mjs) nor what docker save writes, a tar or a tar.gz"
+        )
+    ending = next((each for each in _ARCHIVES if path.name.endswith(each)), path.suffix)
+    name = path.name.removesuffix(ending)
+    return Target(kind=TargetKind.ARCHIVE, text=text, path=path, language=None, name=name)
+
+
+def _is_archive(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(_TAR_AT + len(_TAR))
+    return start.startswith(_GZIP) or start[_TAR_AT:] == _TAR
+
 
 _PIECE: Final = 256 * 1024
 
 Report = Callable[[int, int], None]
-"""Told the bytes that were sent so far, and about how many it will be in all."""
+"""Receives the bytes sent so far and the estimated total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
-    """A bot that can be sent.
+    """A bot that can be sent."""
 
-    Attributes:
-        bot: The bot's name.
-        kind: ``image``, or the name of a language.
-        size: Bytes of its file; None for an image, which is packed while it is sent.
-        sha256: Of its file, hexadecimal; None for an image.
-        pieces: Begins anew: yields bytes to send, and how many bytes of ``work`` are done with them.
-        work: What ``pieces`` counts up to, about.
-    """
-
-    bot: str
-    kind: str
-    size: int | None
-    sha256: str | None
+    bot: str  # the bot's name
+    kind: str  # `image`, or the name of a language
+    size: int | None  # bytes of its file; None for an image, which is packed while it is sent
+    sha256: str | None  # of its file, hexadecimal; None for an image
+    # Starts over; yields bytes to send and how much of `work` is done.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
-    work: int
+    work: int  # approximate final count of `pieces`
 
 
 @contextmanager
 def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
-    """Give a target as a parcel. A folder is built first.
+    """Open a target as a parcel; build a folder first. ``name`` is the bot's; None uses the target's.
 
-    Args:
-        target: What is to be sent.
-        name: The bot's; None takes the target's.
-
-    Raises:
-        CannotSend: It can't be sent, now or while it is.
+    Raises CannotSend if it can't be sent, possibly only while it is being sent.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
-        yield _file(target, target.path, _checked(name or target.name))
+        yield _parcel(target, target.path, _checked(name or target.name))
         return
+    from arena.client import images  # noqa: PLC0415 - docker, which a source file doesn't need
+
     image_name = target.text
     if target.path is not None:
         name = _checked(name or target.name)  # before anybody waits for a build
@@ -69,15 +147,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
 
 
 class Body:
-    """A parcel's bytes on their way, counted and hashed.
-
-    Args:
-        parcel: What is sent.
-        report: Told how far it is.
-
-    Attributes:
-        whole: Whether all of them have been sent.
-    """
+    """A parcel's bytes, counted and hashed while they are sent; ``whole`` once all have been sent."""
 
     def __init__(self, parcel: Parcel, report: Report) -> None:
         self._parcel = parcel
@@ -102,18 +172,18 @@ class Body:
 
 
 class BodyOfFile(Body):
-    """One whose length is known before, so that a site can refuse what is too large at once."""
+    """A body of known length, so that a site can refuse a large one at once."""
 
     def __len__(self) -> int:
         return self._parcel.size or 0
 
 
 def body_of(parcel: Parcel, report: Report) -> Body:
-    """Return what to send of a parcel."""
+    """Return a parcel's body."""
     return Body(parcel, report) if parcel.size is None else BodyOfFile(parcel, report)
 
 
-def _file(target: Target, path: Path, bot: str) -> Parcel:
+def _parcel(target: Target, path: Path, bot: str) -> Parcel:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -136,7 +206,9 @@ def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def _name_of(target: Target, tags: Sequence[str]) -> str:
-    """Return what an image is called. An id says nothing of that, so the image's own names count then."""
+    """Return an image's name; if the author gave an id, use the image's tags."""
+    from arena.client import images  # noqa: PLC0415 - as above
+
     if not images.is_id(target.text):
         return target.name
     return repository(tags[0]) if tags else ""

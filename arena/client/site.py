@@ -1,10 +1,12 @@
-"""One site: requests with a token, and what is wrong in sentences.
+"""One site: requests with a token, and errors as sentences.
 
-A token is sent to the site's own address and to nobody else: redirects are not followed.
+A token is sent only to the site's own address: redirects are not followed.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from typing import Any, Final, TypeVar
 from urllib.parse import urljoin
 
@@ -13,10 +15,94 @@ import requests
 from requests.auth import AuthBase
 
 from arena import __version__
-from arena.client.address import check_address
-from arena.client.errors import SiteProblem, SiteTrouble, WrongLogin
-from arena.client.reading import Strange, lines, parsed, whole
-from arena.client.unreached import why
+from arena.client.sites import SiteProblem, SiteTrouble, WrongLogin, check_address
+
+MOST_BYTES: Final = 32 * 1024 * 1024
+"""Of an answer, unpacked; those of an arena are far smaller."""
+
+MOST_EVENT_BYTES: Final = 1024 * 1024
+"""Of a stream without an empty line, which ends an event."""
+
+_PIECE: Final = 64 * 1024
+
+
+class Strange(Exception):
+    """A response that no arena sends; the text describes it."""
+
+
+def whole(answer: requests.Response) -> bytes:
+    """Return the body of an answer.
+
+    Raises Strange if it is larger than any of an arena's, or requests.RequestException if the connection
+    breaks.
+    """
+    body = bytearray()
+    for piece in answer.iter_content(_PIECE):
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise Strange(f"more than {MOST_BYTES // 1024**2} MiB")
+    return bytes(body)
+
+
+def lines(answer: requests.Response) -> Iterator[str]:
+    """Yield the lines of a stream as they arrive, without line ends; an unfinished last line is dropped.
+
+    Raises Strange if an event does not end, or requests.RequestException if the connection breaks.
+    """
+    size, begun = 0, bytearray()
+    for piece in answer.iter_content(chunk_size=1):  # a larger one would block until it is full
+        begun += piece
+        size += len(piece)
+        if b"\n" in piece:
+            *ended, begun = begun.split(b"\n")
+            for line in ended:
+                text = line.removesuffix(b"\r").decode(errors="replace")
+                size = size if text else len(begun)
+                yield text
+        if size > MOST_EVENT_BYTES:
+            raise Strange("an event without end")
+
+
+def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
+    """Decode JSON. Raises Strange if it is invalid, no UTF-8, or nested too deep."""
+    try:
+        return msgspec.json.decode(data)
+    except RecursionError as error:
+        raise Strange("JSON that is nested too deep") from error
+    except (msgspec.DecodeError, ValueError) as error:
+        raise Strange(f"no JSON ({error})") from error
+
+
+def why(address: str, error: requests.RequestException) -> str:
+    """Return a sentence for an error of requests."""
+    match error:
+        case requests.exceptions.SSLError():
+            return (
+                f"the certificate of {address} can't be trusted ({_reason(error)}): check the address; for a "
+                "certificate of your own set REQUESTS_CA_BUNDLE"
+            )
+        case requests.exceptions.ProxyError():
+            return (
+                f"the proxy before {address} can't be used ({_reason(error)}): see HTTPS_PROXY and NO_PROXY"
+            )
+        case requests.exceptions.ReadTimeout():
+            return f"{address} does not answer: try again later"
+        case requests.exceptions.ConnectTimeout():
+            return f"{address} can't be reached: nothing answers there; check the address and your network"
+        case _:
+            return f"{address} can't be reached ({_reason(error)}): check the address and your network"
+
+
+def _reason(error: BaseException) -> str:
+    """Return the system's message, which is in the innermost error."""
+    words = str(error)
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, OSError) and inner.strerror:
+            words = inner.strerror
+        inner = inner.__cause__ or inner.__context__
+    return words
+
 
 _API: Final = "/api/v1"
 _USUAL: Final = (10.0, 60.0)
@@ -28,24 +114,24 @@ _UPLOAD: Final = (30.0, 180.0)
 _UNAUTHORIZED: Final = 401
 _REFUSED: Final = 400
 _SOON: Final = 60
-"""Seconds for which nobody is sent away."""
+"""Seconds that are worth waiting for."""
 
 _DIGITS: Final = 9
 _REDIRECTS: Final = range(300, 400)
 _MOST_PAGES: Final = 1000
 """Of a list; an arena's have fewer."""
 
+_YEARS: Final = range(1970, 9999)
+"""Years whose times can be converted to any time zone."""
+
 T = TypeVar("T")
 
 
-class Site:
+class SiteClient:
     """A site, over one connection. Close it after use.
 
-    Every method raises SiteTrouble where no arena answers, and SiteProblem where the arena refuses.
-
-    Args:
-        address: As :func:`arena.client.address.check_address` returns it.
-        token: The secret; None asks as anybody.
+    Every method raises SiteTrouble if no arena answers, and SiteProblem if the arena refuses. ``address``
+    comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
     """
 
     def __init__(self, address: str, token: str | None = None) -> None:
@@ -62,6 +148,10 @@ class Site:
         """Return what is at a path below /api/v1."""
         return self._json(self._ask("GET", path, params=query))
 
+    def download(self, path: str) -> bytes:
+        """Return the JSON document at a path of the site, as it was sent."""
+        return self._document(self._ask("GET", path, below=""))
+
     def post(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
         """Send JSON, and return the answer."""
         return self._json(self._ask("POST", path, json=content))
@@ -76,26 +166,14 @@ class Site:
             self._check(answer)
 
     def put(self, path: str, body: Iterable[bytes], **query: str) -> Any:  # noqa: ANN401 - JSON
-        """Send bytes while they are made, and return the answer.
-
-        Args:
-            path: Where.
-            body: Sent in chunks; with its length before it where it has one (``__len__``).
-            query: Parameters.
-        """
+        """Stream bytes, and return the answer; a body with ``__len__`` is sent with its length."""
         kind = {"Content-Type": "application/octet-stream"}
         return self._json(
             self._ask("PUT", path, params=query, data=body, headers=kind, timeout=_UPLOAD),
         )
 
     def pages(self, path: str, member: str, **query: str | int) -> Iterator[Any]:
-        """Yield the items of a list, page by page.
-
-        Args:
-            path: Of the first page.
-            member: The name of the list.
-            query: Parameters.
-        """
+        """Yield the items of the list ``member``, page by page."""
         page = self.get(path, **query)
         known = set[str]()
         while True:
@@ -103,7 +181,7 @@ class Site:
             following = page.get("next")
             if following is None:
                 return
-            # Nothing that a site says leads to another host.
+            # A response must not lead to another host.
             if not isinstance(following, str) or not following.startswith(f"{_API}/"):
                 raise self._strange(f"{following!a} as the next page")
             if following in known or len(known) == _MOST_PAGES:
@@ -119,22 +197,26 @@ class Site:
         return found
 
     def read(self, answer: object, kind: type[T]) -> T:
-        """Return an answer as a plain object; members that it does not know are left out."""
+        """Convert an answer to ``kind``; unknown members are ignored."""
         try:
-            return msgspec.convert(answer, kind)
+            read = msgspec.convert(answer, kind)
         except msgspec.ValidationError as error:
             raise self._strange(str(error)) from error
+        for moment in _moments(read):
+            if moment.year not in _YEARS:
+                raise self._strange(f"a time in the year {moment.year}")
+        return read
 
     @contextmanager
     def lines(self, path: str) -> Iterator[Iterator[str]]:
-        """Give the lines of an answer as they come."""
+        """Open an answer as a stream of lines."""
         accept = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         with self._ask("GET", path, headers=accept) as answer:
             self._check(answer)
             yield self._lines(answer)
 
-    def parse(self, data: str) -> Any:  # noqa: ANN401 - JSON
-        """Return what JSON says that the site has sent among other things."""
+    def parse(self, data: bytes | str) -> Any:  # noqa: ANN401 - JSON
+        """Decode JSON that the site sent."""
         try:
             return parsed(data)
         except Strange as error:
@@ -148,11 +230,17 @@ class Site:
         except requests.RequestException as error:
             raise SiteTrouble(why(self.address, error)) from error
 
-    def _ask(self, method: str, path: str, **request: Any) -> requests.Response:  # noqa: ANN401 - for requests
-        url = f"{self.address}{_API}{path}"
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        below: str = _API,
+        **request: Any,  # noqa: ANN401 - for requests
+    ) -> requests.Response:
+        url = f"{self.address}{below}{path}"
         settings = {"timeout": _USUAL} | request
         try:
-            # With an object for it, requests looks for no password in ~/.netrc.
+            # With an auth object, requests ignores ~/.netrc.
             return self._session.request(
                 method, url, auth=self._auth, allow_redirects=False, stream=True, **settings
             )
@@ -160,12 +248,15 @@ class Site:
             raise SiteTrouble(why(self.address, error)) from error
 
     def _json(self, answer: requests.Response) -> Any:  # noqa: ANN401 - JSON
+        return self.parse(self._document(answer))
+
+    def _document(self, answer: requests.Response) -> bytes:
         with answer:
             self._check(answer)
             if _kind(answer) != "application/json":
                 raise self._strange(f"{_kind(answer) or 'something'} where JSON was expected")
             try:
-                return parsed(whole(answer))
+                return whole(answer)
             except Strange as error:
                 raise self._strange(str(error)) from error
             except requests.RequestException as error:
@@ -185,7 +276,7 @@ class Site:
         raise self._problem(answer)
 
     def _problem(self, answer: requests.Response) -> SiteTrouble:
-        """Return what the site says is wrong, or that something else answers in its place."""
+        """Return the site's problem, or an error that something other than an arena answers."""
         said: Any = None
         if _kind(answer) == "application/problem+json":
             try:
@@ -194,8 +285,8 @@ class Site:
                 said = None
         if not isinstance(said, dict):
             return SiteTrouble(
-                f"{self.address} answered {answer.status_code} {answer.reason}, and not as an arena does: "
-                "try again in a moment, or check the address"
+                f"{self.address} answered {answer.status_code} {answer.reason}, which is not an arena's "
+                "answer: try again in a moment, or check the address"
             )
         detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
         return SiteProblem(answer.status_code, detail, hint, passes=_passes(answer))
@@ -207,7 +298,7 @@ class Site:
             other = self.address
         if other == self.address:
             return self._strange("a redirect")
-        return SiteTrouble(f"{self.address} sends to {other}; if that is your arena: arena login {other}")
+        return SiteTrouble(f"{self.address} redirects to {other}; if that is your arena: arena login {other}")
 
     def _strange(self, what: str) -> SiteTrouble:
         return SiteTrouble(
@@ -217,10 +308,10 @@ class Site:
 
 
 class _Session(requests.Session):
-    """Looks at no redirect: to find out where one leads, requests would read all of its body."""
+    """Ignores redirects: to resolve one, requests would read its whole body."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - as its parent has it
-        """Return nothing."""
+        """Return None."""
         return
 
 
@@ -236,8 +327,20 @@ class _Bearer(AuthBase):
         return request
 
 
+def _moments(value: object) -> Iterator[datetime]:
+    """Yield all times in a document."""
+    if isinstance(value, datetime):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _moments(each)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _moments(getattr(value, field.name))
+
+
 def _passes(answer: requests.Response) -> bool:
-    """Whether it helps to come again soon: who has used up a day's quota must not wait that long."""
+    """Return whether a retry helps soon; a command does not wait for tomorrow's quota."""
     after = answer.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON
 

@@ -1,4 +1,4 @@
-"""Where the user of this machine is logged in. Tokens are kept in a file that nobody else can read."""
+"""The user's logins at sites. Tokens are stored in a file that only the user can read."""
 
 import fcntl
 import os
@@ -6,34 +6,89 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
 
-from arena.client.address import check_address
-from arena.client.errors import WrongLogin
+from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
 
-SITE_VARIABLE: Final = "ARENA_SITE"
-TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # noqa: S105 - the name of a variable
+
+class ClientError(Exception):
+    """The text says what is wrong and what to do."""
+
+
+class WrongLogin(ClientError):
+    """The site or the token is missing or invalid."""
+
+
+class CannotSend(ClientError):
+    """What the author named can't be sent."""
+
+
+class SiteTrouble(ClientError):
+    """A site can't be reached, or is no arena."""
+
+
+class SiteProblem(SiteTrouble):
+    """A site refused a request. ``passes`` says whether a retry helps soon, according to the site."""
+
+    def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:
+        super().__init__(f"{detail} {hint}".strip())
+        self.status = status
+        self.detail = detail
+        self.hint = hint
+        self.passes = passes
+
+
+_PORTS: Final = {"http": 80, "https": 443}
+_EXAMPLE: Final = "name the site with its scheme and without a path, such as https://arena.example"
+
+
+def check_address(text: str) -> str:
+    """Return a site's normalized address, such as ``https://arena.example``: lower case, no slash.
+
+    Raises WrongLogin if it can't be the address of a site.
+    """
+    try:
+        parts = urlsplit(text.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise WrongLogin(f"{text!a} is not a valid address: {_EXAMPLE}") from error
+    beyond = (parts.path.rstrip("/"), parts.query, parts.fragment, parts.username, parts.password)
+    if parts.scheme not in _PORTS or not host or not f"{host}".isprintable() or " " in host or any(beyond):
+        raise WrongLogin(f"{text!a} can't be the address of a site: {_EXAMPLE}")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + ("" if port in {None, _PORTS[parts.scheme]} else f":{port}")
+
+
+def can_be_read_on_its_way(address: str) -> bool:
+    """Return whether requests to this site cross a network unencrypted."""
+    parts = urlsplit(address)
+    return parts.scheme == "http" and not _is_this_machine(parts.hostname or "")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 _LONGEST: Final = 200
 """Characters; the tokens of a site are shorter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """A site where somebody is logged in.
+    """A login at a site."""
 
-    Attributes:
-        site: Its address, as :func:`arena.client.address.check_address` writes it.
-        token: The secret.
-        account: Whose it is; empty where that was never asked.
-    """
-
-    site: str
-    token: str
-    account: str = ""
+    site: str  # normalized address
+    token: str  # the secret
+    account: str = ""  # its name; empty if unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +99,13 @@ class _Kept:
 
 
 class Sites:
-    """The logins of this user.
-
-    Args:
-        file: Where they are kept. Its folder is made when the first one is.
-    """
+    """The logins in a file, whose folder is created with the first one."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def all(self) -> tuple[Login, ...]:
-        """Return the logins, the last one at the end.
-
-        Raises:
-            WrongLogin: The file can't be read.
-        """
+        """Return the logins, the last one at the end. Raises WrongLogin."""
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=_Kept).sites
         except FileNotFoundError:
@@ -67,26 +114,21 @@ class Sites:
             raise WrongLogin(f"{self._file} can't be read ({error}): remove it, and log in again") from error
 
     def remember(self, login: Login) -> None:
-        """Keep a login. It replaces an older one of the same site, and is the default from now on.
+        """Store a login. It replaces an older one for the same site, and becomes the default.
 
-        Raises:
-            WrongLogin: The file can't be read or written.
+        Raises WrongLogin.
         """
         with self._alone():
             self._write((*(each for each in self.all() if each.site != login.site), login))
 
     def forget(self, site: str) -> None:
-        """Forget the login of a site, if there is one.
-
-        Raises:
-            WrongLogin: The file can't be read or written.
-        """
+        """Forget the login of a site, if there is one. Raises WrongLogin."""
         with self._alone():
             self._write(tuple(each for each in self.all() if each.site != site))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other commands from changing the file: by a lock on its folder, for the file is replaced."""
+        """Lock the file against other commands. The lock is on its folder, because the file is replaced."""
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder = os.open(self._file.parent, os.O_RDONLY)
@@ -113,26 +155,20 @@ class Sites:
 
 
 def users_sites() -> Sites:
-    """Return the logins of whoever runs this."""
+    """Return the current user's logins."""
     return Sites(platformdirs.user_config_path("kaiten") / "sites.json")
 
 
 def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
-    """Return the login that is meant: that of the environment, or else the last one.
+    """Return the login to use: from the environment, or else the last one.
 
-    Args:
-        sites: Those of the user.
-        environ: ``ARENA_SITE`` chooses a site, and ``ARENA_TOKEN`` is a token of it that is kept nowhere.
-
-    Raises:
-        WrongLogin: There is none, or it can't be used.
+    ``ARENA_SITE`` selects a site; ``ARENA_TOKEN`` is a token for it, used without being stored. Raises
+    WrongLogin if there is none, or it is invalid.
     """
     named, token = environ.get(SITE_VARIABLE), environ.get(TOKEN_VARIABLE)
     if token:
         if not named:
-            raise WrongLogin(
-                f"{TOKEN_VARIABLE} is set, and {SITE_VARIABLE} is not: set both, or none of them"
-            )
+            raise WrongLogin(f"{TOKEN_VARIABLE} is set, and {SITE_VARIABLE} is not: set both or neither")
         return Login(site=check_address(named), token=check_token(token))
     known = sites.all()
     if named:
@@ -142,17 +178,13 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
             raise WrongLogin(f"you are not logged in at {site}: arena login {site}")
     if not known:
         raise WrongLogin(
-            "you are logged in nowhere: arena login https://…, with the address of an arena's site"
+            "you are not logged in to any site: arena login https://…, with the address of an arena's site"
         )
     return replace(known[-1], site=check_address(known[-1].site), token=check_token(known[-1].token))
 
 
 def check_token(text: str) -> str:
-    """Return a token without the white space around it.
-
-    Raises:
-        WrongLogin: It can't be a token.
-    """
+    """Return a token without the white space around it. Raises WrongLogin if it can't be a token."""
     token = text.strip()
     if not token or len(token) > _LONGEST or not (token.isascii() and token.isprintable()) or " " in token:
         raise WrongLogin("that can't be a token: copy it whole, from kaiten_ to its last letter")

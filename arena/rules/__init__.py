@@ -9,15 +9,24 @@ Nothing here knows of clocks, faults, files or networks. docs/rules.md is the
 text that this package implements.
 """
 
-from arena.rules.cards import DECK_COUNTS, ROUNDS, Card, Hand, Rules, Table, unshuffled_deck
+from arena.rules.cards import (
+    DECK_COUNTS,
+    ROUNDS,
+    SEED_BYTES,
+    SHUFFLE,
+    Card,
+    Hand,
+    Rules,
+    Table,
+    shuffled_deck,
+    simulation_seed,
+    unshuffled_deck,
+)
 from arena.rules.errors import IllegalMove, InvalidRecord, InvalidRules, RulesError
 from arena.rules.knowledge import HeldCards, Knowledge, Memory, knowledge
-from arena.rules.moves import check_move, legal_moves
-from arena.rules.play import apply, asked, deals, moments, new_game
-from arena.rules.record import GameLog, Replay, replay
+from arena.rules.play import GameLog, Replay, apply, asked, deals, moments, new_game, replay
 from arena.rules.scoring import RoundScore, colours, places, score_nigiri, score_puddings, score_round
-from arena.rules.shuffle import SEED_BYTES, SHUFFLE, shuffled_deck, simulation_seed
-from arena.rules.state import Moment, Move, Play, Result, State, Turn
+from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move, legal_moves
 from arena.rules.view import View, seen, view
 
 __all__ = [

@@ -1,12 +1,16 @@
-"""The kinds of cards, the deck and the switches of a game.
+"""The kinds of cards, the variants, and the deck with its shuffle ``sha256-fisher-yates/1``.
 
-Source: the table "Deck" and the section "Variants" of docs/rules.md.
+The shuffle can be repeated in any language. Nobody who has seen some cards can work out the rest.
+Source: the table "Deck" and the sections "Variants" and "Determinism" of docs/rules.md, with test vectors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from hashlib import sha256
+from itertools import count
+from struct import unpack
 from types import MappingProxyType
 from typing import Final
 
@@ -41,11 +45,7 @@ class Card(IntEnum):
 
     @classmethod
     def from_label(cls, label: str) -> "Card":
-        """Return the kind of that name.
-
-        Raises:
-            ValueError: There is no such kind.
-        """
+        """Return the kind of that name. Raises ValueError if there is no such kind."""
         try:
             return _BY_LABEL[label]
         except KeyError:
@@ -95,8 +95,7 @@ _HAND_SIZES: Final[Mapping[int, int]] = MappingProxyType({2: 10, 3: 9, 4: 8, 5: 
 class Rules:
     """What is played: the number of players and the three variants.
 
-    Raises:
-        InvalidRules: Not 2 to 5 players, or a dummy with other than two.
+    Raises InvalidRules unless there are 2 to 5 players, and for a dummy with other than two.
     """
 
     players: int
@@ -141,3 +140,41 @@ def unshuffled_deck(rules: Rules) -> tuple[Card, ...]:
         if card is not Card.SOY_SAUCE or rules.soy_sauce
         for _ in range(count)
     )
+
+
+SHUFFLE: Final = "sha256-fisher-yates/1"
+SEED_BYTES: Final = 16
+_WORDS: Final = 1 << 32
+
+
+def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
+    """Return the deck of a game in deal order. Raises ValueError if the seed has another length."""
+    if len(seed) != SEED_BYTES:
+        message = f"a seed has {SEED_BYTES} bytes, this one {len(seed)}"
+        raise ValueError(message)
+    deck = list(unshuffled_deck(rules))
+    words = _words(seed)
+    for last in range(len(deck) - 1, 0, -1):
+        n = last + 1
+        # Words at or above the largest multiple of n would favour low numbers.
+        limit = _WORDS - _WORDS % n
+        word = next(words)
+        while word >= limit:
+            word = next(words)
+        other = word % n
+        deck[last], deck[other] = deck[other], deck[last]
+    return tuple(deck)
+
+
+def simulation_seed(number: int, game: int) -> bytes:
+    """Return the seed of one game of ``arena simulate --seed number``.
+
+    ``number`` is what the user gave, 0 to 2^64 - 1; games are counted from 0.
+    """
+    text = b"simulate" + number.to_bytes(8, "big") + game.to_bytes(8, "big")
+    return sha256(text).digest()[:SEED_BYTES]
+
+
+def _words(seed: bytes) -> Iterator[int]:
+    for counter in count():
+        yield from unpack(">8I", sha256(seed + counter.to_bytes(8, "big")).digest())

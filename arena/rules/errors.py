@@ -18,17 +18,13 @@ class InvalidRules(RulesError):
 
 
 class IllegalMove(RulesError):
-    """A choice that a rule forbids. Nothing has been changed by it.
-
-    Attributes:
-        rule: The section of docs/rules.md that forbids it.
-        seat: Whose choice it was.
-    """
+    """A choice that a rule forbids. Nothing has been changed by it."""
 
     def __init__(self, rule: str, seat: int, what: str) -> None:
         super().__init__(f"seat {seat}: {what} ({rule})")
-        self.rule = rule
-        self.seat = seat
+        self.rule = rule  # the section of docs/rules.md that forbids it
+        self.seat = seat  # whose choice it was
+        self.what = what  # what is wrong with it
 
 
 class InvalidRecord(RulesError):

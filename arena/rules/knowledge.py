@@ -1,4 +1,4 @@
-"""What a seat can know of the cards it does not see.
+"""What a seat can know about the cards that it doesn't see.
 
 Source: the section "What can be worked out" of docs/rules.md.
 """
@@ -13,41 +13,30 @@ from arena.rules.view import View
 
 
 class HeldCards(NamedTuple):
-    """What is known of one hand, or of the dummy's pile.
+    """What is known of one hand, or of the dummy's pile."""
 
-    Attributes:
-        certain: Cards that are in it whatever the deal was.
-        hidden: How many more it has.
-    """
-
-    certain: Hand
-    hidden: int
+    certain: Hand  # cards that are in it whatever the deal was
+    hidden: int  # how many more it has
 
 
 class Knowledge(NamedTuple):
     """Everything that a seat can know of where the cards are, and nothing more.
 
-    The hands are possible together exactly if each is made of its certain
-    cards and of as many of the unseen ones as it has hidden cards, where no
-    unseen card is used twice.
-
-    Attributes:
-        hands: One a player; with a dummy its pile comes last.
-        unseen: Cards of which no place is known, in the order of the table of
-            kinds. Those that are hidden in no hand lie undealt.
+    The hands are possible together exactly if each is made of its certain cards and of as many of the unseen
+    ones as it has hidden cards, where no unseen card is used twice.
     """
 
-    hands: tuple[HeldCards, ...]
+    hands: tuple[HeldCards, ...]  # one a player; with a dummy its pile comes last
+    # Cards of which no place is known, in the order of the table of kinds. Those that are hidden in no hand
+    # lie undealt.
     unseen: Hand
 
 
 class Memory:
     """What one seat remembers of a round, from the deal on.
 
-    Args:
-        unplayed: The cards that this round may have been dealt from.
-        sizes: How many each player was dealt.
-        pile: How many lie in the dummy's pile; None without a dummy.
+    ``unplayed`` are the cards that this round may have been dealt from; ``pile`` is the size of the dummy's
+    pile, None without a dummy.
     """
 
     def __init__(self, unplayed: Iterable[Card], sizes: Sequence[int], pile: int | None = None) -> None:
@@ -72,10 +61,7 @@ class Memory:
     def reveal(self, seat: int, cards: Play, *, chopsticks: bool) -> None:
         """See what left a hand.
 
-        Args:
-            seat: Whose hand it was.
-            cards: What was taken from it.
-            chopsticks: Whether chopsticks went back into it afterwards.
+        ``cards`` were taken from it; with ``chopsticks``, chopsticks went back into it afterwards.
         """
         for card in cards:
             if self._certain[seat][card]:
@@ -86,7 +72,7 @@ class Memory:
         self._certain[seat][Card.CHOPSTICKS] += chopsticks
 
     def pass_on(self, step: int) -> None:
-        """Let every hand go to the seat so many further on."""
+        """Pass every hand on by ``step`` seats."""
         players = range(len(self._hidden))
         self._certain = [self._certain[(seat - step) % len(players)] for seat in players]
         self._hidden = [self._hidden[(seat - step) % len(players)] for seat in players]
@@ -96,7 +82,7 @@ class Memory:
         unseen, hands = self._unseen.copy(), []
         places = list(zip(self._certain, self._hidden, strict=True))
         for certain, hidden in places if self._pile is None else (*places, (Counter[Card](), self._pile)):
-            # What does not fit anywhere else has to be here.
+            # Cards that fit nowhere else must be here.
             elsewhere = unseen.total() - hidden
             forced = Counter({card: count - elsewhere for card, count in unseen.items() if count > elsewhere})
             unseen -= forced
@@ -107,10 +93,8 @@ class Memory:
 def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
     """Return what a seat knows from its view, and from no habit of the others.
 
-    Args:
-        view: What it sees before the choice.
-        revealed: The turn that followed, if the question is what it knows
-            after the reveal, before the hands are passed.
+    ``view`` is from before the choice. With ``revealed``, the turn that followed, the answer is what the seat
+    knows after the reveal, before the hands are passed.
     """
     rules = view.rules
     turns = [turn for turn in view.turns if turn.round == view.round]

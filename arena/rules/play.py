@@ -5,13 +5,12 @@ docs/rules.md.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena.rules.cards import ROUNDS, Card, Hand, Rules, Table, unshuffled_deck
-from arena.rules.errors import InvalidRules
-from arena.rules.moves import check_move
+from arena.rules.errors import InvalidRecord, InvalidRules
 from arena.rules.scoring import RoundScore, places, score_puddings, score_round
-from arena.rules.state import Moment, Move, Play, Result, State, Turn
+from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 _PUDDING: Final = Card.PUDDING
@@ -21,13 +20,9 @@ _SEATS: Final = (0, 1, 2, 3, 4)
 def new_game(rules: Rules, deck: Sequence[Card]) -> State:
     """Deal the first round.
 
-    Args:
-        rules: What is played.
-        deck: All cards of that game in deal order, for instance from
-            :func:`arena.rules.shuffle.shuffled_deck`.
-
-    Raises:
-        InvalidRules: The deck is not made of exactly the cards of that game.
+    ``deck`` has all cards of that game in deal order, for instance from
+    :func:`arena.rules.cards.shuffled_deck`. Raises InvalidRules if the deck is not made of exactly the cards
+    of that game.
     """
     cards = tuple(deck)
     if tuple(sorted(cards)) != unshuffled_deck(rules):
@@ -64,28 +59,18 @@ def asked(state: State) -> tuple[int, ...]:
 def apply(state: State, moves: Sequence[Move | None]) -> State:
     """Play one turn, and every automatic one after it.
 
-    Args:
-        state: A game that is not over.
-        moves: One entry a seat, None for a seat that is not asked.
-
-    Returns:
-        The state of the next decision, or of the end of the game.
-
-    Raises:
-        IllegalMove: A rule forbids a choice; the error names both. Nothing has
-            been changed.
-        ValueError: The game is over, or there are more or fewer entries than seats.
+    The game must not be over. ``moves`` has one entry a seat, None for a seat that is not asked. Raises
+    IllegalMove, and changes nothing, if a rule forbids a choice; the error names both; or ValueError if the
+    game is over, or there are more or fewer entries than seats.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state
 
 
 def moments(state: State, moves: Sequence[Move | None]) -> tuple[Moment, ...]:
-    """Return what :func:`apply` goes through, turn by turn: for those who show a game.
+    """Return the turns that :func:`apply` plays, in order, to display a game.
 
-    Args:
-        state: As for :func:`apply`, which raises the same errors.
-        moves: As for :func:`apply`.
+    Takes the arguments of :func:`apply`, and raises the same errors.
     """
     plays = _plays(state, moves)
     decided = _moment(state, plays)
@@ -255,3 +240,41 @@ def _draw(state: State) -> State:
 def _without(cards: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
     index = cards.index(card)
     return cards[:index] + cards[index + 1 :]
+
+
+class GameLog(NamedTuple):
+    """A game as a function of its inputs."""
+
+    rules: Rules  # what was played
+    deck: tuple[Card, ...]  # all cards in deal order
+    # The joint decisions in order, each with one entry a seat, None for a seat that was not asked.
+    moves: tuple[tuple[Move | None, ...], ...]
+
+
+class Replay(NamedTuple):
+    """A log played again, as far as the rules allow."""
+
+    states: tuple[State, ...]  # from the deal to after the last valid step
+    stopped: ValueError | None  # why the next step was not valid, or None at the end of the log
+
+    @property
+    def state(self) -> State:
+        """After the last valid step."""
+        return self.states[-1]
+
+
+def replay(log: GameLog) -> Replay:
+    """Play a log again; stop before the first step that the rules forbid.
+
+    Raises InvalidRules if the deck is not that of the game.
+    """
+    states = [new_game(log.rules, log.deck)]
+    for moves in log.moves:
+        if states[-1].over:
+            extra = len(log.moves) - len(states) + 1
+            return Replay(tuple(states), InvalidRecord(f"{extra} steps after the end of the game"))
+        try:
+            states.append(apply(states[-1], moves))
+        except ValueError as error:
+            return Replay(tuple(states), error)
+    return Replay(tuple(states), None)

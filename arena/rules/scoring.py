@@ -4,19 +4,19 @@ Source: the sections "Scoring a round", "Puddings, at the end", "Variants" and
 "Places" of docs/rules.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS, Card, Rules, Table
 
-_DUMPLING_POINTS: Final = (0, 1, 3, 6, 10, 15)
-_MAKI_FIRST: Final = 6
-_MAKI_SECOND: Final = 3
-_PUDDING_POINTS: Final = 6
-_SOY_POINTS: Final = 4
-_WASABI_FACTOR: Final = 3
+DUMPLING_POINTS: Final = (0, 1, 3, 6, 10, 15)
+MAKI_FIRST: Final = 6
+MAKI_SECOND: Final = 3
+PUDDING_POINTS: Final = 6
+SOY_POINTS: Final = 4
+WASABI_FACTOR: Final = 3
 
-_COLOURS: Final = {
+COLOURS: Final[Mapping[Card, str]] = {
     Card.TEMPURA: "purple",
     Card.SASHIMI: "green",
     Card.DUMPLING: "blue",
@@ -52,12 +52,7 @@ class RoundScore(NamedTuple):
 
 
 def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]:
-    """Score a finished round.
-
-    Args:
-        rules: Decides whether soy sauce scores.
-        tables: One a participant, in the order of placing.
-    """
+    """Score a finished round. ``tables`` has one entry a participant, in the order of placing."""
     maki = score_maki([sum([MAKI_ICONS.get(card, 0) for card in table]) for table in tables])
     soy = score_soy_sauce(tables) if rules.soy_sauce else (0,) * len(tables)
     return tuple(
@@ -65,7 +60,7 @@ def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]
             RoundScore(
                 table.count(_TEMPURA) // 2 * 5,
                 table.count(_SASHIMI) // 3 * 10,
-                _DUMPLING_POINTS[min(table.count(_DUMPLING), 5)],
+                DUMPLING_POINTS[min(table.count(_DUMPLING), 5)],
                 maki[player],
                 score_nigiri(table),
                 soy[player],
@@ -84,7 +79,7 @@ def score_nigiri(table: Table) -> int:
         elif value := NIGIRI_POINTS.get(card):
             if free_wasabi:
                 free_wasabi -= 1
-                value *= _WASABI_FACTOR
+                value *= WASABI_FACTOR
             points += value
     return points
 
@@ -96,10 +91,10 @@ def score_maki(icons: Sequence[int]) -> tuple[int, ...]:
         return (0,) * len(icons)
     first = icons.count(most)
     if first > 1:
-        return tuple(_MAKI_FIRST // first if icon == most else 0 for icon in icons)
+        return tuple(MAKI_FIRST // first if icon == most else 0 for icon in icons)
     second_most = max(icon for icon in icons if icon != most)
-    second = _MAKI_SECOND // icons.count(second_most) if second_most else 0
-    return tuple(_MAKI_FIRST if icon == most else second if icon == second_most else 0 for icon in icons)
+    second = MAKI_SECOND // icons.count(second_most) if second_most else 0
+    return tuple(MAKI_FIRST if icon == most else second if icon == second_most else 0 for icon in icons)
 
 
 def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
@@ -107,13 +102,13 @@ def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
     counts = [colours(table) for table in tables]
     most = max(counts)
     winners = [counts[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)]
-    share = _SOY_POINTS // max(1, winners.count(True))
+    share = SOY_POINTS // max(1, winners.count(True))
     return tuple(share if winner else 0 for winner in winners)
 
 
 def colours(table: Table) -> int:
     """Return how many different colours lie on a table."""
-    return len({_COLOURS[card] for card in table})
+    return len({COLOURS[card] for card in table})
 
 
 def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
@@ -121,9 +116,9 @@ def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
     most, fewest = max(puddings), min(puddings)
     if most == fewest:
         return (0,) * len(puddings)
-    gain = _PUDDING_POINTS // puddings.count(most)
+    gain = PUDDING_POINTS // puddings.count(most)
     # The remainder is dropped from the size of the loss: -(6 // 4) is -1, -6 // 4 would be -2.
-    loss = 0 if rules.participants == 2 else _PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004
+    loss = 0 if rules.participants == 2 else PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004
     return tuple(gain if count == most else -loss if count == fewest else 0 for count in puddings)
 
 

@@ -1,12 +1,13 @@
-"""The state of a game. Everything is frozen: a step returns a new state.
+"""The state of a game, and which moves are legal in it. Everything is frozen: a step returns a new state.
 
 Named tuples, not dataclasses: a game makes some hundred of them, and a frozen
 dataclass takes several times as long to make.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from arena.rules.cards import Card, Hand, Rules, Table
+from arena.rules.errors import IllegalMove
 from arena.rules.scoring import RoundScore
 
 Play = tuple[Card, ...]
@@ -21,17 +22,11 @@ class Move(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A revealed turn.
+    """A revealed turn."""
 
-    Attributes:
-        round: From 1.
-        turn: In its round, from 1.
-        plays: One a participant; with a dummy its play comes last.
-    """
-
-    round: int
-    turn: int
-    plays: tuple[Play, ...]
+    round: int  # from 1
+    turn: int  # in its round, from 1
+    plays: tuple[Play, ...]  # one a participant; with a dummy its play comes last
 
 
 class Result(NamedTuple):
@@ -44,39 +39,22 @@ class Result(NamedTuple):
 
 
 class State(NamedTuple):
-    """A game between two decisions, or at its end.
+    """A game between two decisions, or at its end."""
 
-    Attributes:
-        rules: What is played.
-        deck: All cards in deal order.
-        round: From 1; the last one when the game is over.
-        turn: In the round, from 1.
-        hands: One a player. The one in control of the dummy holds the drawn card.
-        tables: One a participant, cards of this round only.
-        pile: The dummy's face-down pile, top card first.
-        drawn: The card that the seat in control drew this turn.
-        puddings: One a participant, kept from the rounds before.
-        scores: One a participant, points of the rounds before.
-        rounds: Scores of the finished rounds, one a participant each.
-        turns: Everything revealed in this game.
-        past_hands: One a player: the hands held in this round before this turn.
-        result: Set when the game is over.
-    """
-
-    rules: Rules
-    deck: tuple[Card, ...]
-    round: int
-    turn: int
-    hands: tuple[Hand, ...]
-    tables: tuple[Table, ...]
-    pile: tuple[Card, ...]
-    drawn: Card | None
-    puddings: tuple[int, ...]
-    scores: tuple[int, ...]
-    rounds: tuple[tuple[RoundScore, ...], ...]
-    turns: tuple[Turn, ...]
-    past_hands: tuple[tuple[Hand, ...], ...]
-    result: Result | None
+    rules: Rules  # what is played
+    deck: tuple[Card, ...]  # all cards in deal order
+    round: int  # from 1; the last one when the game is over
+    turn: int  # in the round, from 1
+    hands: tuple[Hand, ...]  # one a player; the one in control of the dummy holds the drawn card
+    tables: tuple[Table, ...]  # one a participant, cards of this round only
+    pile: tuple[Card, ...]  # the dummy's face-down pile, top card first
+    drawn: Card | None  # the card that the seat in control drew this turn
+    puddings: tuple[int, ...]  # one a participant, kept from the rounds before
+    scores: tuple[int, ...]  # one a participant, points of the rounds before
+    rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one a participant each
+    turns: tuple[Turn, ...]  # everything revealed in this game
+    past_hands: tuple[tuple[Hand, ...], ...]  # one a player: the hands held in this round before this turn
+    result: Result | None  # set when the game is over
 
     @property
     def over(self) -> bool:
@@ -97,18 +75,81 @@ def in_control(rules: Rules, round_number: int, turn: int) -> int:
 
 
 class Moment(NamedTuple):
-    """A turn in slow motion: between the reveal and the pass.
+    """A turn in slow motion: between the reveal and the pass."""
 
-    Attributes:
-        state: Before the choices. Where the last cards are played by themselves, each
-            hand in it holds that one card.
-        plays: What was placed, one a participant.
-        hands: What is left of the hands, one a player: chopsticks have gone back,
-            nothing has been passed.
-        tables: One a participant, with the cards placed.
-    """
-
+    # Before the choices. Where the last cards are played by themselves, each hand in it holds that one card.
     state: State
-    plays: tuple[Play, ...]
+    plays: tuple[Play, ...]  # what was placed, one a participant
+    # What is left of the hands, one a player: chopsticks have gone back, nothing has been passed.
     hands: tuple[Hand, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[Table, ...]  # one a participant, with the cards placed
+
+
+_CHOPSTICKS: Final = Card.CHOPSTICKS
+
+# Created once: a game lists some thousand moves, nearly all without a card for the dummy.
+_ONE: Final = {card: Move((card,)) for card in Card}
+_TWO: Final = {first: {second: Move((first, second)) for second in Card} for first in Card}
+
+
+def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
+    """Return every legal choice once.
+
+    In ``control`` of the dummy, the player names its card too, and the hand includes the drawn card.
+    ``table`` has the player's cards from earlier turns.
+    """
+    kinds = dict.fromkeys(hand)
+    moves = [_ONE[card] for card in kinds]
+    if _CHOPSTICKS in table and len(hand) >= 2 + control:
+        moves += [
+            _TWO[first][second]
+            for first in kinds
+            for second in kinds
+            if first is not second or hand.count(first) > 1
+        ]
+    if control:
+        moves = [Move(cards, dummy) for cards, _ in moves for dummy in dict.fromkeys(_without(hand, *cards))]
+    return tuple(moves)
+
+
+def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool) -> None:
+    """Refuse an illegal choice.
+
+    Arguments are as for :func:`legal_moves`; the error names ``seat``. Raises IllegalMove if a rule forbids
+    it.
+    """
+    cards, dummy = move
+    if len(cards) == 2:  # noqa: PLR2004 - one, or two with chopsticks
+        _check_chopsticks(seat, hand, table, control=control)
+    elif len(cards) != 1:
+        raise IllegalMove(
+            "Course of a game", seat, f"{len(cards)} cards named: it is one, or two with chopsticks"
+        )
+    if control is (dummy is None):
+        what = "in control, but no card named for the dummy"
+        if not control:
+            what = "a card named for the dummy without control of it"
+        raise IllegalMove("Variants: two players with a dummy", seat, what)
+    named = cards if dummy is None else (*cards, dummy)
+    for card in named:
+        if named.count(card) > hand.count(card):
+            raise IllegalMove("Course of a game", seat, _missing(hand, card, named.count(card)))
+
+
+def _check_chopsticks(seat: int, hand: Hand, table: Table, *, control: bool) -> None:
+    if _CHOPSTICKS not in table:
+        raise IllegalMove("Chopsticks", seat, "two cards named without chopsticks from an earlier turn")
+    if len(hand) < 2 + control:
+        raise IllegalMove("Chopsticks", seat, f"two cards named with {len(hand)} in the hand")
+
+
+def _missing(hand: Hand, card: Card, times: int) -> str:
+    wanted = card.label if times == 1 else f"{times} {card.label}"
+    return f"{wanted} named, but the hand is {', '.join(held.label for held in hand)}"
+
+
+def _without(hand: Hand, *cards: Card) -> list[Card]:
+    rest = list(hand)
+    for card in cards:
+        rest.remove(card)
+    return rest

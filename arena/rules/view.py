@@ -6,48 +6,29 @@ Source: the section "What a bot may see" of docs/rules.md.
 from typing import NamedTuple
 
 from arena.rules.cards import Card, Hand, Rules, Table
-from arena.rules.moves import legal_moves
 from arena.rules.play import asked
-from arena.rules.state import Move, State, Turn
+from arena.rules.state import Move, State, Turn, legal_moves
 
 
 class View(NamedTuple):
     """A decision as its seat sees it.
 
-    Lists have one entry a participant: the seats in order, then the dummy
-    where there is one.
-
-    Attributes:
-        rules: What is played.
-        seat: Whose decision it is, from 0. Hands go to the next seat.
-        round: From 1.
-        turn: In the round, from 1.
-        hand: In the order of the table of kinds; in control of the dummy with
-            the drawn card in it.
-        tables: Cards in front of every participant in this round, in the order
-            of placing.
-        puddings: Kept from the rounds before; those of this round lie on the tables.
-        scores: Points of the rounds before.
-        hand_sizes: Cards in every hand; for the dummy, cards left in its pile.
-        control: Whether this seat names the dummy's card too.
-        drawn: The card drawn from the dummy's pile, when in control.
-        turns: Everything revealed in this game.
-        past_hands: The hands that this seat held in this round before this turn.
+    Lists have one entry a participant: the seats in order, then the dummy where there is one.
     """
 
-    rules: Rules
-    seat: int
-    round: int
-    turn: int
-    hand: Hand
-    tables: tuple[Table, ...]
-    puddings: tuple[int, ...]
-    scores: tuple[int, ...]
-    hand_sizes: tuple[int, ...]
-    control: bool
-    drawn: Card | None
-    turns: tuple[Turn, ...]
-    past_hands: tuple[Hand, ...]
+    rules: Rules  # what is played
+    seat: int  # whose decision it is, from 0; hands go to the next seat
+    round: int  # from 1
+    turn: int  # in the round, from 1
+    hand: Hand  # in the order of the table of kinds; in control of the dummy with the drawn card in it
+    tables: tuple[Table, ...]  # cards in front of every participant in this round, in the order of placing
+    puddings: tuple[int, ...]  # kept from the rounds before; those of this round lie on the tables
+    scores: tuple[int, ...]  # points of the rounds before
+    hand_sizes: tuple[int, ...]  # cards in every hand; for the dummy, cards left in its pile
+    control: bool  # whether this seat names the dummy's card too
+    drawn: Card | None  # the card drawn from the dummy's pile, when in control
+    turns: tuple[Turn, ...]  # everything revealed in this game
+    past_hands: tuple[Hand, ...]  # the hands that this seat held in this round before this turn
 
     @property
     def table(self) -> Table:
@@ -60,11 +41,7 @@ class View(NamedTuple):
 
 
 def view(state: State, seat: int) -> View:
-    """Return what a seat that is asked may see.
-
-    Raises:
-        ValueError: The seat is not asked now.
-    """
+    """Return what a seat that is asked may see. Raises ValueError if the seat is not asked now."""
     if seat not in asked(state):
         message = f"seat {seat} is not asked now"
         raise ValueError(message)
@@ -72,7 +49,7 @@ def view(state: State, seat: int) -> View:
 
 
 def seen(state: State, seat: int) -> View:
-    """Return what any seat sees, asked or not: for those who show a game. A bot gets its :func:`view`."""
+    """Return what any seat sees, asked or not, to display a game. A bot gets its :func:`view`."""
     control = seat == state.controller
     sizes = tuple(map(len, state.hands))
     return View(

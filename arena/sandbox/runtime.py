@@ -1,14 +1,15 @@
-"""The seam between the arena and whatever runs a bot."""
+"""The interface between the arena and the runtimes that run bots."""
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from arena.match import Limits
-
-REFEREE_VARIABLE: Final = "ARENA_REFEREE"
-"""Name of the environment variable that tells a bot where its referee listens."""
+from arena.platform.cpu_time import CpuFiles
+from arena.protocol.controls import HostReport
+from arena.protocol.match import Limits
 
 SOCKET_NAME: Final = "referee.sock"
 """Name of the referee's socket inside a seat's socket directory."""
@@ -27,103 +28,206 @@ def nobody(_name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSpec:
-    """One bot to be run for one seat of one match.
+    """One bot to run for one seat of one match."""
 
-    Attributes:
-        name: Unique on this host, such as ``arena-<install>-<match>-<attempt>-<seat>``.
-        source: The id of a Docker image (``sha256:…``), or the folder of a bot.
-        socket_dir: Directory that holds this seat's socket and nothing else.
-        slot: From 0; no two sandboxes that run at a time share one. Decides the uid.
-        limits: What the sandbox may use.
-        deadline_seconds: After this long it ends by itself, whatever became of the arena.
-        labels: Whose it is, under the names above; ``sweep`` finds it by ``kaiten.install``.
-    """
-
-    name: str
-    source: str
-    socket_dir: Path
-    slot: int
+    name: str  # unique on this host, such as `arena-<install>-<match>-<attempt>-<seat>`
+    source: str  # the id of a Docker image (`sha256:…`), or the folder of a bot
+    socket_dir: Path  # directory that contains only this seat's socket
+    slot: int  # from 0; unique among running sandboxes; determines the uid
     limits: Limits
-    deadline_seconds: int
-    labels: Mapping[str, str]
+    deadline_seconds: int  # after this long it ends by itself, even if the arena is gone
+    labels: Mapping[str, str]  # under the names above; `sweep` finds it by `kaiten.install`
+    gives_way: bool = False  # whether it gets only the CPU time that other bots leave
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a sandbox ended.
+    """How a sandbox ended."""
 
-    Attributes:
-        code: As a shell would give it: 128 + the signal's number for a bot ended by a signal;
-            None where nobody knows.
-        out_of_memory: Whether the kernel ended a process of it for memory.
-    """
-
-    code: int | None
-    out_of_memory: bool = False
+    code: int | None  # as in a shell: 128 + the signal's number for a bot killed by a signal; None if unknown
+    out_of_memory: bool = False  # whether the kernel killed one of its processes for memory
 
 
 class Sandbox(Protocol):
-    """A bot that was started. Every method may be called from any thread."""
+    """A started bot. Thread-safe."""
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What holds it, in words, one each, such as ``memory 256 MiB``."""
+        """In words, one each, such as ``memory 256 MiB``."""
+
+    @property
+    def cpu(self) -> CpuFiles:
+        """The files that count its threads' processor time and waits."""
 
     def wait(self) -> Exit:
-        """Return how it ended, after it has.
+        """Wait for its end and return how it ended. Raises RuntimeTrouble if the runtime lost track of it."""
 
-        Raises:
-            RuntimeTrouble: The runtime lost track of it.
+    def check_untouched(self) -> None:
+        """Check, before ``remove``, that nothing outside it stopped or ended it, as far as is known.
+
+        Raises RuntimeTrouble if something did, or it is unknown.
         """
 
     def remove(self) -> None:
-        """End it and leave nothing of it behind. Does nothing where that is done.
+        """End it and remove everything that belongs to it. Idempotent.
 
-        Raises:
-            RuntimeTrouble: Something may be left; call again, or let ``sweep`` find it.
+        Raises RuntimeTrouble if something may be left; call again, or let ``sweep`` find it.
         """
 
     def stderr(self) -> str:
-        """Return the head and the tail of what it printed there so far, at most 64 KiB."""
+        """Return the head and the tail of its stderr so far, at most 64 KiB."""
+
+
+class BotsGroup(Protocol):
+    """Limits all bots of an installation on this host together."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether it has been created."""
+
+    def hold(self) -> None:
+        """Create it with its limits, before there are bots."""
+
+    def remove(self) -> None:
+        """Remove it, and kill leftover processes in it. Call this only while no bot is running."""
+
+
+class CanaryParts(NamedTuple):
+    """The id of the canary's image, and a folder for its sockets to which no other user may write."""
+
+    image: str
+    run_dir: Path
 
 
 class Runtime(Protocol):
-    """Runs bots. Every method may be called from any thread."""
+    """Runs bots. Thread-safe."""
 
     @property
     def describe(self) -> str:
-        """What isolates the bots, such as ``docker/runc``."""
+        """The isolation, such as ``docker/runc``."""
 
-    def trouble(self) -> str | None:
-        """Return why no bot at all can be run now, or None where that is not known of any."""
+    @property
+    def isolates(self) -> bool:
+        """Whether it isolates bots from this host, and so may run submitted images."""
 
-    def check_source(self, source: str) -> None:
-        """Make sure that there is something to run.
+    def common_group(self, limits: Limits, slots: int) -> BotsGroup:
+        """Return the group of all bots, for ``slots`` bots with these limits."""
 
-        Raises:
-            LaunchRefused: There isn't.
-            RuntimeTrouble: Nobody could tell.
+    def examine(
+        self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
+    ) -> HostReport:
+        """Check which controls this host has; ``now`` is UTC, ``canary`` may take minutes.
+
+        Raises RuntimeTrouble.
         """
 
-    def launch(self, spec: SandboxSpec) -> Sandbox:
-        """Start a bot. Where this raises, nothing is left behind.
+    def trouble(self) -> str | None:
+        """Return why no bot can be run now, or None if no reason is known."""
 
-        Raises:
-            LaunchRefused: The bot's fault; the text is for its owner.
-            RuntimeTrouble: The arena's fault.
+    def has_source(self, source: str) -> bool:
+        """Return whether a source may be run here, without asking an engine."""
+
+    def check_source(self, source: str) -> None:
+        """Check that a source can be run. Raises RuntimeTrouble, or LaunchRefused if it can't."""
+
+    def launch(self, spec: SandboxSpec) -> Sandbox:
+        """Start a bot. Leaves nothing behind if it raises.
+
+        Raises LaunchRefused if the bot's fault; the text is for its owner, or RuntimeTrouble if the arena's
+        fault.
         """
 
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
-        """Remove what an installation has left behind, and return how many sandboxes that were.
+        """Remove the leftover sandboxes of an installation, and return their number.
 
-        Args:
-            install: Whose.
-            spare: Tells of a sandbox's name whether somebody still looks after it. It is asked after
-                the sandboxes have been listed, so what is started meanwhile is safe.
+        ``spare`` returns whether the sandbox of that name is in use. It is called after the sandboxes were
+        listed, so a sandbox that starts meanwhile is safe. Raises RuntimeTrouble if something may be left.
+        """
 
-        Raises:
-            RuntimeTrouble: Something may be left.
+    def prune_images(self) -> int:
+        """Remove loaded images that are no longer stored, and return their number.
+
+        Raises RuntimeTrouble if some may be left.
         """
 
     def close(self) -> None:
-        """Give back connections. Sandboxes are not touched."""
+        """Close connections. Leaves sandboxes alone."""
+
+
+class SandboxError(Exception):
+    """A bot couldn't be run. The text says what happened and what to do."""
+
+
+class LaunchRefused(SandboxError):
+    """The bot can't be started: nothing to start, or a wrong entry point. The text is for its owner."""
+
+
+class RuntimeTrouble(SandboxError):
+    """The arena can't run bots: no engine, no image, no answer. The text is for the operator."""
+
+
+class EngineGone(RuntimeTrouble):
+    """The engine doesn't answer at all."""
+
+
+CAPTURE_LIMIT: Final = 64 * 1024
+"""Bytes kept of a bot's stderr, including the line about the gap."""
+
+_NOTE_ROOM: Final = 64
+_HEAD: Final = 16 * 1024
+_TAIL: Final = CAPTURE_LIMIT - _HEAD - _NOTE_ROOM
+
+
+class Capture:
+    """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
+
+    The first lines show how a bot started, the last ones how it died. One thread feeds, any thread may read.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def feed(self, data: bytes) -> None:
+        """Add bytes."""
+        with self._lock:
+            room = _HEAD - len(self._head)
+            self._head += data[:room]
+            self._tail += data[room:]
+            surplus = len(self._tail) - _TAIL
+            if surplus > 0:
+                del self._tail[:surplus]
+                self._dropped += surplus
+
+    def text(self) -> str:
+        """Return head and tail, with a line in the gap; bytes that aren't UTF-8 become U+FFFD."""
+        with self._lock:
+            gap = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
+            kept = bytes(self._head) + gap + bytes(self._tail)
+        return kept.decode("utf-8", errors="replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptImage:
+    """A stored image that can be loaded into an engine."""
+
+    config: bytes  # its configuration, whose digest is its id
+    # Yields the image in chunks as `docker save` writes it, under the given name. May raise RuntimeTrouble at
+    # any chunk; the image is incomplete then.
+    archive: Callable[[str], Iterator[bytes]]
+
+
+class ImageSource(Protocol):
+    """Stored images by their ids. Thread-safe. Every method may raise RuntimeTrouble."""
+
+    @property
+    def repository(self) -> str:
+        """The engine's repository for only these images, such as ``kaiten/submitted-1a2b``."""
+
+    def find(self, id_: str) -> KeptImage | None:
+        """Return the image with this id, which is about to be used, or None."""
+
+    def ids(self) -> Collection[str]:
+        """Return the ids of all stored images."""

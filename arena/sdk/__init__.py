@@ -31,10 +31,8 @@ from arena.rules import (
     score_puddings,
     score_round,
 )
-from arena.sdk.answer import Answer, Choice
-from arena.sdk.bot import GameOver, Player
-from arena.sdk.local import play
-from arena.sdk.main import run
+from arena.sdk.bot import Answer, Choice, GameOver, Player
+from arena.sdk.main import play, run
 from arena.sdk.memory import direction, known_hands, unseen_cards
 
 __all__ = [

@@ -1,33 +1,78 @@
-"""What a bot is: a function, or a class of which every game gets an instance."""
+"""What a bot is, and what it may answer.
 
-from collections.abc import Callable
+A bot is a function, or a class of which every game gets an instance. The shortest form of an answer is best:
+a card, two cards, a move of ``view.legal_moves()``, or an :class:`Answer` with a note.
+"""
+
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
-from arena.rules import Result, Rules, Turn, View
-from arena.sdk.answer import Choice
+from arena.rules import Card, Move, Result, Rules, Turn, View
+
+
+class Answer(NamedTuple):
+    """A choice with a note."""
+
+    cards: Card | Iterable[Card]  # a card, or two in the order of placing
+    dummy: Card | None = None  # the dummy's card, for the seat in control of it
+    note: str = ""  # free text that only the bot's owner can see
+
+
+Choice = Card | Iterable[Card] | Move | Answer
+"""Everything that ``choose`` may return."""
+
+
+def as_move(answer: Choice, view: View) -> Move:
+    """Return the move that an answer means, without checking whether it is legal.
+
+    ``answer`` is what ``choose`` returned for ``view``, which the error names. Raises TypeError if it isn't a
+    :data:`Choice`; the text says what it is.
+    """
+    dummy = None
+    cards = answer
+    if isinstance(answer, Answer | Move):
+        cards, dummy = answer.cards, answer.dummy
+    if isinstance(cards, Card):
+        named: tuple[object, ...] = (cards,)
+    elif isinstance(cards, Iterable) and not isinstance(cards, str | bytes):
+        named = tuple(cards)
+    else:
+        raise TypeError(_refusal(answer, view))
+    if not all(isinstance(card, Card) for card in named) or not isinstance(dummy, Card | None):
+        raise TypeError(_refusal(answer, view))
+    return Move(named, dummy)  # type: ignore[arg-type]  # all are cards: checked in the line above
+
+
+def note_of(answer: Choice) -> str:
+    """Return the note of an answer, or an empty text. Raises TypeError if the note is not text."""
+    if not isinstance(answer, Answer):
+        return ""
+    if not isinstance(answer.note, str):
+        raise TypeError(f"the note of an answer is text, not {answer.note!r}")
+    return answer.note
+
+
+def _refusal(answer: object, view: View) -> str:
+    return (
+        f"round {view.round}, turn {view.turn}: choose() returned {answer!r}; it must return a Card, "
+        "two Cards, a Move of view.legal_moves(), or an Answer"
+    )
 
 
 class Player(Protocol):
-    """What plays one game. It may also have a method ``game_over(end: GameOver)``."""
+    """Plays one game. It may also have a method ``game_over(end: GameOver)``."""
 
     def choose(self, view: View) -> Choice:
         """Return what to play."""
 
 
 class GameOver(NamedTuple):
-    """The end of a game, for a bot that wants to know.
+    """The end of a game, for a bot with a ``game_over`` method."""
 
-    Attributes:
-        rules: What was played.
-        seat: The bot's own.
-        turns: Everything revealed in the game.
-        result: Puddings, totals and places as the referee gave them.
-    """
-
-    rules: Rules
-    seat: int
-    turns: tuple[Turn, ...]
-    result: Result
+    rules: Rules  # what was played
+    seat: int  # the bot's own
+    turns: tuple[Turn, ...]  # everything revealed in the game
+    result: Result  # puddings, totals and places as the referee gave them
 
 
 Bot = Callable[[View], Choice] | type[Player]
@@ -35,10 +80,9 @@ Bot = Callable[[View], Choice] | type[Player]
 
 
 def is_class(bot: Bot) -> bool:
-    """Tell the two kinds of bots apart.
+    """Return whether a bot is a class rather than a function.
 
-    Raises:
-        TypeError: It is neither; the text says what it is.
+    Raises TypeError if it is neither; the text says what it is.
     """
     if isinstance(bot, type):
         if callable(getattr(bot, "choose", None)):
@@ -52,15 +96,10 @@ def is_class(bot: Bot) -> bool:
 
 
 class Chooser(NamedTuple):
-    """One game's side of a bot.
+    """One game's side of a bot."""
 
-    Attributes:
-        choose: The function, or the method of this game's instance.
-        game_over: The method of that name, or None.
-    """
-
-    choose: Callable[[View], Choice]
-    game_over: Callable[[GameOver], object] | None = None
+    choose: Callable[[View], Choice]  # the function, or the method of this game's instance
+    game_over: Callable[[GameOver], object] | None = None  # the method of that name, or None
 
 
 def new_chooser(bot: Bot) -> Chooser:

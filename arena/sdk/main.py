@@ -1,12 +1,14 @@
-"""The bot's main program."""
+"""Runs bots: as the main program of a match, or in process to try them out."""
 
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from types import FrameType
 from typing import Final, NoReturn
 
-from arena.sdk.bot import Bot, is_class
+from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, simulation_seed, view
+from arena.sdk.bot import Bot, GameOver, as_move, is_class, new_chooser
 
 ADDRESS: Final = "ARENA_REFEREE"
 """The environment variable that holds the referee's address."""
@@ -22,20 +24,12 @@ To try the bot here, play a game in process instead:
 def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     """Play the match that the arena started this program for, and exit.
 
-    Exit codes: 0 when the referee ended the match, 1 when the bot's own code
-    raised (the traceback is on stderr), 2 when there was no referee, or it
-    went away or refused.
-
-    Args:
-        bot: A function ``choose(view)``, or a class with a method ``choose(self, view)``
-            and, if it likes, ``game_over(self, end)``; the class gets an instance a game.
-        games_at_once: How many games of a match to play at once: 32 for a
-            function and 1 for a class, if nothing is said. The clock of every
-            asked game runs, so a bot that thinks long should say 1.
-
-    Raises:
-        TypeError: ``bot`` is neither.
-        ValueError: ``games_at_once`` is below 1.
+    Exit codes: 0 when the referee ended the match, 1 when the bot's own code raised (the traceback is on
+    stderr), 2 when there was no referee, or it went away or refused. ``bot`` is a function ``choose(view)``,
+    or a class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; the class is
+    instantiated for every game. ``games_at_once`` limits the games of a match played at once, by default 32
+    for a function and 1 for a class. The clock of every asked game runs, so a slow bot should choose 1.
+    Raises TypeError if ``bot`` is neither, or ValueError if ``games_at_once`` is below 1.
     """
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32
@@ -46,7 +40,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     if not address:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
-    # The first process of a container has no default for signals: without this it could only be killed.
+    # The first process of a container has no default signal handlers: without this it could only be killed.
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
@@ -60,3 +54,28 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
     # Not by an exception: that would unwind through whatever the bot or gRPC is doing right now.
     sys.stdout.flush()
     os._exit(128 + number)
+
+
+def play(bots: Sequence[Bot], rules: Rules | None = None, seed: int = 0) -> State:
+    """Play one game in this process: no referee, no clock, no container.
+
+    ``bots`` has one entry per seat. By default the basic game is played. The same ``seed`` deals the same
+    cards. In the returned end of the game, ``result`` has totals and places, ``rounds`` the scores, ``turns``
+    everything that was played. Raises IllegalMove if a bot chose what a rule forbids, TypeError if a bot
+    returned something that isn't an answer, or ValueError if the number of bots isn't the number of seats.
+    """
+    rules = rules or Rules(players=len(bots))
+    if len(bots) != rules.players:
+        raise ValueError(f"{len(bots)} bots for {rules.players} seats")
+    choosers = [new_chooser(bot) for bot in bots]
+    state = new_game(rules, shuffled_deck(rules, simulation_seed(seed, 0)))
+    while state.result is None:
+        moves: list[Move | None] = [None] * rules.players
+        for seat in asked(state):
+            seen = view(state, seat)
+            moves[seat] = as_move(choosers[seat].choose(seen), seen)
+        state = apply(state, moves)
+    for seat, chooser in enumerate(choosers):
+        if chooser.game_over:
+            chooser.game_over(GameOver(rules, seat, state.turns, state.result))
+    return state

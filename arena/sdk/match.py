@@ -1,92 +1,194 @@
-"""One match over one stream.
+"""The bot's side of one match, over one stream."""
 
-``grpc.aio`` rather than the synchronous client: that one hands every message
-over between threads, and takes about a third more CPU time a decision.
-"""
-
-import asyncio
-import sys
+import faulthandler
+import signal
 import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
-from grpc import aio
-
 from arena import __version__
-from arena.sdk.bot import Bot
-from arena.sdk.game import BotFailed, Game
+from arena.rules import Hand, Result, Rules, Turn, View
+from arena.sdk.bot import Bot, GameOver, as_move, new_chooser, note_of
+from arena.sdk.stream import PROTOCOL, Call, complain, hold, send
+from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
-from arena.wire.v1.referee_pb2_grpc import RefereeStub
 
-_PROTOCOL: Final = 1
+
+class BotFailed(Exception):
+    """The bot's own code raised; the cause is what it raised."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what  # the call that failed, in words
+
+
+Timed = Callable[[float], AbstractContextManager[None]]
+"""Wraps a decision; the number is its limit in seconds."""
+
+_LEAST_SECONDS: Final = 0.001
+_MILLI: Final = 1e-3
+
+# In C: signal.getsignal itself makes an enum of the answer, which takes longer than all else here.
+_handler_of: Final[Callable[[int], object]] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+
+
+def _untimed(_seconds: float) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def stack_when_late() -> Timed:
+    """Return what prints the stack on stderr when a decision's time is over.
+
+    The handler is faulthandler's, in C: it also works while NumPy computes or a lock is waited for. A bot
+    with a handler of its own for that signal keeps its timer.
+    """
+    try:
+        faulthandler.register(signal.SIGALRM, all_threads=False)
+    except (AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or not on this system
+        return _untimed
+    return _Timer
+
+
+class _Timer(AbstractContextManager[None]):
+    """Every decision makes one; a generator of contextlib would take twice as long."""
+
+    __slots__ = ("_seconds",)
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = max(seconds, _LEAST_SECONDS)
+
+    def __enter__(self) -> None:
+        if _timer_is_free():
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(self, *_: object) -> None:
+        if _timer_is_free():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _timer_is_free() -> bool:
+    # faulthandler's own handler is not one of Python's.
+    return _handler_of(signal.SIGALRM) == signal.SIG_DFL
+
+
+class GameInProgress:
+    """One game: the bot's side of it, and the history that completes a view."""
+
+    def __init__(self, bot: Bot, start: pb.GameStart, timed: Timed) -> None:
+        """Begin a game.
+
+        Raises BotFailed if the bot's class couldn't be instantiated, or InvalidRules if the referee named an
+        unknown variant.
+        """
+        self._number = start.game
+        self._seat = start.seat
+        self._move_millis = start.clock.move_millis
+        self._timed = timed
+        self._rules: Rules = convert.rules_from_wire(start.rules)
+        self._turns: tuple[Turn, ...] = ()
+        self._round = 0
+        self._past_hands: tuple[Hand, ...] = ()
+        try:
+            self._chooser = new_chooser(bot)
+        except Exception as error:
+            raise BotFailed("a game began") from error
+
+    def revealed(self, message: pb.TurnResult) -> None:
+        """Remember a turn."""
+        self._turns += (convert.turn_from_wire(message),)
+
+    def answer(self, request: pb.TurnRequest, max_note_bytes: int) -> pb.Move:
+        """Ask the bot.
+
+        Notes of more than ``max_note_bytes`` are truncated. Raises BotFailed if ``choose`` raised or returned
+        something that isn't an answer, or ValueError if the referee named an unknown card.
+        """
+        position = request.position
+        if position.round != self._round:
+            self._round, self._past_hands = position.round, ()
+        view = convert.view_from_wire(
+            request, rules=self._rules, seat=self._seat, turns=self._turns, past_hands=self._past_hands
+        )
+        self._past_hands += (view.hand,)
+        left = self._move_millis + request.bank_millis - request.asked_millis_ago
+        try:
+            with self._timed(left * _MILLI):
+                answer = self._chooser.choose(view)
+            move, note = as_move(answer, view), note_of(answer)
+        except Exception as error:
+            raise BotFailed(_shown(self._number, view)) from error
+        if note:
+            # Cut at whole characters, and never a surrogate that UTF-8 can't hold.
+            note = note.encode(errors="replace")[:max_note_bytes].decode(errors="ignore")
+        return convert.move_to_wire(self._number, view, move, note, request.nonce)
+
+    def over(self, message: pb.GameEnd) -> None:
+        """Tell the bot. Raises BotFailed if its ``game_over`` raised."""
+        result: Result = convert.result_from_wire(message)
+        if self._chooser.game_over is None:
+            return
+        try:
+            self._chooser.game_over(GameOver(self._rules, self._seat, self._turns, result))
+        except Exception as error:
+            raise BotFailed(f"game {self._number} ended") from error
+
+
+def _shown(number: int, view: View) -> str:
+    tables = "; ".join(
+        f"{'own' if player == view.seat else player}: {' '.join(card.label for card in table) or 'nothing'}"
+        for player, table in enumerate(view.tables)
+    )
+    return (
+        f"it was asked in game {number}, round {view.round}, turn {view.turn}, in seat {view.seat}\n"
+        f"  hand    {' '.join(card.label for card in view.hand)}\n"
+        f"  tables  {tables}"
+    )
+
+
 _SDK: Final = f"kaiten-python/{__version__}"
-_PATIENCE_SECONDS: Final = 10.0
-_OPTIONS: Final = (
-    ("grpc.enable_http_proxy", 0),
-    ("grpc.enable_retries", 0),
-    # The socket may be there a moment later than the bot.
-    ("grpc.initial_reconnect_backoff_ms", 50),
-    ("grpc.min_reconnect_backoff_ms", 50),
-    ("grpc.max_reconnect_backoff_ms", 200),
-)
 
 
 def play_match(bot: Bot, address: str, games_at_once: int) -> int:
     """Play a match and return the exit code, as :func:`arena.sdk.run` describes it."""
+
+    async def conversation(call: Call) -> int:
+        await _play(bot, call, games_at_once)
+        return 0
+
     try:
-        asyncio.run(_play(bot, address, games_at_once))
+        return hold(address, conversation)
     except BotFailed as failure:
         _blame(failure)
         return 1
-    except TimeoutError:
-        _say(f"no referee answered at {address} within {_PATIENCE_SECONDS:.0f} seconds")
-        return 2
-    except aio.AioRpcError as error:
-        _say(f"the referee is gone: {error.details()} ({error.code().name})")
-        return 2
     except ValueError as error:
-        _say(f"the referee sent what this library does not understand: {error}")
+        complain(f"the referee sent what this library does not understand: {error}")
         return 2
-    return 0
 
 
-async def _play(bot: Bot, address: str, games_at_once: int) -> None:
-    async with aio.insecure_channel(address, options=_OPTIONS) as channel:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            await channel.channel_ready()
-        call = RefereeStub(channel).Play()
-        hello = pb.Hello(protocol=_PROTOCOL, sdk=_SDK, games_at_once=games_at_once)
-        await _send(call, pb.BotMessage(hello=hello))
-        match = Match(bot)
-        while isinstance(message := await call.read(), pb.RefereeMessage):
-            if moves := match.answers(message):
-                await _send(call, pb.BotMessage(moves=moves))
-
-
-async def _send(
-    call: "aio.StreamStreamCall[pb.BotMessage, pb.RefereeMessage]", message: pb.BotMessage
-) -> None:
-    try:
-        await call.write(message)
-    except (asyncio.InvalidStateError, aio.AioRpcError):
-        return  # the stream has ended meanwhile; reading tells how
+async def _play(bot: Bot, call: Call, games_at_once: int) -> None:
+    hello = pb.Hello(protocol=PROTOCOL, sdk=_SDK, games_at_once=games_at_once)
+    await send(call, pb.BotMessage(hello=hello))
+    match = Match(bot, stack_when_late())
+    while isinstance(message := await call.read(), pb.RefereeMessage):
+        if moves := match.answers(message):
+            await send(call, pb.BotMessage(moves=moves))
 
 
 class Match:
     """All games of a match, told apart by their numbers."""
 
-    def __init__(self, bot: Bot) -> None:
+    def __init__(self, bot: Bot, timed: Timed = _untimed) -> None:
         self._bot = bot
-        self._games: dict[int, Game] = {}
+        self._timed = timed
+        self._games: dict[int, GameInProgress] = {}
         self._max_note_bytes = 0
 
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
         """Take in what happened, and return the answer to every request in it.
 
-        Events that this library does not know are passed over.
-
-        Raises:
-            BotFailed: The bot's own code raised.
-            ValueError: The referee named a card, a game or rules that there are not.
+        Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised; or
+        ValueError if the referee named an unknown card, game or variant.
         """
         moves = []
         for event in message.events:
@@ -97,17 +199,17 @@ class Match:
             elif kind == "turn_result":
                 self._game(event.turn_result.game).revealed(event.turn_result)
             elif kind == "game_start":
-                self._games[event.game_start.game] = Game(self._bot, event.game_start)
+                self._games[event.game_start.game] = GameInProgress(self._bot, event.game_start, self._timed)
             elif kind == "game_end":
                 self._game(event.game_end.game).over(event.game_end)
                 del self._games[event.game_end.game]
             elif kind == "notice":
-                _say(_in_words(event.notice))
+                complain(_in_words(event.notice))
             elif kind == "welcome":
                 self._max_note_bytes = event.welcome.max_note_bytes
         return moves
 
-    def _game(self, number: int) -> Game:
+    def _game(self, number: int) -> GameInProgress:
         try:
             return self._games[number]
         except KeyError:
@@ -128,8 +230,4 @@ def _blame(failure: BotFailed) -> None:
     if cause is not None:
         frames = cause.__traceback__
         traceback.print_exception(cause.with_traceback(frames.tb_next if frames else None))
-    _say(f"the bot failed: {failure.what}")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"kaiten: {text}\n")
+    complain(f"the bot failed: {failure.what}")

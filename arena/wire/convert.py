@@ -1,9 +1,9 @@
-"""Messages to rules and back.
+"""Converts messages to the rules' types and back.
 
-The referee uses one direction and bots the other, so this imports the rules
-and the generated messages and nothing else: it is part of every bot's image.
+The referee uses one direction and bots the other. This module is part of every bot's image, so it imports
+only the rules and the generated messages.
 
-Cards are the same numbers on the wire as in :class:`arena.rules.Card`.
+Cards have the same numbers on the wire as in :class:`arena.rules.Card`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from typing import Final, cast
 from arena.rules import Card, Hand, Move, Play, Result, RoundScore, Rules, Turn, View
 from arena.wire.v1 import referee_pb2 as pb
 
-# Looking a number up is some four times as fast as calling the enum class.
+# A lookup is about four times as fast as calling the enum class.
 _CARDS: Final = {card.value: card for card in Card}
 
 
 def rules_to_wire(rules: Rules) -> pb.Rules:
-    """Say what is played."""
+    """Encode the rules of a game."""
     return pb.Rules(
         players=rules.players,
         pass_both_ways=rules.pass_both_ways,
@@ -27,11 +27,7 @@ def rules_to_wire(rules: Rules) -> pb.Rules:
 
 
 def rules_from_wire(message: pb.Rules) -> Rules:
-    """Read what is played.
-
-    Raises:
-        InvalidRules: There is no such game.
-    """
+    """Decode the rules of a game. Raises InvalidRules."""
     return Rules(
         players=message.players,
         pass_both_ways=message.pass_both_ways,
@@ -41,21 +37,13 @@ def rules_from_wire(message: pb.Rules) -> Rules:
 
 
 def game_start(game: int, seat: int, rules: Rules, *, move_millis: int, bank_millis: int) -> pb.GameStart:
-    """Tell a seat that a game begins.
-
-    Args:
-        game: The game's number in the match, from 0.
-        seat: The seat that is told, from 0.
-        rules: What is played.
-        move_millis: Free time of every decision.
-        bank_millis: The bank of the game.
-    """
+    """Build the message that tells a seat that a game begins. ``game`` counts from 0 in the match."""
     clock = pb.Clock(move_millis=move_millis, bank_millis=bank_millis)
     return pb.GameStart(game=game, seat=seat, rules=rules_to_wire(rules), clock=clock)
 
 
 def position_to_wire(view: View) -> pb.Position:
-    """Say what everybody sees: the same for every seat, so one view's is every view's of that turn."""
+    """Encode the public part of a view, which is the same for every seat in that turn."""
     position = pb.Position(
         round=view.round,
         turn=view.turn,
@@ -69,46 +57,34 @@ def position_to_wire(view: View) -> pb.Position:
     return position
 
 
-def fill_turn_request(
-    request: pb.TurnRequest, game: int, view: View, position: pb.Position, bank_millis: int
+def fill_turn_request(  # noqa: PLR0913 - the parts of a request
+    request: pb.TurnRequest,  # empty; filled in place, because adding a message to another one copies it
+    game: int,  # the game's number in the match
+    view: View,  # the seat's view
+    position: pb.Position,  # from `position_to_wire` in this turn; it is copied
+    *,
+    bank_millis: int,  # the rest of the seat's time bank
+    nonce: int,  # 32 bits that the answer must repeat
 ) -> None:
-    """Ask a seat for a move.
-
-    Args:
-        request: Empty. It is filled where it is, because a message that is put into another one is copied.
-        game: The game's number in the match.
-        view: What the seat may see.
-        position: From :func:`position_to_wire` in this turn; it is copied.
-        bank_millis: What is left of the seat's bank.
-    """
+    """Fill a request for a seat's move."""
     request.game = game
     request.position.CopyFrom(position)
     request.hand.extend(_numbers(view.hand))
     request.control = view.control
     request.drawn = _number(view.drawn)
     request.bank_millis = bank_millis
+    request.nonce = nonce
 
 
 def view_from_wire(
     request: pb.TurnRequest,
     *,
-    rules: Rules,
-    seat: int,
-    turns: tuple[Turn, ...],
-    past_hands: tuple[Hand, ...],
+    rules: Rules,  # of its game, from GameStart
+    seat: int,  # of this bot, from GameStart
+    turns: tuple[Turn, ...],  # every turn of the game so far, from its TurnResults
+    past_hands: tuple[Hand, ...],  # the hands of this round's earlier requests
 ) -> View:
-    """Read a request back into the view that it was made of.
-
-    Args:
-        request: The request.
-        rules: Of its game, from GameStart.
-        seat: Of this bot, from GameStart.
-        turns: Everything revealed in the game, from its TurnResults.
-        past_hands: The hands of this round's requests before this one.
-
-    Raises:
-        ValueError: A number is not that of a card.
-    """
+    """Decode a request into the view it was built from. Raises ValueError if a number is not a card's."""
     position = request.position
     drawn = request.drawn
     return View(
@@ -128,15 +104,8 @@ def view_from_wire(
     )
 
 
-def move_to_wire(game: int, view: View, move: Move, note: str = "") -> pb.Move:
-    """Answer a request.
-
-    Args:
-        game: The game that asked.
-        view: What it showed.
-        move: The choice.
-        note: Free text for the bot's owner.
-    """
+def move_to_wire(game: int, view: View, move: Move, note: str = "", nonce: int = 0) -> pb.Move:
+    """Encode the answer to a request; ``note`` is free text for the bot's author, ``nonce`` the request's."""
     return pb.Move(
         game=game,
         round=view.round,
@@ -144,14 +113,14 @@ def move_to_wire(game: int, view: View, move: Move, note: str = "") -> pb.Move:
         cards=_numbers(move.cards),
         dummy_card=_number(move.dummy),
         note=note,
+        nonce=nonce,
     )
 
 
 def move_from_wire(message: pb.Move) -> Move:
-    """Read a bot's choice. Whether it is legal is the rules' business.
+    """Decode a bot's move; does not check that it is legal.
 
-    Raises:
-        ValueError: It holds no card, more than two, or a number that is not a card's.
+    Raises ValueError if it has no card, more than two, or a number that is not a card's.
     """
     count = len(message.cards)
     if not 1 <= count <= 2:  # noqa: PLR2004 - one card, or two with chopsticks
@@ -160,48 +129,35 @@ def move_from_wire(message: pb.Move) -> Move:
     return Move(cards_from_wire(message.cards), _card(dummy) if dummy else None)
 
 
-def turn_result(game: int, turn: Turn) -> pb.TurnResult:
-    """Tell what was placed in a turn."""
+def turn_result(game: int, turn: Turn, stand_ins: Sequence[bool] = ()) -> pb.TurnResult:
+    """Encode the cards placed in a turn, and the seats for which the stand-in chose."""
     result = pb.TurnResult(game=game, round=turn.round, turn=turn.turn)
     add = result.plays.add
     for play in turn.plays:
         add(cards=play)
+    if any(stand_ins):
+        result.stand_ins.extend(stand_ins)
     return result
 
 
 def turn_from_wire(message: pb.TurnResult) -> Turn:
-    """Read what was placed in a turn.
-
-    Raises:
-        ValueError: A number is not that of a card.
-    """
+    """Decode the cards placed in a turn. Raises ValueError if a number is not a card's."""
     plays = tuple([cards_from_wire(play.cards) for play in message.plays])
     return Turn(message.round, message.turn, plays)
 
 
 def round_result(game: int, round_number: int, scores: Sequence[RoundScore]) -> pb.RoundResult:
-    """Tell the points of a round, one entry a participant."""
+    """Encode the points of a round, one entry per participant."""
     result = pb.RoundResult(game=game, round=round_number)
     for score in scores:
         result.scores.add(**score._asdict())
     return result
 
 
-def scores_from_wire(message: pb.RoundResult) -> tuple[RoundScore, ...]:
-    """Read the points of a round."""
-    return tuple(
-        RoundScore(score.tempura, score.sashimi, score.dumpling, score.maki, score.nigiri, score.soy_sauce)
-        for score in message.scores
-    )
-
-
 def game_end(game: int, result: Result, places: Sequence[int]) -> pb.GameEnd:
-    """Tell how a game ended.
+    """Encode the result of a game.
 
-    Args:
-        game: The game's number in the match.
-        result: By the rules.
-        places: One a player; where seats were taken over, not those of the rules.
+    ``places`` has one entry per player, and differs from the rules' places if seats were taken over.
     """
     return pb.GameEnd(
         game=game,
@@ -213,7 +169,7 @@ def game_end(game: int, result: Result, places: Sequence[int]) -> pb.GameEnd:
 
 
 def result_from_wire(message: pb.GameEnd) -> Result:
-    """Read how a game ended, with the places as the referee gave them."""
+    """Decode the result of a game, with the referee's places."""
     return Result(
         tuple(message.puddings),
         tuple(message.pudding_scores),
@@ -223,11 +179,7 @@ def result_from_wire(message: pb.GameEnd) -> Result:
 
 
 def cards_from_wire(numbers: Iterable[int]) -> Play:
-    """Return the cards of these numbers.
-
-    Raises:
-        ValueError: A number is not that of a card.
-    """
+    """Return the cards with these numbers. Raises ValueError if a number is not a card's."""
     try:
         return tuple([_CARDS[number] for number in numbers])
     except KeyError as error:
@@ -246,7 +198,7 @@ def _no_card(number: int) -> str:
 
 
 def _numbers(cards: tuple[Card, ...]) -> tuple["pb.Card.ValueType", ...]:
-    # The enum's members are integers already; only the type checker needs telling.
+    # The enum's members are integers already; the cast is for the type checker.
     return cast("tuple[pb.Card.ValueType, ...]", cards)
 
 

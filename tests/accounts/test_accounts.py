@@ -5,34 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from arena.accounts import (
+from arena.accounts.credentials import IDLE, LIFE, LONGEST_DAYS, MOST_TOKENS, PREFIX, scopes_of
+from arena.accounts.errors import (
+    NoSuchAccount,
     PasswordRefused,
     RegistrationRefused,
-    Scope,
     TokenRefused,
     WrongCredentials,
-    scopes_of,
 )
-from arena.accounts.errors import NoSuchAccount
-from arena.accounts.sessions import IDLE, LIFE
-from arena.accounts.tokens import LONGEST_DAYS, MOST, PREFIX
-from arena.names import WrongName
-from arena.settings import RegistrationMode
-from arena.store import (
-    AccountQuota,
-    InvitationRefused,
-    LastOperator,
-    NameTaken,
-    Role,
-    TooManyTokens,
-    WrongState,
-)
+from arena.db.errors import InvitationRefused, LastOperator, NameTaken, TooManyTokens, WrongState
+from arena.db.quotas import AccountQuota
+from arena.platform.names import WrongName
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
 
 NEW = "an entirely different phrase"
 
 
-def test_whoever_registers_can_log_in(world: World) -> None:
+def test_anyone_who_registers_can_log_in(world: World) -> None:
     """Under the name in any case, with the very password."""
     ann = world.accounts.registration.register("Ann", PASSWORD, "")
     assert (ann.name, ann.role, ann.created) == ("Ann", Role.USER, world.now)
@@ -72,7 +63,7 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
     with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
         register = world.accounts.registration.register
         first, second = (world.accounts.operators.invite("terminal:root", 7) for _ in range(2))
-        with pytest.raises(RegistrationRefused, match="takes an invitation"):
+        with pytest.raises(RegistrationRefused, match="needs an invitation"):
             register("ann", PASSWORD, "")
         with pytest.raises(InvitationRefused):
             register("ann", PASSWORD, "made up")
@@ -124,11 +115,11 @@ def test_no_session_lives_for_ever(world: World) -> None:
         world.later(days=3)
     assert world.accounts.sessions.find(secret) is None
     world.accounts.sessions.open(ann, "", instead_of=None)
-    assert len(world.store.people.sessions(ann.id)) == 1
+    assert len(world.store.credentials.sessions(ann.id)) == 1
 
 
 def test_people_end_their_own_sessions_alone(world: World) -> None:
-    """The id of somebody else's is as good as none."""
+    """The id of someone else's is as good as none."""
     ann, ben = world.add("ann"), world.add("ben")
     secret = world.accounts.sessions.open(ann, "", instead_of=None)
     (session,) = world.accounts.sessions.of(ann)
@@ -172,7 +163,7 @@ def test_a_token_does_what_its_scopes_say_until_it_expires(world: World) -> None
 
 
 def test_a_revoked_token_lets_nobody_in(world: World) -> None:
-    """And nobody revokes somebody else's."""
+    """And nobody revokes someone else's."""
     ann, ben = world.add("ann"), world.add("ben")
     secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     assert not world.accounts.tokens.revoke(ben, made.id)
@@ -186,8 +177,8 @@ def test_a_revoked_token_lets_nobody_in(world: World) -> None:
     [
         ("", {Scope.READ}, 1, "a name"),
         ("\N{RIGHT-TO-LEFT OVERRIDE}", {Scope.READ}, 1, "a name"),
-        ("t", set[Scope](), 1, "at least one thing"),
-        ("t", {Scope.OPERATE}, 1, "not give away operate"),
+        ("t", set[Scope](), 1, "at least one scope"),
+        ("t", {Scope.OPERATE}, 1, "lacks these scopes: operate"),
         ("t", {Scope.READ}, 0, "1 to 366 days"),
         ("t", {Scope.READ}, LONGEST_DAYS + 1, "1 to 366 days"),
     ],
@@ -203,7 +194,7 @@ def test_some_tokens_are_refused(world: World, name: str, scopes: set[Scope], da
 def test_there_is_a_most_of_tokens(world: World) -> None:
     """Those that have expired don't count."""
     ann = world.add("ann")
-    for _ in range(MOST):
+    for _ in range(MOST_TOKENS):
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     with pytest.raises(TooManyTokens):
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
@@ -244,7 +235,7 @@ def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
     bearers = [tokens.find(each) for each in (secret, of_it)]
     scopes = [bearer.scopes for bearer in bearers if bearer is not None]
     assert scopes == [frozenset({Scope.READ, Scope.TOKENS}), frozenset()]
-    with pytest.raises(TokenRefused, match="not give away operate"):
+    with pytest.raises(TokenRefused, match="lacks these scopes: operate"):
         tokens.create(ann, name="v", scopes={Scope.OPERATE}, days=1, by=bearers[0])
     session = sessions.find(browser)
     assert session is not None
@@ -330,14 +321,47 @@ def test_what_operators_do_is_written_down(world: World) -> None:
     token, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     operators.reset_password("ann", "ann", NEW)
     operators.invite("ann", 7)
-    operators.record("ann", "add-bot", "bot:greedy", "by somebody")
+    operators.record("ann", "add-bot", "bot:greedy", "by someone")
     assert world.accounts.sessions.find(secret) is None
     assert world.accounts.tokens.find(token) is None
     assert world.accounts.sessions.check("ann", NEW) == ann
-    log = [(entry.number, entry.who, entry.what, entry.subject, entry.detail) for entry in operators.audit(9)]
+    entries = [entry for entry in operators.audit(9) if entry.address is None]
+    log = [(entry.number, entry.who, entry.what, entry.subject, entry.detail) for entry in entries]
     assert log == [
         (1, "terminal:test", "create-user", "account:ann", "as operator"),
-        (2, "ann", "reset-password", "account:ann", ""),
-        (3, "ann", "invite", "", "for 7 days"),
-        (4, "ann", "add-bot", "bot:greedy", "by somebody"),
+        (4, "ann", "reset-password", "account:ann", ""),
+        (5, "ann", "invite", "", "for 7 days"),
+        (6, "ann", "add-bot", "bot:greedy", "by someone"),
     ]
+
+
+def test_what_people_do_is_written_down(world: World) -> None:
+    """With the address from which they came; a name that nobody has is not, since it may be a password."""
+    here = "192.0.2.1"
+    accounts = world.accounts
+    ann = accounts.registration.register("Ann", PASSWORD, "", address=here)
+    for name in ("ann", "nobody", "correct horse"):
+        with pytest.raises(WrongCredentials):
+            accounts.sessions.check(name, "wrong", address=here)
+        accounts.sessions.locked(name, here)
+    session = accounts.sessions.find(accounts.sessions.open(ann, "", instead_of=None, address=here))
+    assert session is not None
+    _, made = accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1, address=here)
+    assert accounts.tokens.revoke(ann, made.id, address=here)
+    assert not accounts.tokens.revoke(ann, made.id, address=here)
+    accounts.own.change_password(session, PASSWORD, NEW, address=here)
+    entries = accounts.operators.audit(99)
+    assert {entry.address for entry in entries} == {here}
+    assert [(entry.who, entry.what, entry.subject, entry.detail) for entry in entries] == [
+        ("Ann", "register", "", ""),
+        ("", "log-in-failed", "account:Ann", ""),
+        ("", "log-in-locked", "account:Ann", ""),
+        *[("", "log-in-failed", "", ""), ("", "log-in-locked", "", "")] * 2,
+        ("Ann", "log-in", "", ""),
+        ("Ann", "make-token", "", f"{made.prefix}… for read"),
+        ("Ann", "revoke-token", "", f"token {made.id}"),
+        ("Ann", "change-password", "", ""),
+    ]
+    assert accounts.own.delete(ann, NEW, address=here) == "former-1"
+    last = accounts.operators.audit(1)[0]
+    assert (last.who, last.what, last.address) == ("former-1", "delete-account", here)

@@ -8,9 +8,13 @@ from typing import Final, Self
 
 from argon2 import PasswordHasher
 
-from arena.accounts import Accounts, Sources
-from arena.settings import RegistrationMode
-from arena.store import KnownAccount, Role, Store, open_store
+from arena.accounts.accounts import Accounts
+from arena.accounts.credentials import Sources
+from arena.db.credentials import KnownAccount
+from arena.db.store import Store
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Role
+from tests.databases import sqlite_store
 
 PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - a test's
 START: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
@@ -51,11 +55,11 @@ class World:
     @classmethod
     def at(cls, folder: Path, mode: RegistrationMode = RegistrationMode.OPEN) -> Self:
         """Make one in a folder."""
-        return cls(open_store(f"sqlite:///{folder / 'arena.sqlite3'}"), mode, uploads=folder / "uploads")
+        return cls(sqlite_store(folder / "arena.sqlite3"), mode, uploads=folder / "uploads")
 
     def with_hasher(self, hasher: PasswordHasher) -> Accounts:
         """Return accounts of the same store that hash in another way."""
-        return Accounts.over(self.store.people, self.mode, self._sources, hasher)
+        return Accounts.over(self.store, self.mode, self._sources, hasher)
 
     def add(self, name: str, role: Role = Role.USER) -> KnownAccount:
         """Add an account with ``PASSWORD``."""

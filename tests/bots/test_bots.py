@@ -12,7 +12,7 @@ from arena.sdk import Move, View, play
 from arena.sdk.bot import Bot
 
 FOLDER = Path(__file__).resolve().parents[2] / "bots"
-NAMES = ["expected", "greedy", "random", "rollout", "spoiler"]
+NAMES = ["expected", "greedy", "mcts", "random", "rollout", "spoiler"]
 ALL_RULES = [
     Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
     for players in range(2, 6)
@@ -37,7 +37,8 @@ def load(name: str, **settings: int) -> Bot:
     return bot
 
 
-BOTS = {name: load(name, **({"PLAYOUTS": 40} if name == "rollout" else {})) for name in NAMES}
+FASTER = {"rollout": {"PLAYOUTS": 40}, "mcts": {"ITERATIONS": 60}}
+BOTS = {name: load(name, **FASTER.get(name, {})) for name in NAMES}
 
 
 def wins(name: str, other: str, games: int) -> float:
@@ -73,6 +74,7 @@ def test_all_of_them_play_every_game(rules: Rules) -> None:
         ("expected", "greedy", 200, 0.8),
         ("rollout", "greedy", 40, 0.8),
         ("rollout", "expected", 60, 0.55),
+        ("mcts", "expected", 40, 0.6),
     ],
 )
 def test_the_stronger_one_wins(name: str, other: str, games: int, least: float) -> None:
@@ -125,4 +127,4 @@ def test_a_bot_is_a_folder_to_learn_from(name: str) -> None:
     ]
     lines = (FOLDER / name / "bot.py").read_text().splitlines()
     imports = {line.split()[1] for line in lines if line.startswith(("from ", "import "))}
-    assert imports <= {"arena.sdk", "collections.abc", "math", "random", "typing"}
+    assert imports <= {"arena.sdk", "arena.sdk.search", "collections.abc", "math", "random", "typing"}

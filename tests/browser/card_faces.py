@@ -11,7 +11,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
-from web.viewer.faces import FACES, FILE, HEIGHT, WIDTH
+from web.viewer.pictures import FACES, FILE, HEIGHT, WIDTH
 
 CARDS = Path(__file__).parents[2] / "web" / "static" / "cards.svg"
 

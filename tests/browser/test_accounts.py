@@ -8,10 +8,10 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
-from arena.store import open_store
 from tests.browser.visits import visit_of
 from tests.builders import fill
-from tests.web.site import served
+from tests.databases import sqlite_store
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
@@ -22,9 +22,9 @@ PASSWORD = "correct horse battery staple"  # noqa: S105 - a test's
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give the port of a running site."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
-    with served(folder) as site:
+    with opened(folder) as site:
         yield site.url.rpartition(":")[2]
 
 
@@ -43,13 +43,15 @@ def test_in_a_token_and_out(browser: Browser, port: str) -> None:
     expect(page.get_by_role("heading", name="ann")).to_be_visible()
 
     page.get_by_label("Name").fill("my laptop")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Create token").click()
     secret = page.locator(".secret code").inner_text()
     answer = httpx2.get(
         f"http://127.0.0.1:{port}/api/v1/account", headers={"Authorization": f"Bearer {secret}"}
     )
     assert (answer.json()["name"], answer.json()["scopes"]) == ("ann", ["read", "submit"])
     page.get_by_role("link", name="Done").click()
+    expect(page.get_by_role("checkbox", name="my laptop")).not_to_be_checked()
     expect(page.get_by_role("rowheader", name="my laptop")).to_be_visible()
     assert secret not in page.content()
 
@@ -72,11 +74,17 @@ def test_all_of_it_works_without_scripts(browser: Browser, port: str) -> None:
     page.get_by_label("Name").fill("no-script")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Register").click()
+    page.get_by_label("Name").fill("kept")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Create token").click()
+    page.get_by_role("link", name="Done").click()
     password = page.get_by_role("region", name="Password")
-    password.get_by_label("Password now").fill(PASSWORD)
+    password.get_by_label("kept").check()
+    password.get_by_label("Current password").fill(PASSWORD)
     password.get_by_label("New password").fill(f"{PASSWORD} again")
     password.get_by_role("button").click()
     expect(page.get_by_role("status")).to_contain_text("has been changed")
+    expect(page.get_by_role("rowheader", name="kept")).to_be_visible()
     delete = page.get_by_role("region", name="Delete the account")
     delete.get_by_label("Password").fill(f"{PASSWORD} again")
     delete.get_by_role("button").click()
@@ -85,8 +93,8 @@ def test_all_of_it_works_without_scripts(browser: Browser, port: str) -> None:
     page.context.close()
 
 
-def test_another_site_can_not_act_for_somebody(browser: Browser, port: str, tmp_path: Path) -> None:
-    """A form of another site, sent by the browser of somebody who is logged in, changes nothing."""
+def test_another_site_can_not_act_for_someone(browser: Browser, port: str, tmp_path: Path) -> None:
+    """A form of another site, sent by the browser of someone who is logged in, changes nothing."""
     visit = visit_of(browser, f"http://127.0.0.1:{port}", "desktop", "light")
     page = visit.page
     visit.open("/register")

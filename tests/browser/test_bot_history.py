@@ -11,7 +11,7 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.browser.visits import visit_of
 from tests.builders import add_bots, play_set
-from tests.web.site import served
+from tests.web.site import opened
 from tests.web.stable import add_version, fill_stable
 
 pytestmark = pytest.mark.chromium
@@ -33,7 +33,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             dice.shuffle(table)
             faults = dice.choice((0, 0, 0.03, 0.1))
             play_set(world.store, [table], Rules(players=len(table)), name=f"g{number}", faults=faults)
-    with served(folder) as site:
+    with opened(folder) as site:
         yield site.url
 
 

@@ -8,24 +8,24 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.rules import Rules
-from arena.store import open_store
 from tests.browser.visits import visit_of
 from tests.builders import add_bots, fill, play_set
-from tests.web.site import served
+from tests.databases import sqlite_store
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the address of a site with so many games of two that intervals are drawn, and few others."""
+    """Give the address of a site with enough games of two that intervals are drawn, and few others."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
         for number in range(70):
             play_set(store, [versions], Rules(players=2), name=f"s{number}")
-    with served(folder) as site:
+    with opened(folder) as site:
         yield site.url
 
 

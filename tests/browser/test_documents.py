@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Browser, expect
 
-from arena.match import RuntimeName
-from arena.store import Role
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import Role
 from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import ONCE_SCROLLED, visit_of
 from tests.builders import fill, finish
-from tests.store.builders import new_set
-from tests.store.test_quarantine import put_aside
-from tests.store.test_submissions import PLENTY, game, new, qualify
-from tests.web.site import served
+from tests.db.builders import add_matches
+from tests.db.test_queue import put_aside
+from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
@@ -27,20 +27,20 @@ def busy(world: World) -> None:
     store, now = world.store, datetime.now(UTC)
     fill(store)
     store.leases.release("here")
-    bots = [each.version for each in store.reads.candidates()]
+    bots = [each.version for each in store.ratings.candidates()]
     dice = random.Random(3)  # noqa: S311 - the same each time
     for number in range(40):
         at = now - timedelta(minutes=1500 - 37 * number)
-        store.writes.add_set(new_set(f"n{number}", dice.sample(bots, 3), deals=dice.randint(1, 4), matches=1))
+        add_matches(store, f"n{number}", dice.sample(bots, 3), deals=dice.randint(1, 4), matches=1)
         claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
         assert claim is not None
-        assert store.writes.record(finish(claim, dice, ended=at))
-    store.writes.add_set(new_set("aside", bots[:3], matches=1))
+        assert store.results.record(finish(claim, dice, ended=at))
+    add_matches(store, "aside", bots[:3], matches=1)
     put_aside(store)
-    store.desk.add(new(bot="freshling"), PLENTY)
+    store.submissions.add(new(bot="freshling"), PLENTY)
     qualify(store)
-    store.desk.add_game(game("q", "u1", (bots[0], None)), played=0)
-    store.writes.add_set(new_set("s", bots[:3], deals=6))
+    store.submissions.add_game(game("q", "u1", (bots[0], None)), played=0)
+    add_matches(store, "s", bots[:3], deals=6)
     for _ in range(2):
         store.leases.claim("here", "worker", now, RuntimeName.DOCKER)
     world.add("oper", Role.OPERATOR)
@@ -52,23 +52,23 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("data")
     with closing(World.at(folder)) as world:
         busy(world)
-        with served(folder) as site:
+        with opened(folder) as site:
             yield site.url
 
 
-def test_operators_see_what_was_put_aside(browser: Browser, url: str) -> None:
+def test_operators_see_what_is_quarantined(browser: Browser, url: str) -> None:
     """Others don't see it."""
     visit = visit_of(browser, url, "desktop", "light")
     page = visit.page
     visit.open("/status")
-    expect(page.get_by_role("heading", name="Put aside")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Quarantined")).to_have_count(0)
     visit.open("/login")
     page.get_by_label("Name").fill("oper")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="oper")).to_be_visible()
     visit.open("/status")
-    expect(page.get_by_role("heading", name="Put aside")).to_be_visible()
+    expect(page.get_by_role("heading", name="Quarantined")).to_be_visible()
     expect(page.get_by_text("freshling")).to_be_visible()
     assert visit.complaints == []
     page.context.close()
@@ -119,7 +119,7 @@ def test_what_is_wider_than_the_window_scrolls_by_keys(browser: Browser, url: st
 
 
 def test_an_opened_list_stays_open_while_the_page_keeps_itself_current(browser: Browser, url: str) -> None:
-    """The hours as a table, while somebody reads them."""
+    """The hours as a table, while someone reads them."""
     visit = visit_of(browser, url, "desktop", "light")
     page = visit.page
     page.clock.install()

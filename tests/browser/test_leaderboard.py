@@ -11,20 +11,21 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from arena.match import RuntimeName
+from arena.db.store import Store
+from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from arena.store import Store, open_store
 from tests.browser.visits import WATCH_SHIFTS, visit_of
 from tests.builders import add_bots, play_set
-from tests.store.builders import claimed, finished, new_set
-from tests.web.site import served
+from tests.databases import sqlite_store
+from tests.db.builders import add_matches, claimed, finished
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
 NAMES = [
     ("greedy", "house"),
     ("mcts", "house"),
-    *((f"a-bot-of-somebody-{n:02}", "somebody") for n in range(60)),
+    *((f"a-bot-of-someone-{n:02}", "someone") for n in range(60)),
 ]
 
 
@@ -37,15 +38,15 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(data_dir: Path) -> Iterator[Store]:
     """Give an arena with two pages of bots, some of which have played, and with a match under way."""
-    with closing(open_store(f"sqlite:///{data_dir / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(data_dir / "arena.sqlite3")) as store:
         versions = add_bots(store, NAMES)
         for number in range(6):
             play_set(
                 store, [versions[number * 5 :][:5]], Rules(players=5), name=f"five-{number}", faults=0.01
             )
         claim = claimed(store, [versions[40], versions[41]], id_="odds", deals=31)
-        assert store.writes.record(finished(claim, [(1, 2)] * 30 + [(2, 1)]))
-        store.writes.add_set(new_set("now", versions[:4], matches=1))
+        assert store.results.record(finished(claim, [(1, 2)] * 30 + [(2, 1)]))
+        add_matches(store, "now", versions[:4], matches=1)
         store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
         yield store
 
@@ -53,8 +54,8 @@ def store(data_dir: Path) -> Iterator[Store]:
 @pytest.fixture(scope="module")
 def url(data_dir: Path, store: Store) -> Iterator[str]:
     """Give the address of a running site."""
-    assert store.reads.totals().matches_running == 1
-    with served(data_dir) as site:
+    assert store.activity.totals().matches_running == 1
+    with opened(data_dir) as site:
         yield site.url
 
 
@@ -98,13 +99,13 @@ def test_it_keeps_itself_current_and_nothing_moves(
     for _ in range(3):
         poll(page, url + path)
     assert in_turn() == [200, 304]
-    versions = {each.bot: each.version for each in store.reads.candidates()}
-    best = store.reads.leaderboard()[0]
+    versions = {each.bot: each.version for each in store.ratings.candidates()}
+    best = store.ratings.standings()[0]
     row = page.get_by_role("row").filter(has_text=f"{best.bot}@1").first
     before = row.inner_text()
     other = "mcts" if best.bot == "greedy" else "greedy"
     claim = claimed(store, [versions[best.bot], versions[other]], id_=f"{size}{path.replace('/', '-')}")
-    assert store.writes.record(finished(claim, [(1, 2)] * 2))
+    assert store.results.record(finished(claim, [(1, 2)] * 2))
     poll(page, url + path)
     expect(row).not_to_have_text(before)
     expect(row).to_contain_text(str(best.games + 2))
@@ -123,11 +124,11 @@ def test_bots_are_found_with_the_keyboard(browser: Browser, url: str, *, script:
     page = visit.page
     visit.open("/leaderboard?players=5")
     page.get_by_role("searchbox", name="Bot or author").focus()
-    page.keyboard.type("SOMEBODY-0")
+    page.keyboard.type("SOMEONE-0")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(f"{url}/leaderboard?players=5&search=SOMEBODY-0&house=without")
+    expect(page).to_have_url(f"{url}/leaderboard?players=5&search=SOMEONE-0&house=without&order=score")
     expect(page.locator("tbody tr")).to_have_count(10)
     expect(page.get_by_text("10 of 62 bots")).to_be_visible()
     page.get_by_role("link", name="All bots").press("Enter")
@@ -140,15 +141,44 @@ def test_bots_are_found_with_the_keyboard(browser: Browser, url: str, *, script:
 
 
 def test_what_is_played_is_read_aloud(browser: Browser, url: str) -> None:
-    """The front page has its parts by name; who sits at a table is a list."""
+    """The front page has its parts by name; the seats of a table are a list."""
     visit = visit_of(browser, url, "desktop", "light")
     visit.open("/")
     tables = visit.page.get_by_role("region", name="Now playing")
     expect(tables.get_by_role("listitem").filter(has_text="greedy@1").first).to_be_visible()
     tree = visit.page.locator("main").aria_snapshot()
     assert 'region "Worth watching"' in tree
-    assert "free" not in tree
     visit.page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("size", "reduced", "plays"),
+    [("desktop", False, True), ("desktop", True, False), ("phone", False, False)],
+)
+def test_the_front_page_plays_a_game(
+    browser: Browser, url: str, size: str, *, reduced: bool, plays: bool
+) -> None:
+    """It goes on by itself and stops on request; a picture stands for it where motion isn't wanted."""
+    visit = visit_of(browser, url, size, "dark")
+    page = visit.page
+    if reduced:
+        page.emulate_media(reduced_motion="reduce")
+    visit.open("/")
+    picture = page.get_by_role("img", name="The result of game")
+    frame = page.frame_locator(".featured iframe")
+    if plays:
+        expect(picture).to_be_hidden()
+        expect(frame.locator("#where")).to_contain_text("Round 1, turn 2")
+        frame.get_by_role("button", name="Pause").click()
+        expect(frame.get_by_role("button", name="Play")).to_be_visible()
+    else:
+        expect(picture).to_be_visible()
+        expect(page.locator(".featured iframe")).to_be_hidden()
+        picture.click()
+        expect(page.locator("#where")).to_contain_text("Round 1, turn 1")
+    visit.keep(f"front-plays-{size}-{reduced}")
+    assert visit.complaints == []
+    page.context.close()
 
 
 class _Elsewhere(BaseHTTPRequestHandler):

@@ -13,17 +13,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from arena.admission import Gate
-from arena.coordinator import Coordinator
-from arena.launcher import Launcher, SlotPool
-from arena.match import Clock, Limits, RuntimeName
+from arena.db.bots import NewVersion
+from arena.db.matches import NewMatch
+from arena.db.store import Store
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.controls import Gate
+from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
-from arena.sandbox.process_runtime import ProcessRuntime
-from arena.store import NewSet, NewVersion, Store, open_store
-from arena.workers.local import local_workers
-from tests.browser.visits import CONTRAST, Visit, visit_of
-from tests.coordinator.test_coordinator import Notes
-from tests.web.site import served
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.coordinator import Coordinator
+from arena.scheduler.workers import local_workers
+from tests.browser.visits import Visit, hard_to_read, visit_of
+from tests.databases import sqlite_store
+from tests.patience import WAIT_SECONDS
+from tests.scheduler.test_coordinator import Notes
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
@@ -69,7 +74,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
     gates, data = tmp_path / "gates", tmp_path / "data"
     gates.mkdir()
     data.mkdir()
-    with closing(open_store(f"sqlite:///{data / 'arena.sqlite3'}")) as store, served(data) as site:
+    with closing(sqlite_store(data / "arena.sqlite3")) as store, opened(data) as site:
         add_match(store, tmp_path, gates)
         hall = Hall(site.url, gates)
         with playing(store):
@@ -99,7 +104,7 @@ def playing(store: Store) -> Iterator[None]:
         try:
             yield
         finally:
-            thread.join(60)
+            thread.join(WAIT_SECONDS)
             shutil.rmtree(run_dir)
 
 
@@ -111,13 +116,13 @@ def add_match(store: Store, folder: Path, gates: Path) -> None:
         bot.mkdir()
         (bot / "bot.py").write_text(BOT.format(folder=str(gates)))
         new = NewVersion(bot=name, author="house", house=True, source=str(bot), created=datetime.now(UTC))
-        versions.append(store.writes.add_version(new))
-    store.writes.add_set(
-        NewSet(
-            id="slow",
+        versions.append(store.bots.add_version(new))
+    store.queue.add(
+        NewMatch(
+            id="slow-0",
             rules=Rules(players=2),
             seeds=SEEDS,
-            seatings=(tuple(versions),),
+            bots=tuple(versions),
             clock=Clock(move_millis=120_000),
             limits=Limits(),
             runtime=RuntimeName.PROCESS,
@@ -259,15 +264,15 @@ def test_on_a_phone_by_night_and_without_scripts(browser: Browser, hall: Hall) -
     wait_for_the_table(wait)
     wait.open(f"/live/{MATCH}")
     wait.keep("live-soon-phone-dark")
-    assert wait.page.evaluate(CONTRAST) == []
+    assert hard_to_read(wait.page) == []
     hall.let(1, 1)
     wait.page.locator("#film[data-ready]").wait_for()
     wait.keep("live-phone-dark")
-    assert wait.page.evaluate(CONTRAST) == []
+    assert hard_to_read(wait.page) == []
 
     plain = visit_of(browser, hall.url, "phone", "light", script=False)
     plain.open(f"/live/{MATCH}/1/1/1")
-    expect(plain.page.locator("main")).to_contain_text("Without scripts this page stays as it is.")
+    expect(plain.page.locator("main")).to_contain_text("Without JavaScript this page doesn't update.")
     hall.let(1, 2)
     state(wait.page, "Round 3 is being played.")
     plain.page.get_by_role("link", name="Step forward").click()

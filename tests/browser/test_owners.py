@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import ONCE_SCROLLED, SIZES, Visit, visit_of
 from tests.builders import add_bots
-from tests.web.site import served
+from tests.web.site import opened
 from tests.web.stable import bench, fill_stable, play_next
 
 pytestmark = pytest.mark.chromium
@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     """Give a site on which ann has a bot with three versions."""
     with closing(World.at(tmp_path)) as world:
         fill_stable(world)
-        with served(tmp_path) as site:
+        with opened(tmp_path) as site:
             yield Place(site.url, world)
 
 
@@ -69,7 +69,7 @@ def test_roll_back_retire_and_play_again(browser: Browser, place: Place) -> None
 
 def test_a_challenge_from_the_form_to_its_games(browser: Browser, place: Place) -> None:
     """Names are offered, a refusal keeps what was typed; games come without a reload and lead to replays."""
-    add_bots(place.world.store, [(f"crowd-{number}", "somebody") for number in range(100, 180)])
+    add_bots(place.world.store, [(f"crowd-{number}", "someone") for number in range(100, 180)])
     visit = visit_of(browser, place.url, "desktop", "light")
     page = visit.page
     log_in(visit, "ann")
@@ -89,11 +89,11 @@ def test_a_challenge_from_the_form_to_its_games(browser: Browser, place: Place) 
     page.clock.install()
     page.get_by_role("button", name="Challenge").click()
     expect(page.get_by_role("heading", name="Challenge", exact=True)).to_be_visible()
-    expect(page.get_by_text("They appear here as they are played")).to_be_visible()
+    expect(page.get_by_text("Games appear here when all have been played")).to_be_visible()
     page.evaluate("document.body.dataset.same = 'yes'")
     play_next(place.world.store)
     page.clock.fast_forward(5000)
-    expect(page.get_by_text("2 of 6 games so far")).to_be_visible()
+    expect(page.get_by_text("All 6 games appear here when the last one is over")).to_be_visible()
     play_next(place.world.store)
     play_next(place.world.store)
     page.clock.fast_forward(5000)
@@ -162,7 +162,7 @@ def test_it_all_works_without_scripts(browser: Browser, place: Place) -> None:
     expect(page.get_by_role("status")).to_contain_text("Version 1 plays from now on")
     page.get_by_label("Opponent 1").fill("random")
     page.get_by_role("button", name="Challenge").click()
-    expect(page.get_by_text("They appear here as they are played")).to_be_visible()
+    expect(page.get_by_text("Games appear here when all have been played")).to_be_visible()
     for _ in range(2):
         play_next(place.world.store)
     page.reload()

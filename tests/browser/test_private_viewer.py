@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.accounts.world import PASSWORD, World
 from tests.browser.test_viewer import DRAWN_LIKE_SERVED, done, watch
-from tests.browser.visits import CONTRAST, visit_of
+from tests.browser.visits import hard_to_read, visit_of
 from tests.web.people import logged_in
-from tests.web.site import served
+from tests.web.site import opened
 from tests.web.stable import fill_stable, play_next
 
 pytestmark = pytest.mark.chromium
@@ -28,7 +28,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert asked.status_code == 303
         for _ in range(3):
             play_next(world.store)
-        with served(folder) as site:
+        with opened(folder) as site:
             yield site.url
 
 
@@ -53,7 +53,7 @@ def test_from_a_frame_to_the_form_and_back_to_it(browser: Browser, url: str) -> 
     expect(page).to_have_url(frame)
     page.locator("#film[data-ready]").wait_for()
     seen = page.locator("[data-turn]:visible")
-    mine, nothing = "seat 1: keeping <wasabi>", "Nothing was noted"
+    mine, nothing = "seat 1: keeping <wasabi>", "No notes at this turn"
     for key, turn, said in (
         ("ArrowRight", "r1t2", mine),
         ("ArrowRight", "r1t3", mine),
@@ -78,10 +78,10 @@ def test_a_private_game_is_watched_like_any_other(browser: Browser, url: str, ax
     page.get_by_role("link", name="Game 2").click()
     page.get_by_role("link", name="Watch this game").click()
     page.locator("#film[data-ready]").wait_for()
-    compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, ["all", "seat:0", "infer:2"])
+    compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, [["all", "seat:0", "infer:2"], 1])
     assert (compared, wrong) == (3 * 82, [])
     visit.keep("viewer-private-phone-dark")
-    assert page.evaluate(CONTRAST) == []
+    assert hard_to_read(page) == []
     page.evaluate(axe)
     assert [rule["id"] for rule in page.evaluate("axe.run()")["violations"]] == []
     page.keyboard.press("e")

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.rules import Rules
-from arena.store import open_store
 from tests.browser.visits import visit_of
 from tests.builders import add_bots, fill, play_set
-from tests.web.site import served
+from tests.databases import sqlite_store
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.chromium
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a data directory with games of two to five players."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
-        others = [(f"a-bot-with-quite-a-long-name-{number}", "somebody with a name") for number in range(5)]
+        others = [(f"a-bot-with-quite-a-long-name-{number}", "someone with a name") for number in range(5)]
         play_set(store, [add_bots(store, others)], Rules(players=5), name="five", faults=0.02)
     return folder
 
@@ -30,19 +30,19 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def url(data_dir: Path) -> Iterator[str]:
     """Give the address of a running site."""
-    with served(data_dir) as site:
+    with opened(data_dir) as site:
         yield site.url
 
 
 def test_the_board_keeps_itself_current(browser: Browser, data_dir: Path, url: str) -> None:
-    """A game that is rated while somebody looks appears without a reload, and the page stays where it is."""
+    """A game that is rated while someone looks appears without a reload, and the page stays where it is."""
     visit = visit_of(browser, url, "desktop", "light")
     visit.page.clock.install()
     visit.open("/leaderboard")
     rows = visit.page.locator("tbody tr")
     before = rows.count()
     visit.page.evaluate("document.body.dataset.same = 'yes'")
-    with closing(open_store(f"sqlite:///{data_dir / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(data_dir / "arena.sqlite3")) as store:
         versions = add_bots(store, [("late", "house"), ("later", "house")])
         play_set(store, [versions], Rules(players=2), name="late")
     visit.page.clock.fast_forward(5000)
@@ -80,6 +80,55 @@ def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str) -> No
     assert "- table" in tree
     assert "- rowheader" in tree
     assert tree.count("- row ") >= 5
+    visit.page.context.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/leaderboard"])
+def test_a_phone_has_two_lines_a_bot(browser: Browser, url: str, path: str) -> None:
+    """Rank, name and score can be seen, none higher than 64 pixels, also where a name is long."""
+    visit = visit_of(browser, url, "phone", "light")
+    visit.open(path)
+    rows = visit.page.locator(".board tbody tr")
+    assert rows.count() >= 5
+    for row in rows.all():
+        box = row.bounding_box()
+        assert box is not None
+        assert box["height"] <= 64
+        for part in (".rank", ".bot bdi", ".by", ".score"):
+            assert row.locator(part).first.evaluate("part => part.offsetHeight") > 10
+    visit.page.context.close()
+
+
+def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: str) -> None:
+    """Without scripts, too; a click anywhere in a row opens its game, and on a bot's name the bot."""
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{url}/games")
+    page.get_by_text("Filter and sort").click()
+    page.get_by_label("Players").select_option("5")
+    page.get_by_label("Order").select_option("highest")
+    page.get_by_role("button", name="Show").click()
+    row = page.locator("tbody tr").first
+    expect(row.get_by_role("listitem")).to_have_count(5)
+    assert len({box["y"] for box in (each.bounding_box() for each in row.locator("li").all()) if box}) == 1
+    row.locator("time").click(force=True)  # the row's link is above it
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Game ")
+    page.go_back()
+    name = row.locator("li").first.get_by_role("link")
+    bot = name.inner_text()
+    name.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(bot)
+
+
+def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(browser: Browser, url: str) -> None:
+    """Also where its name is cut off; the tooltip has the whole name."""
+    visit = visit_of(browser, url, "desktop", "light")
+    visit.open("/games")
+    row = visit.page.locator("tbody tr").filter(has_text="quite-a-long-name").first
+    row.locator("th a").focus()
+    visit.page.keyboard.press("Tab")
+    who = row.locator(".who").first
+    expect(who).to_have_css("outline-style", "solid")
+    expect(who).to_have_attribute("title", who.inner_text())
     visit.page.context.close()
 
 

@@ -5,19 +5,25 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
+from arena.db.audit import NewAuditEntry
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission
 from arena.rules import Rules
-from arena.store import KnownSubmission, NewAuditEntry, Store, open_store
-from tests.browser.visits import CONTRAST, WATCH_SHIFTS, Visit, visit_of
+from tests.browser.visits import WATCH_SHIFTS, Visit, hard_to_read, visit_of
 from tests.builders import add_bots, fill, host_report, play_set
-from tests.web.site import served
+from tests.databases import sqlite_store
+from tests.web.site import opened
 from tests.web.submitted import CRASH, finish_game, queue, send
 
 pytestmark = pytest.mark.chromium
 
+ROOT = Path(__file__).parents[2]
 PASSWORD = "correct horse battery staple"  # noqa: S105 - a test's
 BOT = b"print('hello')\n" * 20_000
 LARGE = 24 * 1024 * 1024
@@ -42,7 +48,7 @@ class Town:
 
     def newest(self, bot: str) -> KnownSubmission:
         """Return what was sent last for a bot."""
-        (found,) = self.store.desk.newest(bot=bot, limit=1)
+        (found,) = self.store.submissions.newest(bot=bot, limit=1)
         return found
 
 
@@ -50,10 +56,10 @@ class Town:
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     """Give a running site that takes bots."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
-        store.writes.record_host(host_report(), ())
-        with served(folder) as site:
+        store.activity.record_host(host_report(), ())
+        with opened(folder) as site:
             yield Town(site.url.rpartition(":")[2], store)
 
 
@@ -69,7 +75,7 @@ def register(visit: Visit, name: str) -> None:
 def look(visit: Visit, name: str) -> None:
     """Keep a picture, and make sure that all text can be read and that nothing has moved by itself."""
     visit.keep(name)
-    assert visit.page.evaluate(CONTRAST) == [], name
+    assert hard_to_read(visit.page) == [], name
 
 
 def drop(page: Page, name: str, content: bytes) -> None:
@@ -89,8 +95,8 @@ def drop(page: Page, name: str, content: bytes) -> None:
 
 def qualify(town: Town, id_: str, games: int) -> None:
     """Bring a received submission to its games, and play some."""
-    town.store.desk.inspected(id_, f"sha256:{id_}", datetime.now(UTC))
-    town.store.desk.qualifying(id_, datetime.now(UTC))
+    town.store.submissions.inspected(id_, f"sha256:{id_}", datetime.now(UTC))
+    town.store.submissions.qualifying(id_, datetime.now(UTC))
     for number in range(games):
         queue(town.store, id_, number)
         finish_game(town.store)
@@ -127,16 +133,16 @@ def test_a_dropped_file_is_followed_to_its_first_game(
     now, said = page.locator("[aria-current=step]"), page.get_by_role("status")
     expect(now).to_contain_text("received")
     expect(said).to_be_empty()
-    town.store.desk.wait(sent.id, "no engine answers")
-    expect(page.locator(".now")).to_contain_text("It waits: no engine answers.")
+    town.store.submissions.wait(sent.id, "no engine answers")
+    expect(page.locator(".now")).to_contain_text("Waiting: no engine answers.")
     qualify(town, sent.id, 1)
     expect(now).to_contain_text("qualifying")
-    expect(said).to_contain_text(f"{bot}: qualifying. It plays three games")
+    expect(said).to_contain_text(f"{bot}: qualifying. It is playing three unrated games")
     expect(page.get_by_role("row", name="Game 1")).to_contain_text("of 3")
     page.reload()
     expect(now).to_contain_text("qualifying")
     page.evaluate("document.body.dataset.same = 'yes'")
-    town.store.desk.activate(sent.id, datetime.now(UTC))
+    town.store.submissions.activate(sent.id, datetime.now(UTC))
     expect(page.get_by_role("heading", name=f"{bot}")).to_be_visible()
     expect(said).to_contain_text(f"{bot}: active. It has qualified")
     expect(page).to_have_title(re.compile("active"))
@@ -166,8 +172,8 @@ def test_a_rejection_helps(browser: Browser, town: Town) -> None:
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
     sent = town.newest(bot)
     qualify(town, sent.id, 1)
-    town.store.desk.reject(sent.id, CRASH, datetime.now(UTC))
-    expect(page.get_by_role("heading", name="Why it was not taken")).to_be_visible()
+    town.store.submissions.reject(sent.id, CRASH, datetime.now(UTC))
+    expect(page.get_by_role("heading", name="Why it was rejected")).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text("rejected")
     expect(page.get_by_text("arena check")).to_contain_text(f"arena check {bot}.js")
     printed = page.get_by_role("region", name="What the bot printed")
@@ -180,7 +186,7 @@ def test_a_rejection_helps(browser: Browser, town: Town) -> None:
 
 
 def test_progress_is_shown_and_a_transfer_can_be_stopped(browser: Browser, town: Town) -> None:
-    """Bytes and per cent go up; whoever stops it has sent nothing, and can begin again."""
+    """Bytes and per cent go up; anyone who stops it has sent nothing, and can begin again."""
     visit = visit_of(browser, town.here, "small", "light")
     page = visit.page
     register(visit, "carl")
@@ -201,10 +207,10 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(browser: Browser, town:
     cancel = page.get_by_role("button", name="Cancel")
     expect(cancel).to_be_focused()
     cancel.click()
-    expect(page.get_by_role("alert")).to_contain_text("Stopped. The arena has kept nothing")
+    expect(page.get_by_role("alert")).to_contain_text("Canceled. The arena stored nothing")
     expect(page.get_by_role("button", name="Submit")).to_be_focused()
     expect(bar).to_be_hidden()
-    assert town.store.desk.newest(bot="carls") == ()
+    assert town.store.submissions.newest(bot="carls") == ()
     assert visit.complaints == []
     page.context.close()
 
@@ -240,7 +246,7 @@ def test_what_can_not_be_right_is_not_even_sent(browser: Browser, town: Town) ->
     visit.open("/submit?bot=emils")
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.method))
-    for content, why in ((bytes(1024 * 1024 + 1), "1.0 MiB is the most"), (b"", "This file is empty.")):
+    for content, why in ((bytes(1024 * 1024 + 1), "the limit is 1.0 MiB"), (b"", "This file is empty.")):
         page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=content))
         expect(page.locator("output")).to_contain_text(why)
         page.get_by_role("button", name="Submit").click()
@@ -253,7 +259,7 @@ def test_what_can_not_be_right_is_not_even_sent(browser: Browser, town: Town) ->
         }"""
     )
     page.dispatch_event("main", "drop", {"dataTransfer": two})
-    expect(page.get_by_role("alert")).to_contain_text("Those are 2 files.")
+    expect(page.get_by_role("alert")).to_contain_text("You dropped 2 files.")
     assert "PUT" not in requests
     page.context.close()
 
@@ -272,13 +278,13 @@ def test_the_same_file_again_is_told(browser: Browser, town: Town, size: str, th
             break
         expect(page.get_by_role("heading", name=bot)).to_be_visible()
         qualify(town, town.newest(bot).id, 0)
-        town.store.desk.activate(town.newest(bot).id, datetime.now(UTC))
+        town.store.submissions.activate(town.newest(bot).id, datetime.now(UTC))
     refusal = page.get_by_role("alert")
     expect(refusal).to_contain_text(f"this is the same file as {bot}@1, which plays already.")
     expect(refusal).to_contain_text("Nothing was queued. Only what differs makes a new version.")
     expect(page.get_by_label("Bot", exact=True)).to_have_value(bot)
     look(visit, f"submit-same-{size}-{theme}")
-    assert len(town.store.desk.newest(bot=bot)) == 1
+    assert len(town.store.submissions.newest(bot=bot)) == 1
     page.context.close()
 
 
@@ -294,7 +300,7 @@ def test_who_was_logged_out_meanwhile_loses_nothing(browser: Browser, town: Town
     tab.get_by_role("button", name="Log out").click()
     expect(tab.get_by_role("link", name="Log in")).to_be_visible()
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("You are not logged in any more.")
+    expect(page.get_by_role("alert")).to_contain_text("Your session has ended.")
     tab.goto(f"{visit.url}/login")
     tab.get_by_label("Name").fill("olga")
     tab.get_by_label("Password").fill(PASSWORD)
@@ -348,7 +354,7 @@ def test_a_lost_connection_is_told_and_made_up_for(browser: Browser, town: Town)
     page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
-    note = page.get_by_text("Not connected just now")
+    note = page.get_by_text("Not connected.")
     expect(note).to_be_hidden()
     page.route(page.url, lambda _: None)  # it is asked, and nobody answers
     expect(note).to_be_visible()
@@ -374,11 +380,12 @@ def test_a_benched_bot_is_noticed_and_plays_again(browser: Browser, town: Town) 
     expect(page.get_by_role("heading", name="hals")).to_be_visible()
     qualify(town, town.newest("hals").id, 0)
     at = datetime.now(UTC)
-    town.store.desk.activate(town.newest("hals").id, at)
+    town.store.submissions.activate(town.newest("hals").id, at)
     entry = NewAuditEntry(at=at, who="terminal:test", what="bench", subject="bot:hals")
-    town.store.bots.bench("hals", "5 of its last 10 rated games were played by the stand-in", at, entry)
+    town.store.bot_states.bench("hals", "5 of its last 10 rated games were played by the stand-in", at, entry)
     visit.open("/")
     page.get_by_role("link", name="Your bots 1 benched").click()
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
     look(visit, "mine-benched")
     page.get_by_role("button", name="Play again").click()
     expect(page.get_by_role("link", name="Your bots", exact=True)).to_be_visible()
@@ -403,7 +410,52 @@ def test_without_scripts_there_is_another_way(browser: Browser, town: Town) -> N
     visit.open("/mine")
     page.get_by_role("link", name="idas").click()
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
-    town.store.desk.reject("1da", CRASH, datetime.now(UTC))
+    town.store.submissions.reject("1da", CRASH, datetime.now(UTC))
     page.reload()
     expect(page.get_by_role("heading", name="What to try")).to_be_visible()
+    page.context.close()
+
+
+def test_a_bot_is_written_in_the_browser_and_submitted(browser: Browser, town: Town) -> None:
+    """The text outlives reloads, a log-in and a refusal; the keyboard is enough; each language has one."""
+    visit = visit_of(browser, town.here, "desktop", "dark")
+    page = visit.page
+    visit.open("/start")
+    source = page.get_by_role("textbox", name="Source")
+    expect(source).to_contain_text("def choose(view: View)")
+    expect(page.get_by_role("button", name="Submit")).to_have_count(0)
+    source.focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("# mine")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(source).not_to_be_focused()
+    page.reload()
+    expect(source).to_contain_text("# mine")
+    register(visit, "wendy")
+    visit.open("/start")
+    expect(source).to_contain_text("# mine")
+    page.get_by_label("Language").select_option("javascript")
+    expect(source).to_contain_text("function choose(view)")
+    page.get_by_label("Language").select_option("python")
+    page.get_by_label("Name of the bot").fill("greedy")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("the name greedy belongs to a bot of house")
+    page.get_by_label("Name of the bot").fill("wendys")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f]{16}$"))
+    sent = town.newest("wendys")
+    expected = (ROOT / "bots/greedy/bot.py").read_bytes() + b"# mine"
+    assert (sent.kind, sent.sha256) == ("python", sha256(expected).hexdigest())
+    visit.open("/start")
+    page.get_by_role("button", name="Start again from the example").click()
+    expect(source).to_be_focused()
+    expect(source).not_to_contain_text("# mine")
+    source.press("Control+a")
+    source.press("Delete")
+    page.get_by_label("Name of the bot").fill("wendys")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no code yet")
+    look(visit, "start-refused")
+    assert [text for text in visit.complaints if "409" not in text] == []
     page.context.close()

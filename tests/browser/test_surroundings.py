@@ -6,14 +6,14 @@ from contextlib import closing
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from arena.protocol.match import WorkerStatus
 from arena.rules import Rules
-from arena.store import open_store
-from arena.workers.status import WorkerStatus
 from tests.browser.visits import Visit, visit_of
 from tests.builders import add_bots, play_set
-from tests.store.builders import claimed
+from tests.databases import sqlite_store
+from tests.db.builders import claimed
 from tests.watched import show
-from tests.web.site import served
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
@@ -27,12 +27,12 @@ GROUNDS = """all => all.map((each) =>
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give a site whose bots have the longest names there can be; one game is over, one is being played."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         versions = add_bots(store, [(name, "x" * 40) for name in LONGEST])
         play_set(store, [versions], Rules(players=3), name="named")
         show(store, claimed(store, versions), 1)
         store.leases.tell("here", [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
-        with served(folder) as site:
+        with opened(folder) as site:
             yield site.url
 
 

@@ -2,23 +2,27 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from arena.rules import Rules
-from arena.store import open_store
 from tests.browser.card_faces import drawn
-from tests.browser.visits import CONTRAST, Visit, stop_time, visit_of
+from tests.browser.visits import Visit, hard_to_read, stop_time, visit_of
 from tests.builders import add_bots, fill, play_set
-from tests.web.site import served
-from web.viewer.faces import FACES, FILE, HEIGHT, WIDTH
+from tests.databases import sqlite_store
+from tests.soak import many
+from tests.web.site import opened
+from web.http.static import STATIC
+from web.viewer.pictures import FACES, FILE, HEIGHT, WIDTH
 
 pytestmark = pytest.mark.chromium
 
@@ -30,14 +34,14 @@ THREE = "/games/three-0-0"
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give the address of a running site with games of two to five players."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
-        others = [(f"a-bot-with-quite-a-long-name-{number}", "somebody") for number in range(5)]
+        others = [(f"a-bot-with-quite-a-long-name-{number}", "someone") for number in range(5)]
         play_set(
             store, [add_bots(store, others)], Rules(players=5, pass_both_ways=True), name="five", faults=0.04
         )
         play_set(store, [add_bots(store, [("tuna", "ann"), ("eel", "bo")])], Rules(players=2), name="two")
-    with served(folder) as site:
+    with opened(folder) as site:
         yield site.url
 
 
@@ -59,8 +63,9 @@ def shown(page: Page) -> int:
     return int(page.locator("#film").get_attribute("data-at") or -1)
 
 
-DRAWN_LIKE_SERVED = """async (views) => {
-  const { draw, frameOf, addressOf } = await import("/static/viewer-draw.js");
+STEP = many(3, 1)
+DRAWN_LIKE_SERVED = """async ([views, step]) => {
+  const { draw, frameOf, addressOf } = await import("STATIC/viewer-draw.js");
   const film = document.getElementById("film");
   const texts = (root) => {
     const copy = root.cloneNode(true);
@@ -79,9 +84,9 @@ DRAWN_LIKE_SERVED = """async (views) => {
   };
   const wrong = [];
   let count = 0;
-  for (const view of views) {
+  for (const [first, view] of views.entries()) {
     const data = await (await fetch(`${film.dataset.frames}?view=${view}`)).json();
-    for (const index of data.frames.keys()) {
+    for (let index = first % step; index < data.frames.length; index += step) {
       draw(data, index);
       const address = addressOf(film.dataset.base, frameOf(data, index), view);
       const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
@@ -95,8 +100,8 @@ DRAWN_LIKE_SERVED = """async (views) => {
     }
   }
   return [count, wrong.slice(0, 3)];
-}"""
-"""Draws every frame of these views, and compares each with the page that the server makes of it."""
+}""".replace("STATIC", STATIC)
+"""Draws every frame of these views, or every nth, and compares each with the page that the server makes."""
 
 
 @pytest.mark.parametrize(
@@ -111,12 +116,12 @@ DRAWN_LIKE_SERVED = """async (views) => {
 def test_script_and_server_draw_the_same(
     browser: Browser, url: str, path: str, views: list[str], count: int
 ) -> None:
-    """To the last tag, for every frame and every kind of view."""
+    """To the last tag, for every kind of view; for every frame of each in the long run."""
     visit = visit_of(browser, url, "desktop", "light")
     page = watch(visit, path)
-    compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, views)
+    compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, [views, STEP])
     assert wrong == []
-    assert compared == count * len(views)
+    assert compared == sum(len(range(first % STEP, count, STEP)) for first in range(len(views)))
     done(visit)
 
 
@@ -263,12 +268,16 @@ def test_moments_and_views_by_keys_and_mouse(browser: Browser, url: str) -> None
     for view in ["seat:0", "seat:1", "seat:2", "seat:3", "infer:0", "infer:1", "infer:2", "infer:3", "all"]:
         page.keyboard.press("q")
         expect(page.locator("#film")).to_have_attribute("data-view", view)
+    page.get_by_text("As seen by").click()
     page.get_by_role("group", name="As a seat saw it").get_by_role("link", name="greedy").click()
+    expect(page.get_by_role("group", name="As a seat saw it")).to_be_hidden()
+    expect(page.locator("summary").first).to_have_text("As seen by greedy")
     expect(page.locator('[data-seat="0"] .hand use').first).to_have_attribute(
-        "href", "/static/cards.svg#back"
+        "href", f"{STATIC}/cards.svg#back"
     )
     page.keyboard.press("]")
     expect(page).to_have_url(f"{url}/games/faulty-0-0/2/1?view=seat:1")
+    page.get_by_text("Inferred by").click()
     page.get_by_role("group", name="What a seat could infer").get_by_role("link", name="random").click()
     expect(page.get_by_role("region", name="Unseen cards")).to_be_visible()
     expect(page).to_have_url(f"{url}/games/faulty-0-0/2/1?view=infer:0")
@@ -392,7 +401,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(browser: Browser,
 LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-child")].map((name) => ({
   cut: name.scrollWidth > name.clientWidth, title: name.title, whole: name.textContent,
 }))"""
-"""Returns of each seat's name whether it is cut, what is told of it, and what it is."""
+"""Returns of each seat's name whether it is cut, what is said of it, and what it is."""
 
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
@@ -409,7 +418,7 @@ def test_the_end_shows_who_has_won_and_every_name(browser: Browser, url: str, si
     assert sorted(text for text, _ in filled) == [f"place {number}" for number in range(1, 6)]
     assert {colour == "rgba(0, 0, 0, 0)" for text, colour in filled if text != "place 1"} == {True}
     assert dict(filled)["place 1"] != "rgba(0, 0, 0, 0)"
-    assert page.evaluate(CONTRAST) == []
+    assert hard_to_read(page) == []
     assert not any(name["cut"] for name in page.evaluate(LONG_NAMES))
     visit.keep(f"viewer-end-five-{size}-{theme}")
     page.set_viewport_size(ViewportSize(width=1050, height=1100))  # the narrowest ring
@@ -452,8 +461,9 @@ def test_all_of_it_can_be_read_without_scripts(browser: Browser, url: str) -> No
     ]:
         page.get_by_role("navigation", name="Steps").get_by_role("link", name=name, exact=True).click()
         expect(page).to_have_url(f"{url}{FIVE}{path}")
-    expect(page.locator("#says")).to_contain_text("Points:")
+    expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
     page.get_by_role("link", name="Previous turn").click()
+    page.get_by_text("Inferred by").click()
     page.get_by_role("group", name="What a seat could infer").get_by_role("link").nth(2).click()
     expect(page).to_have_url(f"{url}{FIVE}/3/7?view=infer:2")
     expect(page.get_by_role("region", name="Unseen cards")).to_be_visible()
@@ -493,6 +503,174 @@ def test_cards_move_along_the_belt_unless_motion_is_unwelcome(browser: Browser, 
         done(visit)
 
 
+WIDEST: str = """() => {
+  let widest = 0;
+  const animations = document.getElementById("film").getAnimations({ subtree: true });
+  for (const animation of animations) {
+    animation.pause();
+    animation.currentTime = 0.5 * animation.effect.getTiming().duration;
+  }
+  for (const hand of document.querySelectorAll(".seat .hand")) {
+    const boxes = [...hand.children].map((card) => card.getBoundingClientRect());
+    const [left, right] = [boxes.map((box) => box.left), boxes.map((box) => box.right)];
+    widest = Math.max(widest, Math.max(...right) - Math.min(...left));
+  }
+  return [widest, document.querySelector(".seat .hand").offsetHeight];
+}"""
+"""Returns how wide a hand is in the middle of its way, and how wide the belt."""
+
+
+def test_a_wide_hand_passes_without_leaving_the_belt(browser: Browser, url: str) -> None:
+    """Ten cards lie over each other on the way."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, "/games/two-0-0/1/1?step=reveal")
+    page.keyboard.press("ArrowRight")
+    hand, belt = page.evaluate(WIDEST)
+    assert 0 < hand <= belt
+    done(visit)
+
+
+ALL_IN_SIGHT: str = """() => {
+  const box = (part) => part.getBoundingClientRect();
+  const controls = box(document.querySelector(".counter"));
+  const names = ".seat .hand .c, .seat .placed .c, .seat header, .counter > *, .transport > *";
+  const parts = [...document.querySelectorAll(names)];
+  const isRing = getComputedStyle(document.querySelector(".loop")).display !== "none";
+  const low = isRing ? innerHeight : controls.top;
+  return parts.filter((part) => {
+    const { top, bottom } = box(part);
+    return top < 0 || bottom > (part.closest(".counter") ? innerHeight : low) + 1;
+  }).map((part) => part.className);
+}"""
+"""Finds what of the table is cut off by the window or lies below the controls."""
+
+
+@pytest.mark.parametrize("path", [f"{FIVE}/2/3?step=reveal", f"{FIVE}/3/7?step=end", "/games/two-0-0/1/1"])
+def test_table_and_controls_are_in_sight_at_once(browser: Browser, url: str, path: str) -> None:
+    """Without scrolling, on screens and, a row a seat, on a phone; cards grow with the window."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, path)
+    widths = []
+    for width, height in ((1024, 768), (1280, 800), (1920, 1080)):
+        page.set_viewport_size(ViewportSize(width=width, height=height))
+        assert page.evaluate(ALL_IN_SIGHT) == [], width
+        if "end" not in path:
+            widths.append(page.locator(".hand .c").first.evaluate("card => card.offsetWidth"))
+    assert widths == sorted(set(widths))
+    done(visit)
+
+
+def test_a_phone_shows_a_row_per_seat_above_the_controls(browser: Browser, url: str) -> None:
+    """Name and score above, the hand beside what was placed, and nothing moves when a card is played."""
+    visit = visit_of(browser, url, "phone", "light")
+    page = watch(visit, "/games/dummy-0-0/1/3")
+    assert page.evaluate(ALL_IN_SIGHT) == []
+    for seat in page.locator(".seat").all():
+        hand, placed = (seat.locator(part).bounding_box() for part in (".hand", ".placed"))
+        assert hand is not None
+        assert placed is not None
+        assert hand["x"] + hand["width"] <= placed["x"]
+        assert hand["y"] < placed["y"] + placed["height"] / 2 < hand["y"] + hand["height"]
+    places = (
+        "() => [...document.querySelectorAll('.seat, .counter')].map((e) => e.getBoundingClientRect().top)"
+    )
+    before = page.evaluate(places)
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(places) == before
+    done(visit)
+
+
+def test_nothing_sticks_in_a_short_window(browser: Browser, url: str) -> None:
+    """A screen of 1280 by 800 at 400 % is 320 by 200: the controls scroll there with the rest."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{FIVE}/2/3")
+    page.set_viewport_size(ViewportSize(width=320, height=200))
+    stuck = page.evaluate(
+        """() => [...document.querySelectorAll("*")].map((e) => getComputedStyle(e))
+          .filter(({ position }) => position === "sticky" || position === "fixed")
+          .filter(({ visibility }) => visibility === "visible").length"""
+    )
+    assert stuck == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    done(visit)
+
+
+def test_back_and_forward_go_from_moment_to_moment(browser: Browser, url: str) -> None:
+    """Steps between them leave nothing behind, but the last of them is where Back leads."""
+    visit = visit_of(browser, url, "desktop", "light")
+    page = watch(visit, f"{THREE}/1/1")
+    for key in ("ArrowRight", "ArrowRight", "]", "ArrowRight", "End"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(f"{url}{THREE}/3/9?step=end")
+    for way, address, at in (
+        ("back", "/2/1?step=reveal", 28),
+        ("back", "/1/1?step=pass", 2),
+        ("forward", "/2/1?step=reveal", 28),
+        ("forward", "/3/9?step=end", 81),
+    ):
+        page.evaluate(f"history.{way}()")
+        expect(page).to_have_url(f"{url}{THREE}{address}")
+        expect(page.locator("#film")).to_have_attribute("data-at", str(at))
+    done(visit)
+
+
+SWIPE: str = """([x, y]) => {
+  const film = document.getElementById("film");
+  const touch = (clientX, clientY) => new Touch({ identifier: 1, target: film, clientX, clientY });
+  const fire = (type, touches, changedTouches) =>
+    film.dispatchEvent(new TouchEvent(type, { touches, changedTouches, bubbles: true }));
+  fire("touchstart", [touch(200, 300)], [touch(200, 300)]);
+  fire("touchend", [], [touch(200 + x, 300 + y)]);
+}"""
+
+
+def test_a_swipe_is_a_step(browser: Browser, url: str) -> None:
+    """To the left on, to the right back; up, down and a tap are the page's."""
+    visit = visit_of(browser, url, "phone", "light")
+    page = watch(visit, f"{THREE}/1/2")
+    for across, along, at in ((-90, 10, 4), (-90, 80, 4), (-20, 0, 4), (0, -200, 4), (90, -20, 3)):
+        page.evaluate(SWIPE, [across, along])
+        assert shown(page) == at
+    done(visit)
+
+
+def test_the_race_shows_where_we_are(browser: Browser, url: str) -> None:
+    """A line per player with its name, up to a mark that goes with the frames."""
+    visit = visit_of(browser, url, "desktop", "dark")
+    page = watch(visit, f"{FIVE}/1/1")
+    assert page.locator(".race .line").count() == page.locator(".race figcaption span").count() == 5
+    page.keyboard.press("]")
+    assert re.match(r"M21 0V\d+$", page.locator(".race .now").get_attribute("d") or "")
+    assert page.locator("#raced").get_attribute("width") == "22"
+    done(visit)
+
+
+def test_kaiten_tv_goes_from_game_to_game(browser: Browser, url: str) -> None:
+    """It plays to the end, shows the score sheet for a while, and the next game begins at its own address."""
+    visit = visit_of(browser, url, "desktop", "light")
+    stop_time(visit.page)
+    visit.open("/tv?after=five-0-0")
+    page = visit.page
+    page.locator("#film[data-ready]").wait_for()
+    first = page.url
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    for _ in range(200):  # seconds, which is more than any game takes
+        page.clock.run_for(1000)
+        if page.locator("#film.ended").count():
+            break
+    expect(page.locator("#where")).to_contain_text("End")
+    expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
+    page.clock.run_for(10_000)
+    assert page.url == first
+    page.clock.run_for(10_000)
+    expect(page).not_to_have_url(first)
+    expect(page).to_have_url(re.compile(rf"^{url}/tv/games/"))
+    page.locator("#film[data-ready]").wait_for()
+    assert shown(page) == 0
+    done(visit)
+
+
 @contextmanager
 def another_site(frame: str) -> Iterator[str]:
     """Serve a page of another origin that shows an address in a frame."""
@@ -510,7 +688,14 @@ def another_site(frame: str) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as it is declared
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(Handler) as site:
+        yield site
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve with this handler, and give the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -559,6 +744,40 @@ def test_nothing_shifts_while_the_page_loads(browser: Browser, url: str, size: s
         page = watch(visit, path)
         assert page.evaluate(SHIFT) < 0.001
     done(visit)
+
+
+@contextmanager
+def over_a_slow_line(url: str) -> Iterator[str]:
+    """Pass a site on, its pages part by part, so that a browser may draw what it has meanwhile."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            with urlopen(url + self.path) as answer:  # noqa: S310 - of our own site
+                body = answer.read()
+                self.send_response(200)
+                self.send_header("Content-Type", answer.headers["Content-Type"])
+            self.end_headers()
+            for part in re.split(rb"(?=<section|<ol|<dialog)", body):
+                self.wfile.write(part)
+                self.wfile.flush()
+                if body.startswith(b"<!doctype html>"):
+                    time.sleep(0.03)
+
+        def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as it is declared
+            pass
+
+    with serving(Handler) as slow:
+        yield slow
+
+
+@pytest.mark.parametrize("path", [f"{THREE}/1/1", "/embed/five-0-0/1/3"])
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_nothing_shifts_while_the_page_arrives(browser: Browser, url: str, size: str, path: str) -> None:
+    """Seats and counter are shown in another order than they arrive in, so they are drawn together."""
+    with over_a_slow_line(url) as slow:
+        visit = visit_of(browser, slow, size, "light")
+        assert watch(visit, path).evaluate(SHIFT) == 0
+        done(visit)
 
 
 OVERLAPS = """() => {

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from tests.soak import SOAK
+
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 SIZES = {
     "phone": (390, 844),
@@ -31,9 +33,10 @@ class Visit:
         self.page.goto(self.url + path)
 
     def keep(self, name: str) -> None:
-        """Keep a picture of the page, which has to fit sideways."""
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+        """Keep a picture of the page, in the long run; it has to fit sideways."""
+        self.page.wait_for_load_state("load")
+        if SOAK:
+            self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
         size = self.page.viewport_size
         assert size is not None
         assert self.page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
@@ -46,13 +49,16 @@ def stop_time(page: Page) -> None:
     page.clock.pause_at(now + timedelta(minutes=1))
 
 
-def visit_of(browser: Browser, url: str, size: str, theme: str, *, script: bool = True) -> Visit:
+def visit_of(  # noqa: PLR0913 - what a window is
+    browser: Browser, url: str, size: str, theme: str, *, script: bool = True, touch: bool = False
+) -> Visit:
     """Open a window of this size and theme."""
     width, height = SIZES[size]
     context = browser.new_context(
         viewport=ViewportSize(width=width, height=height),
         color_scheme="dark" if theme == "dark" else "light",
         java_script_enabled=script,
+        has_touch=touch,
     )
     context.set_default_timeout(60_000)
     visit = Visit(context.new_page(), url)
@@ -68,7 +74,7 @@ WATCH_SHIFTS = """
 """
 """Sums up how much the layout shifts, as browsers measure it."""
 
-CONTRAST = """() => {
+_CONTRAST = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const light = (colour) => {
     const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -93,7 +99,17 @@ CONTRAST = """() => {
   }
   return bad;
 }"""
-"""Returns the texts whose contrast with what lies behind them is below 4.5 to 1."""
+
+
+def hard_to_read(page: Page) -> list[str]:
+    """Return the texts whose contrast with their background is below 4.5 to 1.
+
+    A click ends as soon as its page begins to arrive: without its style sheet nothing has a background.
+    """
+    page.wait_for_load_state("load")
+    bad: list[str] = page.evaluate(_CONTRAST)
+    return bad
+
 
 ONCE_SCROLLED = """(element, way) => new Promise((done) => {
   const look = () => element[way] > 0 ? done() : requestAnimationFrame(look);

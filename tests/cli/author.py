@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tests.cli.command import COMMAND, arena, environment
 from tests.client.live import Live
-
-WAIT_SECONDS = 60
+from tests.patience import WAIT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Somebody who writes bots.
+    """Someone who writes bots.
 
     Attributes:
         home: A folder; configuration and commands are there.

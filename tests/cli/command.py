@@ -5,8 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.cli import forked
+from tests.patience import WAIT_SECONDS
+
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from arena.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
 
 
 def environment() -> dict[str, str]:
@@ -18,15 +21,12 @@ def arena(
     *args: str | Path, folder: Path, text: bytes = b"", **settings: str
 ) -> "subprocess.CompletedProcess[bytes]":
     """Run a command in a folder, with settings of its environment, and wait for its end."""
-    return subprocess.run(  # noqa: S603 - the command under test
-        [*COMMAND, *map(str, args)],
-        cwd=folder,
-        env=environment() | settings,
-        input=text,
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
+    return forked.run([*map(str, args)], folder, environment() | settings, text, WAIT_SECONDS)
+
+
+def worded(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedProcess[str]":
+    """Return the same with its output as text."""
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def bot(folder: Path, name: str, text: str) -> str:

@@ -20,13 +20,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture
 def author(tmp_path: Path, site: Live) -> Author:
-    """Give somebody who is logged in nowhere."""
+    """Give someone who is logged in nowhere."""
     return Author(tmp_path, site)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
 def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Operator:
-    """Give somebody who operates an arena, on each kind of database."""
+    """Give someone who operates an arena, on each kind of database."""
     if request.param == "sqlite":
         made = Operator(f"sqlite:///{tmp_path / 'arena.sqlite3'}")
     else:

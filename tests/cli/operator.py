@@ -8,9 +8,9 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from arena.cli import app
-from arena.store import Store, open_store
-from tests.store.builders import add_bot, claimed, finished
+from arena.cli.main import app
+from arena.db.store import Store, open_store
+from tests.db.builders import add_bot, claimed, finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Somebody at a terminal's prompt; what they type is not asked back, since input is no terminal.
+    """Someone at a terminal's prompt; what they type is not asked back, since input is no terminal.
 
     Attributes:
         url: Of the arena's database.
@@ -81,5 +81,5 @@ class Operator:
             mine = add_bot(store, "mine", source="sha256:a", author="Ann")
             other = add_bot(store, "other", author="ben")
             add_bot(store, "greedy", author="house")
-            assert store.writes.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
+            assert store.results.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
             add_bot(store, "mine", source="sha256:b", author="Ann")

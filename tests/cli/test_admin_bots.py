@@ -7,24 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from arena.store import BotState, open_store
+from arena.db.store import open_store
+from arena.protocol.states import BotState
 from tests.cli.command import COMMAND, environment
 from tests.cli.operator import Operator
 
 REFUSED = (
     (("bench", "yours", "--reason", "why"), "there is no bot called yours"),
-    (("bench", "greedy", "--reason", "why"), "greedy is a bot of the house"),
+    (("bench", "greedy", "--reason", "why"), "greedy is a house bot"),
     (("bench", "mine", "--reason", " "), "give a reason"),
-    (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters, and 200 is the most"),
-    (("bench", "other", "--reason", "why"), "other is retired: it is drawn for no game anyway"),
-    (("unbench", "mine"), "mine is active and not benched"),
+    (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters, and the limit is 200"),
+    (("bench", "other", "--reason", "why"), "other is retired, so no match draws it anyway"),
+    (("unbench", "mine"), "mine is active, not benched"),
     (("retire", "other"), "other is retired already"),
     (("play-version", "mine", "2"), "mine@2 plays already"),
     (("play-version", "mine", "3"), "mine has no version 3: it has 1 to 2"),
-    (("disqualify", "mine", "--reason", "why"), "nobody is asked here whether this is meant: add --yes"),
-    (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a bot of the house"),
+    (("disqualify", "mine", "--reason", "why"), "can't ask for confirmation without a terminal: add --yes"),
+    (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a house bot"),
     (("disqualify", "yours", "--reason", "why", "--yes"), "there is no bot called yours"),
-    (("reinstate", "mine"), "mine was not disqualified: it is active"),
+    (("reinstate", "mine"), "mine is active, not disqualified"),
 )
 """What is typed where ``other`` is retired, and what is said."""
 
@@ -69,15 +70,15 @@ def test_bots_leave_and_come_back(operator: Operator) -> None:
 def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
     """What that did to log and ratings is told; nobody else's rating remembers it, and then all come back."""
     with operator.store() as store:
-        before = store.reads.leaderboard()
+        before = store.ratings.standings()
     done = operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
     assert done == "5 events folded, 6 ratings changed\nmine@2 disqualified\n"
     with operator.store() as store:
-        assert {line.mean for line in store.reads.leaderboard()} == {25}
-        assert store.writes.rebuild_ratings().differing == 0
+        assert {line.mean for line in store.ratings.standings()} == {25}
+        assert store.ladder.rebuild().differing == 0
     assert operator.does("reinstate", "mine") == "5 events folded, 6 ratings changed\nmine@2 active\n"
     with operator.store() as store:
-        assert store.reads.leaderboard() == before
+        assert store.ratings.standings() == before
     assert operator.log() == [("disqualify", "bot:mine", "a twin"), ("reinstate", "bot:mine", "")]
 
 

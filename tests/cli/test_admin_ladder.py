@@ -1,8 +1,8 @@
 """``arena admin ladder``, ``quarantine`` and ``release``, as an operator types them."""
 
-from arena.match import RuntimeName
+from arena.protocol.match import RuntimeName
 from tests.cli.operator import Operator
-from tests.store.builders import START, new_set
+from tests.db.builders import START, add_matches
 
 REFUSED = (
     (("--players", "two"), "--players 'two' names no tables"),
@@ -13,9 +13,17 @@ REFUSED = (
     (("--players", "1,2"), "2, 3, 4 or 5 players"),
     (("--players", "2,2"), "each named once"),
     (("--players", "9" * 5000), "2, 3, 4 or 5 players"),
-    (("--deals", "0"), "a set has 1 to 24 deals, not 0"),
-    (("--deals", "25"), "a set has 1 to 24 deals, not 25"),
-    (("--resume",), "the ladder plays that already"),
+    (("--deals", "0"), "a match has 1 to 24 deals, not 0"),
+    (("--deals", "25"), "a match has 1 to 24 deals, not 25"),
+    (("--start-millis", "999"), "start_millis is 1000 to 60000, not 999"),
+    (("--move-millis", "0"), "move_millis is 50 to 60000, not 0"),
+    (("--bank-millis", "120001"), "bank_millis is 0 to 120000, not 120001"),
+    (("--cpus", "nan"), "cpus is 0.1 to 0.4, not nan"),
+    (("--memory-mib", "257"), "memory_mib is 64 to 256, not 257"),
+    (("--pids", "65"), "pids is 16 to 64, not 65"),
+    (("--tmp-mib", "-1"), "tmp_mib is 1 to 16, not -1"),
+    (("--move-millis", "1000", "--resume"), "the ladder has these settings already"),
+    (("--resume",), "the ladder has these settings already"),
 )
 """What is typed behind ``arena admin ladder``, and what is said."""
 
@@ -30,7 +38,7 @@ def test_the_ladder_is_shown(operator: Operator) -> None:
         "rules": "the basic game",
         "paused": False,
         "players": [2, 3, 4, 5],
-        "deals": 6,
+        "deals": 12,
         "clock": {"start_millis": 10000, "move_millis": 1000, "bank_millis": 10000},
         "games": 1,
         "waiting": 0,
@@ -49,7 +57,7 @@ def test_the_ladder_is_shown(operator: Operator) -> None:
 def test_the_ladder_is_changed(operator: Operator) -> None:
     """What is named, and nothing else; each change says how it is now, and is written down."""
     changed = operator.reads("ladder", "--pause", "--players", "4, 2")
-    assert (changed["paused"], changed["players"], changed["deals"]) == (True, [2, 4], 6)
+    assert (changed["paused"], changed["players"], changed["deals"]) == (True, [2, 4], 12)
     assert operator.does("ladder", "--deals", "1").split()[:2] == ["ladder", "paused"]
     assert operator.does("ladder", "--resume").split()[:2] == ["ladder", "plays"]
     told = operator.reads("ladder")
@@ -58,6 +66,18 @@ def test_the_ladder_is_changed(operator: Operator) -> None:
         ("ladder", "", "paused; players 2,4"),
         ("ladder", "", "deals 1"),
         ("ladder", "", "resumed"),
+    ]
+
+
+def test_clock_and_limits_are_changed(operator: Operator) -> None:
+    """One command changes what it names, says how it is now, and is written down."""
+    words = ("--move-millis", "2000", "--bank-millis", "0", "--cpus", "0.1", "--memory-mib", "128")
+    changed = operator.reads("ladder", *words)
+    assert changed["clock"] == {"start_millis": 10000, "move_millis": 2000, "bank_millis": 0}
+    assert changed["limits"] == {"cpus": 0.1, "memory_mib": 128, "pids": 64, "tmp_mib": 16}
+    assert operator.reads("ladder") == changed
+    assert operator.log() == [
+        ("ladder", "", "move_millis 2000; bank_millis 0; cpus 0.1; memory_mib 128"),
     ]
 
 
@@ -74,7 +94,7 @@ def put_aside(operator: Operator) -> None:
     """Let a match of ``mine`` and ``greedy`` fail three times."""
     with operator.store() as store:
         seats = [store.bots.version_id("mine", 2), store.bots.version_id("greedy", 1)]
-        store.writes.add_set(new_set("m", [seat for seat in seats if seat is not None], matches=1))
+        add_matches(store, "m", [seat for seat in seats if seat is not None], matches=1)
         for attempt in range(1, 4):
             assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER) is not None
             store.leases.void("m-0", attempt, "no engine \x1b[2J answers", START)
@@ -106,8 +126,8 @@ def test_what_was_put_aside_is_listed_and_released(operator: Operator) -> None:
 def test_only_what_was_put_aside_and_can_be_played_is_released(operator: Operator) -> None:
     """Otherwise it says why not."""
     assert operator.is_refused("release", "m-0") == "there is no match m-0"
-    assert operator.is_refused("release", "s-0") == "match s-0 is done: it was not put aside"
+    assert operator.is_refused("release", "s-0") == "match s-0 is done: it is not in quarantine"
     put_aside(operator)
     operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
-    assert "mine was disqualified and plays no more: a twin" in operator.is_refused("release", "m-0")
+    assert "mine was disqualified: a twin" in operator.is_refused("release", "m-0")
     assert [what for what, _, _ in operator.log()] == ["disqualify"]

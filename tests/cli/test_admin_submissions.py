@@ -4,11 +4,12 @@ import json
 from contextlib import closing
 from pathlib import Path
 
-from arena.store import Quota, open_store
-from arena.submitting.stages import Cause, CauseKind, Stage
+from arena.db.quotas import Quota
+from arena.db.store import open_store
+from arena.protocol.submissions import Cause, CauseKind, Stage
 from tests.cli.command import arena
-from tests.store.builders import START
-from tests.store.test_submissions import new
+from tests.db.builders import START
+from tests.db.test_submissions import new
 
 QUOTA = Quota(submissions_a_day=9, bots=9, on_their_way=9)
 
@@ -18,12 +19,12 @@ def test_an_operator_sees_what_was_submitted(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     with closing(open_store(f"sqlite:///{tmp_path / 'data' / 'arena.sqlite3'}")) as store:
         for id_, bot in {"u1": "mine", "u2": "yours", "u3": "theirs"}.items():
-            store.desk.add(new(id_, bot), QUOTA)
+            store.submissions.add(new(id_, bot), QUOTA)
         cause = Cause(
             stage=Stage.RECEIVED, kind=CauseKind.FILE, text="it is\x1b[2J\nno archive", hint="send another"
         )
-        store.desk.reject("u1", cause, START)
-        store.desk.wait("u2", "no room")
+        store.submissions.reject("u1", cause, START)
+        store.submissions.wait("u2", "no room")
 
     listed = arena("admin", "submissions", folder=tmp_path)
     assert listed.returncode == 0, listed.stderr

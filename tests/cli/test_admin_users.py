@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.accounts import Scope, open_accounts
-from arena.settings import RegistrationMode
-from arena.store import NewVersion, Quota, open_store
+from arena.accounts.accounts import open_accounts
+from arena.db.bots import NewVersion
+from arena.db.quotas import Quota
+from arena.db.store import open_store
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Scope
 from tests.cli.command import arena
 from tests.cli.operator import Operator
-from tests.store.builders import START
-from tests.store.test_submissions import new
+from tests.db.builders import START
+from tests.db.test_submissions import new
 
 PASSWORD = b"correct horse battery staple\n"
 
@@ -50,7 +53,7 @@ def test_an_operator_makes_accounts_and_it_is_written_down(folder: Path) -> None
     assert "Ann   operator" in listed
 
     with closing(open_store(f"sqlite:///{folder / 'data' / 'arena.sqlite3'}")) as store:
-        accounts = open_accounts(store.people, RegistrationMode.INVITATION)
+        accounts = open_accounts(store, RegistrationMode.INVITATION)
         assert accounts.sessions.check("ANN", "an entirely different phrase").name == "Ann"
         code = invited.stdout.decode().strip()
         assert accounts.registration.register("ben", PASSWORD.decode().strip(), code).name == "ben"
@@ -61,7 +64,7 @@ def test_an_operator_makes_accounts_and_it_is_written_down(folder: Path) -> None
     [
         (("create-user", "ann"), b"short\n", b"at least 8 characters"),
         (("create-user", "ann"), b"", b"at least 8 characters"),
-        (("create-user", "house"), PASSWORD, b"kept for the arena"),
+        (("create-user", "house"), PASSWORD, b"reserved for the arena"),
         (("reset-password", "nobody-here"), PASSWORD, b"there is no account nobody-here"),
     ],
 )
@@ -79,7 +82,7 @@ def test_what_can_not_be_done_says_why(
 
 
 def test_roles_are_given_and_taken(operator: Operator) -> None:
-    """To whoever has an account; the last operator stays one."""
+    """To anyone who has an account; the last operator stays one."""
     for name in ("Eve", "Adam"):
         operator.does("create-user", name, text=PASSWORD.decode())
     assert operator.does("set-role", "eve", "operator") == "Eve operator\n"
@@ -138,16 +141,16 @@ def test_an_account_is_shown(operator: Operator) -> None:
     """With its bots, what it has sent, and how many ways in it has."""
     operator.does("create-user", "Eve", text=PASSWORD.decode())
     with operator.store() as store:
-        accounts = open_accounts(store.people, RegistrationMode.OPEN)
+        accounts = open_accounts(store, RegistrationMode.OPEN)
         eve = accounts.operators.users()[0]
         accounts.sessions.open(eve, "", instead_of=None)
         for name in ("laptop", "server"):
             accounts.tokens.create(eve, name=name, scopes={Scope.READ}, days=1)
-        store.writes.add_version(
+        store.bots.add_version(
             NewVersion(bot="hers", author="Eve", house=False, source="s", created=START, account=eve.id)
         )
         sent = replace(new("u1", "hers", "Eve", eve.id), received=datetime.now(UTC))
-        store.desk.add(sent, Quota(submissions_a_day=9, bots=9, on_their_way=9))
+        store.submissions.add(sent, Quota(submissions_a_day=9, bots=9, on_their_way=9))
     told = operator.reads("show-user", "eve")
     assert (told["name"], told["role"], told["since"][:4]) == ("Eve", "user", str(eve.created.year))
     assert [(bot["name"], bot["state"]) for bot in told["bots"]] == [("hers", "active")]

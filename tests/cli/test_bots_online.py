@@ -9,9 +9,9 @@ import pytest
 
 from tests.cli.author import Author, Said, ended, interrupted
 from tests.client.live import live
+from tests.db.builders import START, add_bot
+from tests.db.test_submissions import CAUSE, PLENTY, new
 from tests.demo.running import await_that
-from tests.store.builders import START, add_bot
-from tests.store.test_submissions import CAUSE, PLENTY, new
 from tests.web.stable import bench, disqualify, fill_stable, play_next
 
 
@@ -52,7 +52,7 @@ def fine(said: Said) -> list[list[str]]:
 def submit(ann: Author, id_: str, bot: str) -> None:
     """Write down that ann has sent a file."""
     (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
-    ann.live.store.desk.add(new(id_, bot, "ann", account.id), PLENTY)
+    ann.live.store.submissions.add(new(id_, bot, "ann", account.id), PLENTY)
 
 
 def test_status_shows_one_s_bots_and_what_is_on_its_way(ann: Author) -> None:
@@ -61,9 +61,9 @@ def test_status_shows_one_s_bots_and_what_is_on_its_way(ann: Author) -> None:
     assert rows == [["bot", "plays", "newest", "state"], ["mine", "mine@3", "3", "active"]]
     submit(ann, "a1", "mine")
     submit(ann, "a2", "fresh")
-    ann.live.store.desk.wait("a1", "no room\x1b[2J")
+    ann.live.store.submissions.wait("a1", "no room\x1b[2J")
     submit(ann, "a3", "over")
-    ann.live.store.desk.reject("a3", CAUSE, START)
+    ann.live.store.submissions.reject("a3", CAUSE, START)
     bench(ann.live.store, "mine", "it was gone 5 times")
     said = ann.types("status")
     rows = fine(said)
@@ -89,9 +89,9 @@ def test_who_has_no_bot_is_told_how_to_get_one(author: Author) -> None:
 def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
     """With results, stages and causes; a bot that was only ever rejected has submissions alone."""
     submit(ann, "a1", "mine")
-    ann.live.store.desk.reject("a1", CAUSE, START)
+    ann.live.store.submissions.reject("a1", CAUSE, START)
     submit(ann, "a2", "never")
-    ann.live.store.desk.reject("a2", CAUSE, START)
+    ann.live.store.submissions.reject("a2", CAUSE, START)
     said = ann.types("status", "mine")
     rows = fine(said)
     assert rows[0] == ["mine@3", "active"]
@@ -146,7 +146,7 @@ def test_an_owner_chooses_what_plays(ann: Author) -> None:
     for words in (("retire", ""), ("return", ".."), ("versions", "."), ("logs", "..")):
         refused = ann.types(*words)
         assert (refused.code, refused.out) == (2, "")
-        assert "is the name of nothing" in refused.err
+        assert "is not a valid name or id" in refused.err
     disqualify(ann.live.store, "mine", "it cheats")
     assert ann.types("return", "mine").code == 1
     assert "mine is disqualified: it cheats" in ann.types("status").err
@@ -177,7 +177,7 @@ def test_logs_show_one_s_own_seats(reader: Author) -> None:
     said = reader.types("logs", "logged-0-0")
     fine(said)
     first, *_ = lines = said.out.splitlines()
-    assert first == "seat 1: mine@2 (exit code 1, ended by the kernel for memory)"
+    assert first == "seat 1: mine@2 (exit code 1, killed by the kernel for using too much memory)"
     assert r"    seat 1: secret of mine \x1b[31m" in lines
     assert r"keeping <wasabi>\u202e for squid" in said.out
     assert "round 1, turn 1: " in said.out
@@ -190,8 +190,103 @@ def test_logs_show_one_s_own_seats(reader: Author) -> None:
         assert "\x1b" not in missing.err
 
 
+def test_a_game_is_named_as_it_is_found(reader: Author) -> None:
+    """By id, number or the address of a page, or as the last one of one's bots."""
+    last = json.loads(reader.types("logs", "--last", "--json").out)["game"]
+    (line,) = reader.live.store.games.newest(None, 1, bot="mine")
+    assert last == line.game
+    page = f"{reader.live.url}/games/{last}/2/3?step=pass"
+    for word in (str(line.number), page, last):
+        assert json.loads(reader.types("logs", word, "--json").out)["game"] == last
+    for word, why in (
+        ("999999", "no rated game at"),
+        ("https://elsewhere.example/games/1", "is not the address of a game on"),
+        (f"{reader.live.url}/bots/mine", "is not the address of a game on"),
+    ):
+        said = reader.types("logs", word)
+        assert (said.code, said.out) == (2, "")
+        assert why in said.err
+    assert reader.types("logs", last, "--last").code == 2
+
+
+def test_games_of_one_s_own_bots_are_listed(reader: Author) -> None:
+    """Newest first, each once; of those on request only what none of one's bots won."""
+    known = reader.live.store.games.newest(None, 99, bot="mine")
+    rows = fine(reader.types("games", "--mine"))
+    assert [(row[0], row[-1]) for row in rows[1:]] == [(str(game.number), game.game) for game in known]
+    lost = {}
+    for owner, bot in (("ann", "mine"), ("ben", "other")):
+        login = {"ARENA_SITE": reader.live.url, "ARENA_TOKEN": reader.live.token(owner)}
+        told = json.loads(reader.types("games", "--mine", "--lost", "--json", **login).out)
+        lost[bot] = [game["game"] for game in told]
+        played = reader.live.store.games.newest(None, 99, bot=bot)
+        places = {game.game: [seat.place for seat in game.seats if seat.bot == bot] for game in played}
+        assert lost[bot] == [game for game, found in places.items() if min(found) > 1]
+    assert lost["mine"] != lost["other"]
+    assert "have lost no rated game" in reader.types("games", "--mine", "--lost").err
+    assert len(json.loads(reader.types("games", "--mine", "-n", "1", "--json").out)) == 1
+    assert reader.types("games", "--lost").code == 2
+    every = [row[0] for row in fine(reader.types("games"))]
+    assert every[0] == "number"
+    assert len(every) >= len(rows)
+
+
+def test_who_has_no_bot_has_no_games(author: Author) -> None:
+    """And is told so in a sentence."""
+    author.log_in("eve")
+    said = author.types("games", "--mine")
+    assert (said.code, said.out, said.err) == (2, "", "arena: you have no bots yet: arena submit BOT\n")
+
+
+def test_a_replay_is_fetched(reader: Author) -> None:
+    """By id, number or address, to a file or to stdout; what can't be had is said in a line."""
+    (game,) = reader.live.store.games.newest(None, 1, bot="mine")
+    said = reader.types("replay", "get", game.game)
+    assert json.loads(said.out)["game"] == game.game
+    for word in (str(game.number), f"{reader.live.url}/games/{game.game}/2/3"):
+        assert reader.types("replay", "get", word, "-o", "game.json").code == 0
+        assert (reader.home / "game.json").read_text() == said.out
+    assert reader.types("replay", "verify", "game.json").out == "1 game verified\n"
+    for words, code in (
+        (("nothing",), 1),
+        ((f"{reader.live.url}/bots/mine",), 2),
+        ((game.game, "-o", "."), 2),
+    ):
+        wrong = reader.types("replay", "get", *words)
+        assert (wrong.code, wrong.out, len(wrong.err.splitlines())) == (code, "", 1)
+
+
+def test_decisions_of_one_s_games_are_put_to_a_bot(reader: Author) -> None:
+    """Of a game by number, and of those that one's bots lost; another bot's on request."""
+    (game,) = reader.live.store.games.newest(None, 1, bot="mine")
+    own = {number for number, seat in enumerate(game.seats) if seat.bot == "mine"}
+    for word in (str(game.number), f"{reader.live.url}/games/{game.game}"):
+        told = json.loads(reader.types("rerun", word, "random", "--json").out)
+        assert {each["game"] for each in told["differences"]} == {game.game}
+        assert {each["seat"] for each in told["differences"]} == own
+    ben = {"ARENA_SITE": reader.live.url, "ARENA_TOKEN": reader.live.token("ben")}
+    lost = [
+        each["game"] for each in json.loads(reader.types("games", "--mine", "--lost", "--json", **ben).out)
+    ]
+    said = reader.types("rerun", "--lost", "-n", "2", "random", "--json", **ben)
+    assert {each["game"] for each in json.loads(said.out)["differences"]} == set(lost[:2])
+    others = json.loads(reader.types("rerun", game.game, "random", "--of", "other", "--json").out)
+    assert not {each["seat"] for each in others["differences"]} & own
+    said = reader.types("rerun", "--lost", "random")
+    assert (said.code, said.out, said.err) == (1, "", "arena: your bots have lost no rated game yet\n")
+    said = reader.types("rerun", "nothing", "random")
+    assert (said.code, said.out, len(said.err.splitlines())) == (1, "", 1)
+
+
+def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
+    """By its number; the analysis names its id."""
+    (game,) = reader.live.store.games.newest(None, 1)
+    told = json.loads(reader.types("analyse", str(game.number), "--playouts", "8", "--json").out)
+    assert [each["game"] for each in told["games"]] == [game.game]
+
+
 def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
-    """Each game as it comes, then who won how many, and where the games are."""
+    """Each game when all are over, who won how many, and where the games are."""
     with ann.typing("challenge", "mine", "greedy", "other", "--version", "2") as typing:
         assert typing.stderr is not None
         await_that(lambda: bool(asked(ann)), "a challenge")

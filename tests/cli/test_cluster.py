@@ -6,14 +6,14 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from arena.match import RuntimeName
-from arena.store import open_store
-from arena.workers.status import WorkerStatus
+from arena.db.store import open_store
+from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
 from tests.cli.command import arena, environment
-from tests.store.builders import add_bot, new_set
+from tests.db.builders import add_bot, add_matches
 
 CLUSTER = {"ARENA_EXECUTOR": "dask://127.0.0.1:1", "ARENA_SANDBOX": "process"}
 
@@ -48,9 +48,14 @@ def test_what_cannot_be_is_refused_with_what_to_do(
     words: tuple[str, ...], settings: dict[str, str], code: int, said: str, tmp_path: Path
 ) -> None:
     """Before anything is begun, and without a trace of Python."""
-    done = arena(
-        *words, folder=tmp_path, text=b"", **{"ARENA_LOG_FORMAT": "console", "ARENA_RUN_DIR": "r"} | settings
-    )
+    # A folder of its own for sockets: the path of tmp_path is too long for them when pytest has run often.
+    with TemporaryDirectory(prefix="kaiten-c-") as sockets:
+        done = arena(
+            *words,
+            folder=tmp_path,
+            text=b"",
+            **{"ARENA_LOG_FORMAT": "console", "ARENA_RUN_DIR": sockets} | settings,
+        )
     assert done.returncode == code, done.stderr
     assert said in done.stderr.decode()
     assert b"Traceback" not in done.stderr
@@ -58,7 +63,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(
 
 def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
     """One machine needs none of it, so it is missed by those alone who want a cluster."""
-    program = "import sys; sys.modules['distributed'] = None; from arena.cli import main; main()"
+    program = "import sys; sys.modules['distributed'] = None; from arena.cli.main import main; main()"
     done = subprocess.run(  # noqa: S603 - the command under test
         [sys.executable, "-c", program, "worker"],
         cwd=tmp_path,
@@ -76,10 +81,10 @@ def test_keys_are_made_once(tmp_path: Path) -> None:
     """Their files are printed; what is there is not written over, and another member can be added."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
-    assert b"ca.key is for nobody else" in done.stderr
+    assert b"ca.key is for the operator only" in done.stderr
     again = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert (again.returncode, again.stdout) == (2, b"")
-    assert b"keys/scheduler is there already" in again.stderr
+    assert b"keys/scheduler already exists" in again.stderr
     assert arena("admin", "cluster-keys", "keys", "worker-2", folder=tmp_path).returncode == 0
 
 
@@ -91,19 +96,24 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         nobody = arena("workers", folder=tmp_path, text=b"", **database)
         assert (nobody.returncode, nobody.stdout) == (0, b"")
         assert b"nobody plays" in nobody.stderr
-        store.writes.add_set(new_set("s", [add_bot(store, name) for name in "ab"]))
+        add_matches(store, "s", [add_bot(store, name) for name in "ab"])
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER)
         seen = [
-            WorkerStatus(name=name, host="h", seats=5, busy=busy, doubted=not busy)
+            WorkerStatus(
+                name=name, host="h", seats=5, busy=busy, doubted=not busy, usable=None if busy else 3
+            )
             for name, busy in (("one", 2), ("two", 0))
         ]
         store.leases.renew("here", ["s-0"])
-        store.leases.tell("here", seen)
+        refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
+        store.leases.tell("here", seen, [refused])
         done = arena("workers", folder=tmp_path, text=b"", **database)
         rows = [line.split() for line in done.stdout.decode().splitlines()]
         assert rows[0] == ["worker", "host", "seats", "busy", "plays", "since", "note"]
         assert rows[1][:-1] == ["one", "h", "5", "2", "s-0:", "a@1", "b@1"]
-        assert rows[2] == ["two", "h", "5", "0", "doubted"]
+        assert rows[2] == ["two", "h", "5", "0", "on", "probation,", "busy", "host:", "3", "seats", "used"]
+        assert rows[3][:2] == ["old", "h"]
+        assert rows[3][-5:] == ["refused:", "it", "has", "version", "0.0.9"]
         told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)
     assert told[0]["plays"] == [
         {
@@ -121,5 +131,9 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         "seats": 5,
         "busy": 0,
         "doubted": True,
+        "usable": 3,
         "plays": [],
     }
+    assert told[2:] == [
+        {"worker": "old", "host": "h", "refused": "it has version 0.0.9", "since": now.isoformat()}
+    ]

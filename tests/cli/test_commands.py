@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from arena import __version__
+
 from .command import arena
 
 
@@ -11,8 +13,24 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """Each with a line of what it does."""
     done = arena("--help", folder=tmp_path)
     assert done.returncode == 0
-    for command in ("simulate", "demo", "leaderboard", "replay", "check", "admin"):
+    for command in ("play", "puzzle", "simulate", "demo", "leaderboard", "replay", "check", "admin"):
         assert f"\n  {command} " in done.stdout.decode()
+
+
+def test_the_version_is_printed(tmp_path: Path) -> None:
+    """That of the package."""
+    done = arena("--version", folder=tmp_path)
+    assert (done.returncode, done.stdout.decode()) == (0, f"arena {__version__}\n")
+
+
+def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it has made anything."""
+    monkeypatch.setenv("ARENA_DATA_DRI", str(tmp_path / "elsewhere"))
+    for args in (("backup", "out"), ("demo", "--sandbox", "process")):
+        done = arena(*args, folder=tmp_path)
+        assert done.returncode == 2
+        assert b"ARENA_DATA_DRI: there is no such setting. Did you mean ARENA_DATA_DIR?" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("args", [("nope",), ("replay", "nope"), ("replay", "verify"), ("--nope",)], ids=str)

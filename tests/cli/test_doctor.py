@@ -11,8 +11,9 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.controls import CONTROL_NAMES
-from tests.cli.command import COMMAND, environment
+from arena.protocol.controls import CONTROL_NAMES
+from tests.cli import forked
+from tests.cli.command import environment, worded
 
 
 @pytest.fixture
@@ -28,14 +29,8 @@ def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedPr
     clean = {name: value for name, value in environment().items() if not name.startswith("ARENA_")}
     named = {f"ARENA_{name.upper()}": value for name, value in settings.items() if name.islower()}
     others = {name: value for name, value in settings.items() if not name.islower()}
-    return subprocess.run(  # noqa: S603 - the command under test
-        [*COMMAND, "doctor", *args],
-        cwd=folder,
-        env=clean | {"COLUMNS": "200"} | named | others,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
+    return worded(
+        forked.run(["doctor", *args], folder, clean | {"COLUMNS": "200"} | named | others, b"", 240)
     )
 
 
@@ -50,7 +45,7 @@ def test_it_tells_of_every_control(
     assert docker_client.info()["ServerVersion"] in text
     for name in CONTROL_NAMES:
         assert f"\n{name} " in text
-    assert done.returncode == ("NOT HELD" in text) == ("Bots of strangers are refused" in text)
+    assert done.returncode == ("NOT HELD" in text) == ("Untrusted bots are refused" in text)
     assert list(tmp_path.iterdir()) == []
     assert list(run_dir.iterdir()) == []
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.following import PATIENCE_SECONDS, Following
-from arena.cli.verdict import Telling
-from arena.coordinator import ArenaTrouble
-from arena.store import Store, open_store
-from arena.submitting.stages import Stage
-from tests.store.builders import START, add_bot
-from tests.store.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from arena.cli.check import PATIENCE_SECONDS, LocalFollowing
+from arena.cli.submit import Telling
+from arena.db.store import Store
+from arena.protocol.submissions import Stage
+from arena.scheduler.coordinator import ArenaTrouble
+from tests.databases import sqlite_store
+from tests.db.builders import START, add_bot
+from tests.db.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
 
 
 @dataclass
@@ -36,9 +37,9 @@ class Scene:
     player: Player = field(default_factory=Player)
 
     def __post_init__(self) -> None:
-        self.store.desk.add(new(), PLENTY)
+        self.store.submissions.add(new(), PLENTY)
         telling = Telling(lambda: self.seconds)
-        self.following = Following(self.store.desk, "u1", telling, clock=self.clock)
+        self.following = LocalFollowing(self.store.submissions, "u1", telling, clock=self.clock)
 
     def clock(self) -> float:
         """Let a second pass at every look."""
@@ -53,7 +54,7 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
     """Give a submission that was received."""
-    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield Scene(store)
 
 
@@ -61,12 +62,12 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
     """Not while one is played; a game that failed once is waited for."""
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
-    scene.store.desk.add_game(game("m1", "u1", (None, house)), played=0)
+    scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
     assert scene.goes_on()
     taken = claim(scene.store)
     assert not scene.goes_on()
     scene.store.leases.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
-    scene.store.desk.wait("u1", "the engine is away")
+    scene.store.submissions.wait("u1", "the engine is away")
     for _ in range(round(PATIENCE_SECONDS)):
         assert scene.goes_on()
     assert not scene.player.stopped
@@ -79,7 +80,7 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
 def test_the_end_stops_what_plays(scene: Scene) -> None:
     """With the whole document of what became of it."""
     qualify(scene.store)
-    scene.store.desk.reject("u1", CAUSE, START)
+    scene.store.submissions.reject("u1", CAUSE, START)
     assert not scene.goes_on()
     assert scene.player.stopped
     assert scene.following.over
@@ -98,7 +99,7 @@ def test_who_is_stopped_looks_no_more(scene: Scene) -> None:
 
 def test_what_the_arena_lacks_is_not_waited_for_for_ever(scene: Scene) -> None:
     """The reason is told, after the arena had time for another attempt."""
-    scene.store.desk.wait("u1", "no room")
+    scene.store.submissions.wait("u1", "no room")
     with pytest.raises(ArenaTrouble, match="no room"):
         scene.goes_on()
     assert scene.seconds >= 100 + PATIENCE_SECONDS
@@ -108,7 +109,7 @@ def test_a_game_that_this_machine_cannot_play_ends_it(scene: Scene) -> None:
     """After three attempts, with the reason of the last one."""
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
-    scene.store.desk.add_game(game("m1", "u1", (None, house)), played=0)
+    scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
     for number in range(1, 4):
         assert scene.goes_on()
         scene.store.leases.void(claim(scene.store).spec.match, number, f"fault {number}", START)

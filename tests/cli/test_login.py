@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from arena.accounts import Scope
+from arena.protocol.states import Scope
 from tests.cli.author import Author, drained
 from tests.cli.command import COMMAND, environment
 from tests.client.live import answering
@@ -147,5 +147,5 @@ def test_logging_out_goes_without_the_site(author: Author) -> None:
         said = author.types("logout")
     assert said.code == 0
     assert "can't be reached (Connection refused)" in said.err
-    assert f"the token was not revoked: where it still works, {gone}/account revokes it" in said.err
+    assert f"the token was not revoked: if it still works, revoke it on {gone}/account" in said.err
     assert author.types("status").code == 2

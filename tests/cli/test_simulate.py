@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.replay import parse, verify
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from tests.patience import WAIT_SECONDS
 
 from .command import COMMAND, DICE, FIRST, arena, bot, environment
 
@@ -28,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_one_replay_a_line(folder: Path) -> None:
-    """The file holds so many true replays, and nothing else is printed on stdout."""
+    """The file holds this many true replays, and nothing else is printed on stdout."""
     done = arena(
         "simulate",
         *THREE,
@@ -94,38 +96,40 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (("--players", "3", "--bots", "./dice,./dice"), 2, "--bots names 2 and --players says 3"),
+        (("--players", "3", "--bots", "./dice,./dice"), 2, "--bots has 2 and --players says 3"),
         (("--players", "6", "--bots", "./dice"), 2, "6 players: Sushi Go! is for 2 to 5"),
         (("--players", "3", "--dummy", "--bots", "./dice"), 2, "the dummy variant is for exactly 2"),
-        (("--players", "2", "--bots", "gredy,random"), 2, "no bot is called 'gredy'; known are"),
-        (("--players", "2", "--bots", "./nope,./dice"), 2, "no bot in ./nope: there is no file bot.py in it"),
+        (("--players", "2", "--bots", "gredy,random"), 2, "no bot is called 'gredy'. Did you mean greedy?"),
+        (("--players", "2", "--bots", "./nope,./dice"), 2, "there is no file or folder ./nope"),
         (("--players", "2", "--bots", "./broken,./dice"), 2, "bot.py can't be loaded: SyntaxError: "),
         (("--players", "2", "--bots", "./empty,./dice"), 2, "neither a function choose(view) nor a class"),
         (
             ("--players", "2", "--bots", "./dice,./raises"),
             1,
-            "bot raises on seat 1 failed with KeyError in game simulate-1-0, round 2, turn 1: 'lost'",
+            "raises: crash in game 0: KeyError: 'lost' (bot.py, line 2, in choose)\n",
         ),
         (
             ("--players", "2", "--bots", "./dice,./illegal"),
             1,
-            "bot illegal on seat 1 answered illegally in game simulate-1-0, round 1, turn 1: seat 1: 3 cards",
+            "illegal: illegal in game 0: seat 1: 3 cards",
         ),
         (
             ("--players", "2", "--bots", "./dice,./rubbish"),
             1,
-            "bot rubbish on seat 1 failed with TypeError in game simulate-1-0, round 1, turn 1: ",
+            "rubbish: crash in game 0: TypeError: ",
         ),
         (
             ("--players", "2", "--bots", "./dice,./exits"),
             1,
-            "bot exits on seat 1 failed with SystemExit in game simulate-1-0, round 1, turn 1: 0",
+            "exits: crash in game 0: SystemExit: 0 (bot.py, line 2, in choose)\n",
         ),
     ],
     ids=range(11),
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_a_line(folder: Path, args: tuple[str, ...], code: int, said: str) -> None:
-    """The message names the bot and the moment, there is no traceback, and no file is left."""
+def test_what_is_wrong_is_said_first(
+    folder: Path, args: tuple[str, ...], code: int, said: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The message names bot, line and position; only the author's code is traced, and no file is left."""
     bot(folder, "broken", "def choose(view: return")
     bot(folder, "empty", "x = 1")
     bot(
@@ -137,23 +141,52 @@ def test_what_is_wrong_is_said_in_a_line(folder: Path, args: tuple[str, ...], co
     bot(folder, "rubbish", "def choose(view): return 'tempura'")
     bot(folder, "exits", "import sys\ndef choose(view): sys.exit(0)")
     before = sorted(folder.iterdir())
-    done = arena("simulate", *args, "--games", "3", "--seed", "1", "--out", "g.jsonl", folder=folder)
+    done = arena(
+        "simulate",
+        *args,
+        *("--games", "3", "--seed", "1", "--out", "g.jsonl"),
+        folder=folder,
+        XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache")),
+    )
     message = done.stderr.decode()
     assert said in message
-    assert message.startswith("arena: ")
-    assert message.count("\n") == 1
+    assert "arena: " in message
+    assert "Traceback" not in message
+    assert ("to ask it again: arena puzzle " in message) == (code == 1)
     assert done.returncode == code
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize("missing", ["--players", "--games", "--bots", "--seed", "--out"])
-def test_every_option_but_the_variants_is_needed(folder: Path, missing: str) -> None:
-    """Nothing is assumed that the bytes depend on."""
-    options = {"--players": "2", "--games": "1", "--bots": "./dice,./dice", "--seed": "1", "--out": "g"}
-    del options[missing]
-    done = arena("simulate", *(part for pair in options.items() for part in pair), folder=folder)
-    assert done.returncode == 2
-    assert missing in done.stderr.decode()
+def test_an_endless_loop_ends_the_run(folder: Path) -> None:
+    """With the line of the loop."""
+    bot(folder, "loop", "def choose(view):\n while True: pass")
+    done = arena("simulate", "--bots", "./dice,./loop", folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
+    assert "loop: timeout in game 0: no answer in 11 s (bot.py, line 2" in done.stderr.decode()
+    assert done.returncode == 1
+
+
+def test_the_summary_as_json(folder: Path) -> None:
+    """And never mixed with the replays."""
+    args = ("simulate", *DICES, "--games", "4", "--json")
+    told = json.loads(arena(*args, folder=folder).stdout)
+    assert told["games"] == 4
+    assert [seat["seat"] for seat in told["seats"]] == [0, 1, 2]
+    both = arena(*args, "-o", "-", folder=folder)
+    assert (both.returncode, both.stdout) == (2, b"")
+
+
+def test_only_bots_are_needed(folder: Path) -> None:
+    """The table is as large as the bots need, the seed is drawn and printed, and a summary ends the run."""
+    done = arena("simulate", "--bots", "./dice,greedy,./dice", "--games", "20", folder=folder)
+    assert (done.returncode, done.stdout) == (0, b"")
+    *seats, end = done.stderr.decode().splitlines()
+    assert [line.split(":")[1] for line in seats] == [" seat 0, dice", " seat 1, greedy", " seat 2, dice"]
+    said = f"--seed {end.split()[-1]}"
+    assert end == f"arena: 20 games, {said}"
+    again = arena("simulate", "--bots", "./dice,greedy,./dice", "--games", "20", *said.split(), folder=folder)
+    assert again.stderr == done.stderr
+    assert arena("simulate", folder=folder).returncode == 2
+    assert sorted(path.name for path in folder.iterdir()) == ["dice", "first"]
 
 
 def test_an_existing_file_is_replaced_only_by_a_whole_one(folder: Path) -> None:
@@ -197,13 +230,13 @@ def parts(folder: Path) -> list[Path]:
 def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals) -> None:
     """Neither Ctrl-C nor a termination leaves half a file, under any name."""
     with endless(folder, "g.jsonl") as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + WAIT_SECONDS
         while not parts(folder):
             assert time.monotonic() < deadline, process.poll()
             time.sleep(0.01)
         assert not (folder / "g.jsonl").exists()
         process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=WAIT_SECONDS)
         assert process.returncode == 128 + number
     assert sorted(path.name for path in folder.iterdir()) == ["dice", "first"]
     assert b"Traceback" not in errors
@@ -217,7 +250,7 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(folder: Path) -> None:
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == b""
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=WAIT_SECONDS) == 1
 
 
 def test_a_device_gets_the_games_and_stays_a_device(folder: Path) -> None:
@@ -226,5 +259,5 @@ def test_a_device_gets_the_games_and_stays_a_device(folder: Path) -> None:
     command = [*COMMAND, "simulate", *THREE, "--games", "2", *DICES, "--out", "pipe"]
     with subprocess.Popen(command, cwd=folder, env=environment()) as process:  # noqa: S603 - under test
         assert len((folder / "pipe").read_bytes().splitlines()) == 2
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=WAIT_SECONDS) == 0
     assert (folder / "pipe").is_fifo()

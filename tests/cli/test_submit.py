@@ -16,17 +16,19 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from arena.store import KnownSubmission
-from arena.submitting.document import document
-from arena.submitting.receiver import MOST_AT_ONCE
-from arena.submitting.stages import Cause, CauseKind, Request, Stage
+from arena.db.submissions import KnownSubmission
+from arena.protocol.submissions import Cause, CauseKind, Request, Stage
+from arena.submissions.document import document
+from arena.submissions.receiver import MOST_AT_ONCE
 from tests.cli.author import Author, Said, drained, ended, interrupted
 from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering, live
 from tests.client.relay import relayed
+from tests.db.builders import add_bot
 from tests.demo.running import await_that
+from tests.patience import WAIT_SECONDS
 from tests.ports import silent_port
-from tests.store.builders import add_bot
+from tests.web.submitted import finish_game, queue
 
 CAUSE = Cause(
     stage=Stage.QUALIFYING,
@@ -42,8 +44,8 @@ CAUSE = Cause(
 
 def submitted(site: Live, bot: str) -> KnownSubmission:
     """Wait for a bot's submission, and return it."""
-    await_that(lambda: bool(site.store.desk.newest(bot=bot)), f"a submission of {bot}")
-    return site.store.desk.newest(bot=bot)[0]
+    await_that(lambda: bool(site.store.submissions.newest(bot=bot)), f"a submission of {bot}")
+    return site.store.submissions.newest(bot=bot)[0]
 
 
 def now() -> datetime:
@@ -54,13 +56,13 @@ def now() -> datetime:
 def qualifies(site: Live, bot: str) -> str:
     """Bring a bot's submission to its games, and return its id."""
     id_ = submitted(site, bot).id
-    site.store.desk.inspected(id_, f"sha256:{id_:0>64}", now())
-    site.store.desk.qualifying(id_, now())
+    site.store.submissions.inspected(id_, f"sha256:{id_:0>64}", now())
+    site.store.submissions.qualifying(id_, now())
     return id_
 
 
 def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
-    """Each stage is told as it comes, with the reasons to wait; then where it is to be seen."""
+    """Each stage and game is told as it comes, with reasons to wait; then where it is to be seen."""
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("winner.py"), "--note", "a first try") as typing:
@@ -69,18 +71,48 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
         assert stderr is not None
         assert stderr.readline() == f"arena: winner: 20 bytes sent, {site.url}/submissions/{id_}\n"
         assert "received" in stderr.readline()
-        site.store.desk.wait(id_, "no room\x1b[2J for images")
+        site.store.submissions.wait(id_, "no room\x1b[2J for images")
         assert r"waits: no room\x1b[2J for images" in stderr.readline()
         qualifies(site, "winner")
         told = [stderr.readline() for _ in range(3)]
         assert [any(word in line for line in told) for word in ("inspected", "qualifying")] == [True, True]
-        site.store.desk.activate(id_, now())
+        for number in range(2):
+            queue(site.store, id_, number)
+            finish_game(site.store)
+            assert f"game {number + 1} of 3: 3 players, seat 1, placed " in stderr.readline()
+        site.store.submissions.activate(id_, now())
         said = ended(typing)
     assert said.code == 0
+    assert said.err.count(" of 3: ") == 0
     assert f"winner@1 plays: {site.url}/bots/winner" in said.out
-    assert "its first rated game comes next" in said.err
+    assert "its first rated game is next" in said.err
     assert f"{site.url}/" in said.err
     assert submitted(site, "winner").note == "a first try"
+
+
+def test_a_submission_is_cancelled(author: Author) -> None:
+    """By name, or by id if there are several; the old version plays on."""
+    author.log_in("ann")
+    site = author.live
+    assert author.types("submit", author.source("fickle.py"), "--no-follow").code == 0
+    site.store.submissions.activate(qualifies(site, "fickle"), now())
+    for text in ("one", "two"):
+        (author.home / "fickle.py").write_text(f"print('{text}')\n")
+        assert author.types("submit", "fickle.py", "--no-follow").code == 0
+    two, one, _ = site.store.submissions.newest(bot="fickle")
+    said = author.types("cancel", "fickle")
+    assert (said.code, said.out) == (2, "")
+    assert f"2 submissions of fickle are on their way, name one: {two.id}, {one.id}" in said.err
+    said = author.types("cancel", two.id, "--json")
+    assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
+    assert said.err.splitlines()[-1] == "arena: fickle@1 plays on"
+    assert author.types("cancel", "fickle").code == 0
+    ended = [site.store.submissions.find(each.id) for each in (one, two)]
+    assert [each.cause.text for each in ended if each and each.cause] == ["its author cancelled it"] * 2
+    for word in ("fickle", two.id, "nothing"):
+        said = author.types("cancel", word)
+        assert (said.code, said.out) == (2, "")
+        assert f"no submission of {word} is on its way" in said.err
 
 
 def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
@@ -88,12 +120,12 @@ def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("loser.py")) as typing:
-        site.store.desk.activate(qualifies(site, "loser"), now())
+        site.store.submissions.activate(qualifies(site, "loser"), now())
         assert ended(typing).code == 0
     (author.home / "loser.py").write_text("print('better')\n")
     with author.typing("submit", "./loser.py") as typing:
-        await_that(lambda: len(site.store.desk.newest(bot="loser")) == 2, "the next submission")
-        site.store.desk.reject(qualifies(site, "loser"), CAUSE, now())
+        await_that(lambda: len(site.store.submissions.newest(bot="loser")) == 2, "the next submission")
+        site.store.submissions.reject(qualifies(site, "loser"), CAUSE, now())
         said = ended(typing)
     assert said.code == 1
     assert "\x1b" not in said.out + said.err
@@ -102,7 +134,7 @@ def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
         r"the bot was gone:\x1b[2J it used too much memory",
         "qualifying",
         "137",
-        "the kernel ended it",
+        "killed by the kernel",
         "round 1, turn 4",
         "tempura, egg_nigiri",
         r"\x1b]0;title\x07\u202ewords [bold]x[/bold]",
@@ -117,7 +149,7 @@ def test_json_is_the_whole_of_it(author: Author) -> None:
     """On stdout the submission with its games, and nothing else; messages and exit code stay."""
     author.log_in("ann")
     with author.typing("submit", author.source("jason.py"), "--json") as typing:
-        author.live.store.desk.reject(qualifies(author.live, "jason"), CAUSE, now())
+        author.live.store.submissions.reject(qualifies(author.live, "jason"), CAUSE, now())
         said = ended(typing)
     told = json.loads(said.out)
     assert (said.code, told["stage"], told["cause"]["stderr"]) == (1, "rejected", CAUSE.stderr)
@@ -151,7 +183,7 @@ def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
 
 
 def test_a_terminal_sees_a_bar(author: Author) -> None:
-    """With bytes, on stderr alone, and without colours where somebody wants none."""
+    """With bytes, on stderr alone, and without colours where someone wants none."""
     author.log_in("ann")
     for line, more in (("x = 1\n", {}), ("x = 2\n", {"NO_COLOR": "1"})):
         (author.home / "barred.py").write_text(line * 100_000)
@@ -166,7 +198,10 @@ def test_a_terminal_sees_a_bar(author: Author) -> None:
             os.close(theirs)
             seen = drained(ours)
             assert process.stdout is not None
-            assert process.stdout.read().decode().strip() == author.live.store.desk.newest(bot="barred")[0].id
+            assert (
+                process.stdout.read().decode().strip()
+                == author.live.store.submissions.newest(bot="barred")[0].id
+            )
         assert "600.0/600.0 kB" in seen
         assert ("\x1b[3" in seen) == (not more)
 
@@ -181,7 +216,7 @@ def deaf() -> Iterator[tuple[str, threading.Event]]:
         with connection:
             connection.recv(100)
             begun.set()
-            end.wait(60)
+            end.wait(WAIT_SECONDS)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=listen)
@@ -221,7 +256,7 @@ def refused(said: Said, code: int) -> str:
 
 
 def test_what_the_site_refuses_is_said_as_it_says_it(author: Author) -> None:
-    """A name of somebody else's, a note that is too long, and a token that may not."""
+    """A name of someone else's, a note that is too long, and a token that may not."""
     add_bot(author.live.store, "taken", author="ben")
     author.log_in("ann")
     line = refused(author.types("submit", author.source("taken.py")), 1)
@@ -235,11 +270,11 @@ def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
     """With the version that was made of it; nothing is sent."""
     author.log_in("abe")
     with author.typing("submit", author.source("same.py")) as typing:
-        author.live.store.desk.activate(qualifies(author.live, "same"), now())
+        author.live.store.submissions.activate(qualifies(author.live, "same"), now())
         assert ended(typing).code == 0
     line = refused(author.types("submit", "same.py"), 1)
     assert "this is the same file as same@1, which plays already. Nothing was queued." in line
-    assert len(author.live.store.desk.newest(bot="same")) == 1
+    assert len(author.live.store.submissions.newest(bot="same")) == 1
 
 
 @pytest.mark.parametrize(
@@ -270,7 +305,7 @@ def test_what_arrives_as_something_else_is_noticed(author: Author) -> None:
         author.kept.write_text(author.kept.read_text().replace(author.live.url, other.url))
         line = refused(author.types("submit", author.source("altered.py")), 1)
         assert len(other.asked) == 1
-    assert "received something else than was sent" in line
+    assert "received different data than was sent" in line
     assert "submit it again" in line
 
 
@@ -283,10 +318,11 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
     """Whatever it says of a submission, and wherever: it is written out, and makes up no line of ours."""
     author.log_in("ann")
     known = submitted_before(author)
-    cause = dict.fromkeys(("stage", "kind", "text", "hint", "stderr"), EVIL)
+    cause = {"stage": "qualifying", "kind": "crash"} | dict.fromkeys(("text", "hint", "stderr"), EVIL)
     told = msgspec.to_builtins(document(known)) | {"id": EVIL, "bot": EVIL}
     end = told | {"stage": "rejected", "ended": told["received"], "cause": cause, "games": []}
-    bot = {"name": EVIL, "state": "active", "reason": EVIL, "version": 1, "newest": 1}
+    bot = {"name": EVIL, "author": EVIL, "house": False, "state": "active", "reason": EVIL, "since": None}
+    bot |= {"version": 1, "newest": 1, "open_to_people": False}
     json_, stream = {"Content-Type": "application/json"}, {"Content-Type": "text/event-stream"}
     with answering(
         (201, json_, msgspec.json.encode(told)),
@@ -308,7 +344,7 @@ def submitted_before(author: Author) -> KnownSubmission:
     """Send a bot, and return what the site knew of it; it may be sent again."""
     assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
     known = submitted(author.live, "unaltered")
-    author.live.store.desk.reject(known.id, CAUSE, now())
+    author.live.store.submissions.reject(known.id, CAUSE, now())
     return known
 
 
@@ -347,7 +383,7 @@ def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:
         assert author.types("submit", author.source(), "--no-follow").code == 0
         (home / "mine.py").write_text("print('another')\n")
         line = refused(author.types("submit", "mine.py", "--no-follow"), 1)
-    assert "within a day" in line
+    assert "within 24 hours" in line
     assert "Try again in 24 hours." in line
 
 
@@ -361,7 +397,7 @@ def test_a_line_that_breaks_is_made_anew(author: Author) -> None:
             typing.stderr.readline()
             assert "received" in typing.stderr.readline()
             relay.cut()
-            author.live.store.desk.activate(qualifies(author.live, "loyal"), now())
+            author.live.store.submissions.activate(qualifies(author.live, "loyal"), now())
             said = ended(typing)
     assert said.code == 0
     assert "loyal@1 plays" in said.out

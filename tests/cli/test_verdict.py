@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.verdict import Telling, print_verdict
+from arena.cli.submit import Telling, print_verdict
 
 FIGURES = {
     "place": 2,
@@ -46,6 +46,11 @@ def test_each_thing_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
         {"stage": "received", "waiting": None},
         {"stage": "qualifying", "waiting": None, "games": [DONE, OPEN]},
         {"stage": "qualifying", "waiting": None, "games": [DONE, {**DONE, "players": 5, "seat": 4}]},
+        {
+            "stage": "qualifying",
+            "waiting": None,
+            "games": [DONE, {**DONE, "players": 5, "seat": 4}, {**DONE, "number": 2}, {**DONE, "number": 3}],
+        },
         {"stage": "resting", "waiting": None},
     ):
         telling.hear(submission)
@@ -59,6 +64,11 @@ def test_each_thing_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
         "arena:  12.3 s  qualifying: it plays 3 games that are not rated",
         "arena:  12.3 s  game 1 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 too late",
         "arena:  12.3 s  game 2 of 3: 5 players, seat 4, placed 2nd, slowest decision 12 ms, 1 too late",
+        (
+            "arena:  12.3 s  game 2 of 3, again because the host was busy: 3 players, seat 1, placed 2nd, "
+            "slowest decision 12 ms, 1 too late"
+        ),
+        "arena:  12.3 s  game 3 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 too late",
         "arena:  12.3 s  resting",
     ]
 
@@ -73,7 +83,7 @@ def test_a_rejection_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None
         "  stage      qualifying",
         "  cause      memory",
         "  exit code  137",
-        "  memory     the kernel ended it, for it used more than it may",
+        "  memory     killed by the kernel for using too much memory",
         "  asked last game 1 of 3 (2 players, seat 0), round 1, turn 3",
         r"  hand       maki_2, egg\r",
         "  try        Load less.",

@@ -1,6 +1,5 @@
-"""An arena's site that runs, with accounts and tokens for whoever asks; and servers that are no arena."""
+"""An arena's site that runs, with accounts and tokens for anyone who asks; and servers that are no arena."""
 
-import sys
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
@@ -8,12 +7,14 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from arena.accounts import Scope, open_accounts
-from arena.settings import RegistrationMode
-from arena.store import Store
+from arena.accounts.accounts import open_accounts
+from arena.accounts.credentials import MOST_TOKENS
+from arena.db.store import Store
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.web.site import served
+from tests.web.site import opened
 
 USUAL = (Scope.READ, Scope.SUBMIT)
 
@@ -38,10 +39,12 @@ class Live:
         return self.world.store
 
     def token(self, name: str = "ann", scopes: Collection[Scope] = USUAL) -> str:
-        """Return a new token of somebody, who gets an account if need be."""
+        """Return a new token of someone, who gets an account if need be. The oldest goes at the limit."""
         account = next((user for user in self.world.accounts.operators.users() if user.name == name), None)
         known = self.world.add(name) if account is None else account
-        tokens = open_accounts(self.store.people, RegistrationMode.OPEN).tokens  # by the real clock
+        tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # by the real clock
+        if len(valid := tokens.of(known)) == MOST_TOKENS:
+            tokens.revoke(known, valid[-1].id)
         return tokens.create(known, name="t", scopes=scopes, days=1)[0]
 
 
@@ -49,8 +52,8 @@ class Live:
 def live(folder: Path, **settings: str) -> Iterator[Live]:
     """Give a site over a new store in a folder; its host holds everything."""
     with closing(World.at(folder)) as world:
-        world.store.writes.record_host(host_report(), ())
-        with served(folder, python=sys.executable, cwd=None, ARENA_DISK_FLOOR_GIB="0", **settings) as site:
+        world.store.activity.record_host(host_report(), ())
+        with opened(folder, ARENA_DISK_FLOOR_GIB="0", **settings) as site:
             yield Live(world, site.url, folder / "uploads")
 
 

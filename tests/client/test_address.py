@@ -2,8 +2,7 @@
 
 import pytest
 
-from arena.client.address import can_be_read_on_its_way, check_address
-from arena.client.errors import WrongLogin
+from arena.client.sites import WrongLogin, can_be_read_on_its_way, check_address
 
 
 @pytest.mark.parametrize(

@@ -6,23 +6,26 @@ from contextlib import closing, contextmanager
 import msgspec
 import pytest
 
-from arena.client.errors import SiteProblem, SiteTrouble
-from arena.client.events import events, follow, stage_by_stage
-from arena.client.patience import Patience
-from arena.client.reading import MOST_EVENT_BYTES
-from arena.client.site import Site
+from arena.client.events import Patience, events, follow, stage_by_stage
+from arena.client.site import MOST_EVENT_BYTES, SiteClient
+from arena.client.sites import SiteProblem, SiteTrouble
 from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
 SUBMISSION: dict[str, object] = {
     "id": "abc",
     "bot": "mine",
+    "author": "ann",
+    "kind": "python",
+    "note": "",
     "size": 3,
     "sha256": "0" * 64,
     "stage": "received",
     "waiting": None,
     "version": None,
     "received": "2026-11-03T11:00:00Z",
+    "inspected": None,
+    "qualifying": None,
     "ended": None,
     "cause": None,
 }
@@ -40,10 +43,10 @@ def event(data: object) -> bytes:
 
 
 @contextmanager
-def streaming(*bodies: bytes) -> Iterator[tuple[Other, Site]]:
+def streaming(*bodies: bytes) -> Iterator[tuple[Other, SiteClient]]:
     """Give a server whose streams are these, one after another, and a client of it."""
     replies: list[Reply] = [(200, STREAM, body) for body in bodies]
-    with answering(*replies) as other, closing(Site(other.url, "kaiten_x")) as site:
+    with answering(*replies) as other, closing(SiteClient(other.url, "kaiten_x")) as site:
         yield other, site
 
 
@@ -117,7 +120,7 @@ def test_only_what_passes_is_waited_for(status: int, asked: int) -> None:
     """A refusal stays one."""
     problem = {"Content-Type": "application/problem+json"}
     body = b'{"detail": "No.", "hint": "Yes."}'
-    with answering((status, problem, body)) as other, closing(Site(other.url)) as site:
+    with answering((status, problem, body)) as other, closing(SiteClient(other.url)) as site:
         with pytest.raises(SiteProblem) as refused:
             list(follow(site, "abc", Patience(attempts=3, sleep=lambda _: None)))
         assert refused.value.status == status

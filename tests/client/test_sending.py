@@ -17,23 +17,22 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.client.documents import Submission
-from arena.client.errors import CannotSend, SiteProblem
-from arena.client.sending import Parcel, body_of, parcel_of
-from arena.client.site import Site
-from arena.client.target import target_of
+from arena.client.sending import Parcel, body_of, parcel_of, target_of
+from arena.client.site import SiteClient
+from arena.client.sites import CannotSend, SiteProblem
+from arena.protocol.documents import Submission
 from tests.cli.command import ROOT
 from tests.client.live import Live
+from tests.db.builders import add_bot
 from tests.demo.running import await_that
-from tests.store.builders import add_bot
 
 SEND = """
 import sys
 from contextlib import closing
 from arena.client.sending import body_of, parcel_of
-from arena.client.site import Site
-from arena.client.target import target_of
-with closing(Site(sys.argv[1], sys.argv[2])) as site, parcel_of(target_of(sys.argv[3]), None) as parcel:
+from arena.client.site import SiteClient
+from arena.client.sending import target_of
+with closing(SiteClient(sys.argv[1], sys.argv[2])) as site, parcel_of(target_of(sys.argv[3]), None) as parcel:
     site.put(f"/bots/{parcel.bot}/submissions", body_of(parcel, lambda *_: None), kind=parcel.kind)
 """
 
@@ -41,7 +40,7 @@ with closing(Site(sys.argv[1], sys.argv[2])) as site, parcel_of(target_of(sys.ar
 def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list[tuple[int, int]]]:
     """Send a bot of ann's; return what was received, what was sent, and what was reported meanwhile."""
     reported: list[tuple[int, int]] = []
-    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(named), None) as parcel:
+    with closing(SiteClient(arena.url, arena.token())) as site, parcel_of(target_of(named), None) as parcel:
         body = body_of(parcel, lambda sent, total: reported.append((sent, total)))
         told = site.put(f"/bots/{parcel.bot}/submissions", body, kind=parcel.kind, **said)
         received = site.read(told, Submission)
@@ -64,7 +63,7 @@ def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
     assert parcel.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
     assert reported == [(262144, 500000), (500000, 500000)]
     assert (arena.uploads / f"{received.id}.py").read_bytes() == file.read_bytes()
-    assert arena.store.desk.newest()[0].note == "a first try"
+    assert arena.store.submissions.newest()[0].note == "a first try"
 
 
 def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
@@ -79,7 +78,10 @@ def test_what_changes_on_its_way_is_refused(arena: Live, tmp_path: Path) -> None
     """The hash was announced before."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
-    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(str(file)), None) as parcel:
+    with (
+        closing(SiteClient(arena.url, arena.token())) as site,
+        parcel_of(target_of(str(file)), None) as parcel,
+    ):
         file.write_text("fail")
         body = body_of(parcel, lambda *_: None)
         with pytest.raises(SiteProblem, match="has the SHA-256"):
@@ -91,12 +93,15 @@ def test_a_file_that_is_gone_meanwhile_is_not_sent(arena: Live, tmp_path: Path) 
     """Nothing is kept of it."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
-    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(str(file)), None) as parcel:
+    with (
+        closing(SiteClient(arena.url, arena.token())) as site,
+        parcel_of(target_of(str(file)), None) as parcel,
+    ):
         file.unlink()
         with pytest.raises(CannotSend, match="can't be read any more"):
             site.put("/bots/mine/submissions", body_of(parcel, lambda *_: None), kind="python")
     await_that(lambda: not kept(arena), "the end of it")
-    assert arena.store.desk.newest() == ()
+    assert arena.store.submissions.newest() == ()
 
 
 def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path: Path) -> None:
@@ -106,7 +111,10 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
     with file.open("wb") as archive:
         archive.write(b"\x1f\x8b")
         archive.truncate(200 * 2**20)
-    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(str(file)), None) as parcel:
+    with (
+        closing(SiteClient(arena.url, arena.token())) as site,
+        parcel_of(target_of(str(file)), None) as parcel,
+    ):
         body = body_of(parcel, lambda *_: None)
         with pytest.raises(SiteProblem, match="belongs to a bot of ben"):
             site.put("/bots/taken/submissions", body, kind="image")
@@ -124,7 +132,7 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live, tmp_path: Path)
         sender.kill()
     assert sender.returncode == -signal.SIGKILL
     await_that(lambda: not kept(arena), "its end")
-    assert arena.store.desk.newest() == ()
+    assert arena.store.submissions.newest() == ()
 
 
 @pytest.mark.parametrize("named", ["_mine.py", "m.py", "naïve.py"])
@@ -147,13 +155,24 @@ def mark(docker_client: docker.DockerClient) -> Iterator[str]:
         docker_client.images.remove(str(image.id), force=True)
 
 
-def bot_folder(folder: Path, mark: str, base: str) -> Path:
+@pytest.fixture
+def parent(docker_client: docker.DockerClient, base_image: str, mark: str) -> str:
+    """Give the id of a base image that no other test builds on.
+
+    An engine looks for cached steps among all images of a parent. A build fails with "unable to find image"
+    if another test removes one of them meanwhile.
+    """
+    text = f"FROM {base_image}\nLABEL {mark}\n"
+    image, _ = docker_client.images.build(fileobj=io.BytesIO(text.encode()), rm=True, nocache=True)
+    return str(image.id)
+
+
+def bot_folder(folder: Path, base: str) -> Path:
     """Write a bot's folder."""
     folder.mkdir()
     (folder / "bot.py").write_text("pass")
     lines = (
         f"FROM {base}",
-        f"LABEL {mark}",
         "COPY bot.py /bot/bot.py",
         'ENTRYPOINT ["python3", "/bot/bot.py"]',
     )
@@ -172,10 +191,10 @@ def image_in(file: Path) -> str:
 
 @pytest.mark.docker
 def test_a_folder_is_built_and_sent_as_an_image(
-    arena: Live, tmp_path: Path, mark: str, base_image: str, docker_client: docker.DockerClient
+    arena: Live, tmp_path: Path, parent: str, mark: str, docker_client: docker.DockerClient
 ) -> None:
     """Packed on the way; no file is written here."""
-    folder = bot_folder(tmp_path / "likes-maki", mark, base_image)
+    folder = bot_folder(tmp_path / "likes-maki", parent)
     received, parcel, reported = send(arena, str(folder))
     assert (received.bot, parcel.kind, parcel.sha256) == ("likes-maki", "image", None)
     built = image_in(arena.uploads / f"{received.id}.tar")
@@ -188,10 +207,10 @@ def test_a_folder_is_built_and_sent_as_an_image(
 
 @pytest.mark.docker
 def test_an_image_is_sent_by_name_or_id(
-    arena: Live, tmp_path: Path, mark: str, base_image: str, docker_client: docker.DockerClient
+    arena: Live, tmp_path: Path, parent: str, docker_client: docker.DockerClient
 ) -> None:
     """Its repository is the bot's name, also where its id was named."""
-    folder = bot_folder(tmp_path / "folder", mark, base_image)
+    folder = bot_folder(tmp_path / "folder", parent)
     name = f"kaiten-test/{uuid.uuid4().hex[:8]}:v2"
     for by in ("name", "id", "short id"):
         # Each is another image: the site takes none twice.
@@ -203,11 +222,11 @@ def test_an_image_is_sent_by_name_or_id(
 
 
 @pytest.mark.docker
-def test_an_image_without_a_name_asks_for_one(tmp_path: Path, mark: str, base_image: str) -> None:
+def test_an_image_without_a_name_asks_for_one(tmp_path: Path, parent: str) -> None:
     """Its id says nothing of the bot."""
     client = docker.from_env()
     with closing(client):
-        image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", mark, base_image)), rm=True)
+        image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", parent)), rm=True)
     with pytest.raises(CannotSend, match="--name"), parcel_of(target_of(str(image.id)), None):
         pass
 
@@ -221,12 +240,15 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
         yield next(pieces)
         raise CannotSend("the engine is gone")
 
-    with closing(Site(arena.url, arena.token())) as site, parcel_of(target_of(base_image), "mine") as parcel:
+    with (
+        closing(SiteClient(arena.url, arena.token())) as site,
+        parcel_of(target_of(base_image), "mine") as parcel,
+    ):
         broken = Parcel(bot="mine", kind="image", size=None, sha256=None, pieces=breaking, work=parcel.work)
         with pytest.raises(CannotSend, match="the engine is gone"):
             site.put("/bots/mine/submissions", body_of(broken, lambda *_: None), kind="image")
     await_that(lambda: not kept(arena), "the end of it")
-    assert arena.store.desk.newest() == ()
+    assert arena.store.submissions.newest() == ()
 
 
 @pytest.mark.docker

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.client.documents import Account, Submission, Token, Version
-from arena.client.errors import SiteProblem, SiteTrouble
-from arena.client.reading import MOST_BYTES
-from arena.client.site import Site
+from arena.client.site import MOST_BYTES, SiteClient
+from arena.client.sites import SiteProblem, SiteTrouble
+from arena.protocol.documents import Account, PlayedGame
 from tests.client.live import Live, Other, answering
 from tests.ports import silent_port
 
@@ -20,9 +19,9 @@ TOKEN = "kaiten_secret"  # noqa: S105 - a test's
 
 
 @contextmanager
-def visited(url: str, token: str | None = TOKEN) -> Iterator[Site]:
+def visited(url: str, token: str | None = TOKEN) -> Iterator[SiteClient]:
     """Give a client of a site."""
-    with closing(Site(url, token)) as site:
+    with closing(SiteClient(url, token)) as site:
         yield site
 
 
@@ -121,17 +120,13 @@ def test_no_answer_fills_the_memory() -> None:
 def test_a_time_that_no_clock_shows_is_strange(year: str) -> None:
     """Wherever an answer has one."""
     moment = f"{year}-01-01T00:00:00Z"
-    version = {
-        "number": 1,
-        "playing": True,
-        "created": moment,
-        "note": None,
-        "available": True,
-        "results": [],
+    token = {"id": 1, "name": "", "prefix": "", "scopes": [], "created": moment, "expires": moment}
+    account = {"name": "ann", "role": "user", "created": "2026-11-03T11:00:00Z", "scopes": []}
+    played = {"game": "g", "ended": moment, "seats": []}
+    answers = {
+        Account: account | {"token": token | {"last_used": None}},
+        PlayedGame: played,
     }
-    cause = {"waiting": None, "version": None, "received": moment, "ended": None, "cause": None}
-    submission = {"id": "a", "bot": "b", "size": 1, "sha256": "c", "stage": "received"} | cause
-    answers = {Token: {"id": 1, "expires": moment}, Version: version, Submission: submission}
     with visited("http://localhost") as site:
         for kind, answer in answers.items():
             with pytest.raises(SiteTrouble, match=f"a time in the year {int(year)}"):

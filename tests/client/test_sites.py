@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.client.errors import WrongLogin
-from arena.client.sites import Login, Sites, chosen
+from arena.client.sites import Login, Sites, WrongLogin, chosen
 
 HERE = Login(site="https://here.example", token="kaiten_here", account="ann")  # noqa: S106 - a test's
 THERE = Login(site="https://there.example", token="kaiten_there", account="ben")  # noqa: S106 - a test's
@@ -37,7 +36,7 @@ def test_a_file_that_others_could_read_becomes_private(file: Path) -> None:
 
 
 def test_the_last_login_is_the_default(file: Path) -> None:
-    """One login a site; whoever logs out falls back on the one before."""
+    """One login a site; anyone who logs out falls back on the one before."""
     sites = Sites(file)
     for login in (HERE, THERE, HERE):
         sites.remember(login)

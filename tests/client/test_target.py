@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.client.errors import CannotSend
-from arena.client.target import TargetKind, repository, target_of
+from arena.client.sending import TargetKind, repository, target_of
+from arena.client.sites import CannotSend
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import docker
 import pytest
 from docker.models.containers import Container
 
-from arena.sandbox import INSTALL_LABEL
+from arena.sandbox.runtime import INSTALL_LABEL
 from tests.demo.running import Place
 
 

@@ -5,24 +5,20 @@ from contextlib import closing
 
 import pytest
 
-from arena.store import open_store
-from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
+from arena.db.store import open_store
+from tests.demo.running import Place, await_that, processes_of, started
+from tests.patience import WAIT_SECONDS
 
 PROCESS = {"ARENA_SANDBOX": "process"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGTERM])
 def test_it_plays_until_a_signal(place: Place, number: signal.Signals) -> None:
     """Games are rated one after another; a signal ends it with exit code 0 and nothing is left running."""
-
-    def games() -> int:
-        return sum(line["games"] for line in place.board())
-
     with started(place, "coordinator", **PROCESS) as arena:
-        await_that((place.data / "arena.sqlite3").exists, "the database")
-        await_that(lambda: games() > 0, "a rated game")
-        first = games()
-        await_that(lambda: games() > first, "another one")
+        await_that(lambda: any(place.games().values()), "a rated game")
+        first = sum(line["games"] for line in place.board())
+        await_that(lambda: sum(place.games().values()) > first > 0, "another one")
         arena.send_signal(number)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
@@ -47,11 +43,11 @@ def test_a_second_one_with_another_data_directory_does_not_start(docker_place: P
     """What authors have sent lies with the first; when that has ended, the second may."""
     docker_place.data.mkdir()
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
-        assert store.helm.take()
+        assert store.coordinator_lock.take()
         ended = docker_place.run("coordinator")
         assert ended.code == 1
-        assert "another coordinator works on this database: add this host to it as a worker" in ended.stderr
-        store.helm.let_go()
+        assert "another coordinator uses this database: add this host to it as a worker" in ended.stderr
+        store.coordinator_lock.release()
     with started(docker_place, "coordinator") as arena:
         await_that(lambda: bool(docker_place.run("workers", "--json").stdout.count("seats")), "its seats")
         arena.send_signal(signal.SIGTERM)

@@ -10,12 +10,13 @@ from contextlib import closing
 import docker
 import pytest
 
-from arena.store import open_store
+from arena.db.store import open_store
 from tests.demo.conftest import containers_of
-from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
+from tests.demo.running import Place, await_that, processes_of, started
+from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
-BOTS = {"expected", "greedy", "random", "rollout", "spoiler"}
+BOTS = {"expected", "greedy", "mcts", "random", "rollout", "spoiler"}
 PROCESS = {"ARENA_SANDBOX": "process"}
 
 
@@ -50,7 +51,7 @@ def interrupted(place: Place, client: docker.DockerClient, number: signal.Signal
         demo.send_signal(number)
         _, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 130, said
-    assert "the same command goes on from here" in said
+    assert "run the same command again to resume" in said
     assert containers_of(client, place) == []
     assert processes_of(place) == []
     assert list(place.sockets.iterdir()) == []
@@ -83,7 +84,7 @@ def test_a_round_in_containers_goes_on_after_whatever_ended_it(
     assert {line["bot"] for line in docker_place.board()} == BOTS
     assert all(line["faulty"] == 0 for line in docker_place.board())
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
-        pages = [store.reads.game(game.game) for game in store.reads.games()]
+        pages = [store.games.find(game.game) for game in store.games.newest()]
     seats = [seat for page in pages if page is not None for seat in page.seats]
     assert {page.players for page in pages if page is not None} == {2, 3, 4, 5}
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", seat.image) for seat in seats)
@@ -134,7 +135,7 @@ def test_two_arenas_do_not_share_a_data_directory(place: Place) -> None:
         second = place.run("demo", "--once", **PROCESS)
         assert second.code == 1
         assert "another arena is running" in second.stderr
-        await_that(lambda: sum(line["games"] for line in place.board()) > 0, "a game of the first")
+        await_that(lambda: any(place.games().values()), "a game of the first")
         first.send_signal(signal.SIGTERM)
         _, said = first.communicate(timeout=WAIT_SECONDS)
     assert first.returncode == 0, said

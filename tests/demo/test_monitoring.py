@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.demo.running import WAIT_SECONDS, Place, await_that, started
+from tests.demo.running import Place, await_that, started
+from tests.patience import WAIT_SECONDS
 
 SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
 
@@ -18,7 +19,7 @@ def test_a_coordinator_tells_how_it_is(place: Place) -> None:
     """It is well from the start, and ready when it plays; each line is JSON, and has its match's ids."""
     with started(place, "coordinator", **SETTINGS) as arena:
         lines = [_line(arena)]
-        while lines[-1]["event"] != "health and metrics are told":
+        while lines[-1]["event"] != "serving health and metrics":
             lines.append(_line(arena))
         with httpx2.Client(base_url=f"http://{lines[-1]['address']}", timeout=60) as client:
             assert client.get("/healthz").text == "ok\n"
@@ -37,6 +38,26 @@ def test_a_coordinator_tells_how_it_is(place: Place) -> None:
         assert (arena.wait(WAIT_SECONDS), said) == (0, "")
     lines += [json.loads(line) for line in rest.splitlines()]
     _check_lines(lines)
+
+
+def test_a_coordinator_whose_disk_is_full_is_well_and_not_ready(place: Place) -> None:
+    """It begins no match, and says why not."""
+    with started(place, "coordinator", **SETTINGS, ARENA_DISK_FLOOR_GIB="1e9") as arena:
+        line = _line(arena)
+        while line["event"] != "serving health and metrics":
+            line = _line(arena)
+        with httpx2.Client(base_url=f"http://{line['address']}", timeout=60) as client:
+            await_that(lambda: client.get("/readyz").json()["missing"].keys() == {"disk"}, "all but the disk")
+            answer = client.get("/readyz")
+            assert answer.status_code == 503
+            assert answer.json()["detail"] == (
+                "disk: it is full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
+            )
+            assert client.get("/healthz").text == "ok\n"
+        arena.send_signal(signal.SIGTERM)
+        _, said = arena.communicate(timeout=WAIT_SECONDS)
+        assert "match started" not in said
+        assert arena.returncode == 0
 
 
 def _line(arena: "subprocess.Popen[str]") -> dict[str, Any]:
@@ -70,7 +91,7 @@ def _check_lines(lines: list[dict[str, Any]]) -> None:
     """Each has what all have; each about a match its ids, and each that began has an end."""
     assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in lines)
     about = [line for line in lines if re.match(r"match|lease|result|sandbox", line["event"])]
-    assert all(re.fullmatch(r"[0-9a-f]{12}-\d+", line["match"]) and line["attempt"] == 1 for line in about)
+    assert all(re.fullmatch(r"[0-9a-f]{12}", line["match"]) and line["attempt"] == 1 for line in about)
     began, ended = (
         [line["match"] for line in about if line["event"] == event]
         for event in ("match started", "match stored")

@@ -1,4 +1,4 @@
-"""Bots of strangers, from their files to the leaderboard, beside an arena that runs."""
+"""Untrusted bots, from their files to the leaderboard, beside an arena that runs."""
 
 import gzip
 import io
@@ -6,15 +6,19 @@ import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import docker
 import pytest
 
-from arena.botfiles import samples
-from arena.controls import CONTROL_NAMES
-from arena.store import open_store
-from tests.demo.running import WAIT_SECONDS, Place, await_that, started
+from arena.db.people import NewAccount
+from arena.db.store import open_store
+from arena.play.botfiles import samples
+from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.states import Role
+from tests.demo.running import Place, await_that, started
+from tests.patience import WAIT_SECONDS
 
 pytestmark = pytest.mark.docker
 
@@ -27,7 +31,7 @@ def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[P
     """Give a place whose submitted images are removed from the engine in the end."""
     yield docker_place
     for tag in loaded(docker_client, docker_place):
-        docker_client.images.remove(tag)
+        docker_client.images.remove(tag, force=True)
 
 
 def loaded(client: docker.DockerClient, place: Place) -> list[str]:
@@ -37,20 +41,18 @@ def loaded(client: docker.DockerClient, place: Place) -> list[str]:
 
 
 def played(place: Place) -> set[str]:
-    """Return the names of the bots that have played a rated game; none before there is an arena."""
-    if place.run("leaderboard", "--json").code != 0:
-        return set()
-    return {line["bot"] for line in place.board() if line["games"]}
+    """Return the names of the bots that have played a rated game."""
+    return {bot for bot, games in place.games().items() if games}
 
 
 def saved(client: docker.DockerClient, base: str, file: Path) -> None:
-    """Write the archive of a bot that somebody built on his own machine."""
+    """Write the archive of a bot that someone built on his own machine."""
     source = (samples() / "greedy" / "bot.py").read_text()
     lines = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", 'HEALTHCHECK CMD ["true"]']
     script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
     lines += [f"RUN {_json(['python3', '-c', script, source])}", 'ENTRYPOINT ["python3", "/bot/bot.py"]']
     image, _ = client.images.build(
-        fileobj=io.BytesIO("\n".join(lines).encode()), rm=True, network_mode="none"
+        fileobj=io.BytesIO("\n".join(lines).encode()), rm=True, nocache=True, network_mode="none"
     )
     try:
         with gzip.open(file, "wb", compresslevel=1) as archive:
@@ -82,6 +84,10 @@ def test_an_archive_and_a_source_file_play(
     )
     with started(arena, "coordinator", **ACCEPTED) as coordinator:
         await_that(lambda: bool(played(arena)), "a game of the house's bots")
+        with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
+            account = store.people.register(
+                NewAccount(name="Ann", password="none", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - nobody logs in
+            )
         first = arena.run("admin", "add-bot", "packed", str(archive), "--author", "ann", **ACCEPTED)
         assert first.code == 0, first.stderr
         assert first.stdout.startswith("packed@1 sha256:")
@@ -96,12 +102,14 @@ def test_an_archive_and_a_source_file_play(
     assert coordinator.returncode == 0, said
     assert not trace.exists()
     rows = {line["bot"]: line for line in arena.board()}
-    assert (rows["packed"]["author"], rows["wrapped"]["author"]) == ("ann", "ben")
+    assert (rows["packed"]["author"], rows["wrapped"]["author"]) == ("Ann", "ben")
     assert rows["packed"]["faulty"] == rows["wrapped"]["faulty"] == 0
     ids = {output.split()[0]: output.split()[1] for output in (first.stdout, second.stdout)}
     with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
-        pages = [store.reads.game(game.game) for game in store.reads.games()]
-        assert set(ids.values()) <= store.reads.sources_in_use()
+        pages = [store.games.find(game.game) for game in store.games.newest()]
+        assert set(ids.values()) <= store.bots.sources_in_use()
+        owners = [bot and bot.account for bot in map(store.bots.find, ("packed", "wrapped"))]
+    assert owners == [account.id, None]
     seats = {f"{seat.bot}@{seat.version}": seat for page in pages if page is not None for seat in page.seats}
     for bot, id_ in ids.items():
         assert seats[bot].image == id_
@@ -135,8 +143,8 @@ def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
     assert "docker build -t mybot" in refusal("mine", folder)
     assert "docker save mybot -o mybot.tar" in refusal("mine", folder)
     assert "containers only" in refusal("mine", source, ARENA_SANDBOX="process")
-    assert "bots of strangers are refused" in refusal("mine", source)
+    assert "untrusted bots are refused" in refusal("mine", source)
     assert "can't be the name of a bot" in refusal("na\N{RIGHT-TO-LEFT OVERRIDE}me", source)
-    assert "house is the author of the arena's own bots" in refusal("mine", source, author="house")
+    assert "the name house is reserved for the arena" in refusal("mine", source, author="house")
     assert arena.board() == []
     assert list((arena.data / "images").rglob("*")) == []

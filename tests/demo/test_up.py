@@ -7,7 +7,8 @@ import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
 
-from tests.demo.running import WAIT_SECONDS, Place, await_that, processes_of, started
+from tests.demo.running import Place, await_that, processes_of, started
+from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
 PROCESS = {"ARENA_SANDBOX": "process"}

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from arena.controls import CONTROL_NAMES
-from tests.demo.running import WAIT_SECONDS, Ended, Place, await_that, started
+from arena.protocol.controls import CONTROL_NAMES
+from tests.accounts.world import PASSWORD
+from tests.demo.running import Ended, Place, await_that, started
+from tests.patience import WAIT_SECONDS
 
 SETTINGS = {
     # These tests are about the way of a submission; what this host can hold is tested elsewhere.
@@ -24,7 +27,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Somebody with an account, a token, and a machine of their own.
+    """Someone with an account, a token, and a machine of their own.
 
     Attributes:
         name: Of the account.
@@ -62,11 +65,18 @@ def town(place: Place) -> Iterator[str]:
     with started(place, "coordinator", **SETTINGS) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         with site(place) as address:
+            await_that(partial(_knows_its_host, address), "what this host can hold")
             yield address
         arena.terminate()
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
     assert "Traceback" not in said, said
+
+
+def _knows_its_host(address: str) -> bool:
+    """Whether the canary is over: until then the site accepts no bots."""
+    status: dict[str, object] = httpx2.get(f"{address}/api/v1/status", timeout=60).json()
+    return bool(status["hosts"])
 
 
 @contextmanager
@@ -94,10 +104,11 @@ def site(place: Place) -> Iterator[str]:
 def registered(address: str, name: str, home: Path) -> Iterator[Author]:
     """Register as a browser does, make a token there, and log in with it on the command line."""
     with httpx2.Client(base_url=address, headers={"Origin": address}, timeout=60) as browser:
-        answer = browser.post("/register", data={"name": name, "password": "correct horse battery staple"})
+        answer = browser.post("/register", data={"name": name, "password": PASSWORD})
         assert answer.status_code == 303, answer.text
         made = browser.post(
-            "/account/tokens", data={"name": "laptop", "scopes": ["read", "submit"], "days": "1"}
+            "/account/tokens",
+            data={"name": "laptop", "scopes": ["read", "submit"], "days": "1", "password": PASSWORD},
         )
         secret = re.search(r"kaiten_[A-Za-z0-9_-]+", made.text)
         assert secret, made.text

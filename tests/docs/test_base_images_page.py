@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import docker
 import pytest
 
-from arena.languages import LANGUAGES
+from arena.protocol.languages import LANGUAGES
 from tests.docs.documents import DOCS, ROOT, blocks, rows
 
 PAGE = DOCS / "base-images.md"
@@ -43,7 +43,7 @@ def pins() -> Mapping[str, Mapping[str, str]]:
 
 
 def test_the_table_says_what_the_arena_does_with_a_file() -> None:
-    """Suffixes, images, places and commands are those of arena/languages.py."""
+    """Suffixes, images, places and commands are those of arena/protocol/languages.py."""
     told = columns()
     assert list(told) == [language.title for language in LANGUAGES]
     for language in LANGUAGES:

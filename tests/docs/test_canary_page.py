@@ -1,6 +1,6 @@
 """docs/canary.md and the code know the same controls."""
 
-from arena.controls import CONTROLS
+from arena.protocol.controls import CONTROLS
 from tests.docs.documents import DOCS, rows
 
 PAGE = DOCS / "canary.md"

@@ -9,10 +9,20 @@ import click
 import pytest
 import typer
 
-from arena.cli import app
+from arena.cli.main import app
 from tests.docs.documents import DOCUMENTS, ROOT, code_lines, name
 
 EVERY_COMMAND = {
+    "arena init",
+    "arena play",
+    "arena puzzle",
+    "arena rerun",
+    "arena analyse",
+    "arena compare",
+    "arena league",
+    "arena bridge",
+    "arena conformance",
+    "arena referee",
     "arena simulate",
     "arena demo",
     "arena up",
@@ -24,13 +34,16 @@ EVERY_COMMAND = {
     "arena login",
     "arena logout",
     "arena submit",
+    "arena cancel",
     "arena status",
+    "arena games",
     "arena logs",
     "arena versions",
     "arena rollback",
     "arena retire",
     "arena return",
     "arena challenge",
+    "arena replay get",
     "arena replay verify",
     "arena check",
     "arena doctor",
@@ -38,6 +51,8 @@ EVERY_COMMAND = {
     "arena restore",
     "arena admin rebuild-ratings",
     "arena admin rebuild-statistics",
+    "arena admin fit-beta",
+    "arena admin odd-results",
     "arena admin add-bot",
     "arena admin submissions",
     "arena admin create-user",

@@ -24,10 +24,12 @@ def declared() -> set[str]:
     specified = project["project"]["dependencies"] + [
         item for group in (*groups, *extras) for item in group if isinstance(item, str)
     ]
-    bots = (ROOT / "bots" / "base-python" / "requirements.in").read_text().splitlines()
+    lists = (ROOT / "bots").glob("*/requirements.in")
+    bots = [line for path in lists for line in path.read_text().splitlines()]
     specified += [line for line in bots if line and not line.startswith("#")]
     names = {re.split(r"[\[<>=~! ]", item)[0] for item in specified}
-    names |= set(json.loads((ROOT / "package.json").read_text())["devDependencies"])
+    for folder in ("", "editor/"):
+        names |= set(json.loads((ROOT / f"{folder}package.json").read_text())["devDependencies"])
     return names | set(json.loads((ROOT / "bots/base-javascript/package.json").read_text())["dependencies"])
 
 

@@ -88,9 +88,9 @@ def test_the_dockerfile_is_that_of_the_sample_bots() -> None:
     assert blocks(TUTORIAL, "dockerfile") == [(ROOT / "bots" / "greedy" / "Dockerfile").read_text()]
 
 
-@PAGES
+@pytest.mark.parametrize("page", [TUTORIAL, ROOT / "bots" / "README.md"], ids=["tutorial", "bots"])
 def test_every_sample_bot_is_listed(page: Path) -> None:
     """Each bot with a README is linked."""
     for readme in ROOT.glob("bots/*/README.md"):
         if (readme.parent / "bot.py").exists():
-            assert f"bots/{readme.parent.name}/README.md" in page.read_text()
+            assert f"{readme.parent.name}/README.md" in page.read_text()

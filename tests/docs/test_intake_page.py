@@ -5,10 +5,10 @@ import re
 import msgspec
 import pytest
 
-from arena.intake.limits import DEFAULT_LIMITS
-from arena.intake.repack import INTAKE_UID
+from arena.images.image import DEFAULT_LIMITS
+from arena.images.reader import INTAKE_UID
 from tests.docs.documents import DOCS, rows
-from tests.intake.hostile import ATTACKS
+from tests.images.hostile import ATTACKS
 
 PAGE = DOCS / "intake.md"
 UNITS = {"": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "s": 1}
@@ -34,10 +34,12 @@ def test_the_readers_user_is_on_the_page() -> None:
 @pytest.mark.parametrize("words", [words for row in REFUSALS for words in row.split(", ")])
 def test_every_refusal_on_the_page_is_one(words: str) -> None:
     """The words of a refusal are in the sources of the intake as they stand on the page."""
-    sources = "".join(path.read_text() for path in (DOCS.parent / "arena" / "intake").rglob("*.py"))
+    sources = "".join(path.read_text() for path in (DOCS.parent / "arena" / "images").rglob("*.py"))
     joined = re.sub(r'"\s*\n\s*f?"', "", sources)
-    pattern = re.escape(words).replace("2", r"\{len\([a-z]+\)\}").replace(r"index\.json", r"\{oci\.INDEX\}")
-    assert re.search(pattern.replace(r"manifest\.json", r"\{docker\.MANIFEST\}"), joined), words
+    pattern = (
+        re.escape(words).replace("2", r"\{len\([a-z]+\)\}").replace(r"index\.json", r"\{(formats\.)?INDEX\}")
+    )
+    assert re.search(pattern.replace(r"manifest\.json", r"\{(formats\.)?MANIFEST\}"), joined), words
 
 
 def test_the_number_of_attacks_is_not_overstated() -> None:

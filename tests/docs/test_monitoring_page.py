@@ -9,18 +9,15 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.cluster.gauges import HostGauges
-from arena.cluster.seating import Seating
-from arena.coordinator.gauges import ArenaGauges
-from arena.coordinator.metrics import MatchMetrics, Outcome
-from arena.launcher import SlotPool
-from arena.match import Limits
-from arena.monitoring.registry import new_registry
-from arena.sandbox.process_runtime import ProcessRuntime
-from arena.store import MatchKind, MatchState
-from arena.workers.status import WorkerStatus
+from arena.ops.monitoring import new_registry
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.match import Limits, WorkerStatus
+from arena.protocol.states import MatchKind, MatchState
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.cluster.host import HostGauges, Seating
+from arena.scheduler.metrics import ArenaGauges, MatchMetrics, Outcome
 from tests.docs.documents import DOCS, blocks, rows
-from web.metrics import LoginFailure, SiteMetrics
+from web.http.request_log import LoginFailure, SiteMetrics
 
 PAGE = DOCS / "monitoring.md"
 TYPES = {"counter", "gauge", "histogram"}

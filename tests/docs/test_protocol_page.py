@@ -2,11 +2,11 @@
 
 from google.protobuf import text_format
 
-from arena.match import Clock
-from arena.referee import allowance, frames, grpc_player
-from arena.referee.encoding import Encoder
-from arena.referee.match import Match
-from arena.referee.player import Answer, Hello
+from arena.play.referee import frames, grpc_player
+from arena.play.referee.grpc_player import Encoder
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Hello, PlayerAnswer
+from arena.protocol.match import Clock
 from arena.rules import Card, Move, Rules, simulation_seed
 from arena.wire.v1 import referee_pb2 as pb
 from tests.docs.documents import DOCS, blocks, rows
@@ -24,14 +24,18 @@ def test_the_first_turn_is_what_a_referee_sends() -> None:
         max_message_bytes=frames.MAX_MESSAGE_BYTES,
         max_note_bytes=grpc_player.MAX_NOTE_BYTES,
     )
-    match = Match(Rules(players=2), [simulation_seed(1, 0).hex()], Clock())
+    match = RefereedMatch(Rules(players=2), [simulation_seed(1, 0).hex()], Clock())
     for seat in (0, 1):
         match.greeted(seat, Hello(greeting.hello.games_at_once, greeting.hello.sdk), 0.0)
     assert encoder.message(dict(match.outbox())[0]) == text_format.Parse(begin, pb.RefereeMessage())
     (sent,) = answer.moves
     for seat in (0, 1):
         chosen = Move(tuple(Card(card) for card in sent.cards))
-        match.answered(seat, [Answer(sent.game, sent.round, sent.turn, chosen)], 0.0)
+        match.answered(
+            seat,
+            [PlayerAnswer(sent.game, sent.round, sent.turn, chosen, nonce=0 if seat else sent.nonce)],
+            0.0,
+        )
     assert encoder.message(dict(match.outbox())[0]) == text_format.Parse(after, pb.RefereeMessage())
 
 
@@ -43,7 +47,7 @@ def test_limits_are_those_of_the_code() -> None:
     assert table["note with a move"] == f"{grpc_player.MAX_NOTE_BYTES} bytes of UTF-8"
     assert table["`Hello.sdk`"] == f"{grpc_player.MAX_SDK_BYTES} bytes"
     assert table["metadata of a call"] == f"{options['grpc.max_metadata_size'] // 1024} KiB"
-    assert table["connections at a time"] == str(allowance.MAX_CONNECTIONS)
+    assert table["connections at a time"] == str(frames.MAX_CONNECTIONS)
 
 
 def test_every_event_and_answer_is_mentioned() -> None:
@@ -64,21 +68,21 @@ def test_allowances_are_those_of_the_code() -> None:
     """To begin with, for each message, for each request."""
     table = {row[0]: row[1:] for row in rows(PAGE) if len(row) == 4}
 
-    def cells(limit: allowance.Limit) -> list[str]:
+    def cells(limit: frames.Limit) -> list[str]:
         return [str(number or "") for number in limit[1:]]
 
-    frames_ = allowance.FRAMES
-    assert table["messages"] == cells(allowance.MESSAGES)
-    assert table["moves"] == cells(allowance.MOVES)
-    first, _, each = allowance.MESSAGE_BYTES[1:]
+    frames_ = frames.FRAMES
+    assert table["messages"] == cells(frames.MESSAGES)
+    assert table["moves"] == cells(frames.MOVES)
+    first, _, each = frames.MESSAGE_BYTES[1:]
     assert table["bytes of messages"] == [f"{first // 1024} KiB", "", f"{each // 1024} KiB"]
-    assert table["HTTP/2 frames: DATA"] == cells(frames_[allowance.DATA])
-    assert table["SETTINGS, each with its acknowledgement"] == cells(frames_[allowance.SETTINGS])
-    assert table["PING, acknowledgements among them"] == cells(frames_[allowance.PING])
-    assert table["WINDOW_UPDATE"] == cells(frames_[allowance.WINDOW_UPDATE])
-    assert table["RST_STREAM"] == cells(frames_[allowance.RST_STREAM])
+    assert table["HTTP/2 frames: DATA"] == cells(frames_[frames.DATA])
+    assert table["SETTINGS, each with its acknowledgement"] == cells(frames_[frames.SETTINGS])
+    assert table["PING, acknowledgements among them"] == cells(frames_[frames.PING])
+    assert table["WINDOW_UPDATE"] == cells(frames_[frames.WINDOW_UPDATE])
+    assert table["RST_STREAM"] == cells(frames_[frames.RST_STREAM])
     flat = ("HEADERS", "GOAWAY", "PRIORITY", "EMPTY_DATA")
-    assert {frames_[getattr(allowance, name)][1:] for name in flat} == {(64, 0, 0)}
+    assert {frames_[getattr(frames, name)][1:] for name in flat} == {(64, 0, 0)}
     assert table["HEADERS, GOAWAY, PRIORITY, empty DATA"] == ["64 each", "", ""]
     assert f"at most {frames.MAX_FRAME_BYTES // 1024} KiB, and {frames.MAX_HEADERS_BYTES // 1024} KiB" in (
         " ".join(PAGE.read_text().split())

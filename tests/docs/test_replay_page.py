@@ -6,11 +6,19 @@ from typing import Any
 
 import pytest
 
-from arena.botfiles import load, samples
-from arena.replay import Seat, encode, parse, verify
-from arena.replay.document import PublicReplay, ReplayPuddings, ReplayRound, ReplayTurn
+from arena.play.botfiles import load, samples
+from arena.play.replay.document import (
+    PublicReplay,
+    ReplayPuddings,
+    ReplayRound,
+    ReplayTurn,
+    Seat,
+    encode,
+    parse,
+)
+from arena.play.replay.verify import verify
+from arena.play.simulate import SimulatedPlayer, simulate
 from arena.rules import Rules
-from arena.simulate import Player, simulate
 from tests.docs.documents import DOCS, blocks
 
 PAGE = DOCS / "replay.md"
@@ -21,7 +29,8 @@ def game() -> dict[str, Any]:
     """Give the game of the page's command."""
     bots = ("greedy", "random")
     players = [
-        Player(seat=Seat(bot=bot, version=1, author="house"), factory=load(samples() / bot)) for bot in bots
+        SimulatedPlayer(seat=Seat(bot=bot, version=1, author="house"), factory=load(samples() / bot))
+        for bot in bots
     ]
     (replay,) = simulate(Rules(players=2), players, 1, 1)
     document: dict[str, Any] = json.loads(encode(replay))

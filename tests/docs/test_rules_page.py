@@ -4,10 +4,11 @@ import ast
 import re
 from pathlib import Path
 
-from arena.match import Clock, Fault, Limits
-from arena.matchmaking import DEALS
+from arena.ladder.matchmaking import DEALS
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Limits
 from arena.rules import DECK_COUNTS, Card, Rules
-from arena.rules.scoring import _COLOURS
+from arena.rules.scoring import COLOURS
 from tests.docs.documents import DOCS, ROOT, headings, rows
 
 RULES, ARENA = DOCS / "rules.md", DOCS / "arena-rules.md"
@@ -16,7 +17,7 @@ RULES, ARENA = DOCS / "rules.md", DOCS / "arena-rules.md"
 def test_the_deck_is_that_of_the_code() -> None:
     """Numbers, names, counts and colours."""
     table = [tuple(row[:4]) for row in rows(RULES) if row[0].isdigit()]
-    assert table == [(str(card.value), card.label, str(DECK_COUNTS[card]), _COLOURS[card]) for card in Card]
+    assert table == [(str(card.value), card.label, str(DECK_COUNTS[card]), COLOURS[card]) for card in Card]
 
 
 def test_hand_sizes_are_those_of_the_code() -> None:
@@ -28,7 +29,7 @@ def test_hand_sizes_are_those_of_the_code() -> None:
 
 def test_sections_that_errors_name_exist() -> None:
     """An illegal move names a section of the rules, perhaps with a variant."""
-    tree = ast.parse((ROOT / "arena" / "rules" / "moves.py").read_text())
+    tree = ast.parse((ROOT / "arena" / "rules" / "state.py").read_text())
     named = {
         call.args[0].value
         for call in ast.walk(tree)

@@ -1,16 +1,17 @@
 """docs/submitting.md says what the code does."""
 
-from arena.intake.limits import DEFAULT_LIMITS
-from arena.intake.wrap import MAX_SOURCE_BYTES
-from arena.match import Clock, Limits
-from arena.referee.faults import FAULTS_TO_TAKE_OVER
-from arena.referee.frames import MAX_MESSAGE_BYTES
-from arena.referee.grpc_player import MAX_NOTE_BYTES
-from arena.sandbox.capture import CAPTURE_LIMIT
-from arena.submitting.qualification import GAMES, table
-from arena.submitting.receiver import MOST_AT_ONCE, NOTE_LENGTH
-from arena.submitting.stages import CauseKind, Stage
+from arena.images.image import DEFAULT_LIMITS
+from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.ladder.qualification import GAMES, table
+from arena.play.referee.frames import MAX_MESSAGE_BYTES
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER
+from arena.protocol.match import Clock, Limits
+from arena.protocol.submissions import CauseKind, Stage
+from arena.sandbox.runtime import CAPTURE_LIMIT
+from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE, NOTE_LENGTH
 from tests.docs.documents import DOCS, rows
+from web.http.uploads import PACE
 
 ROWS = {row[0].strip("`"): row[1:] for row in rows(DOCS / "submitting.md")}
 
@@ -21,7 +22,7 @@ def test_every_stage_and_every_cause_is_explained() -> None:
 
 
 def test_the_table_of_games_is_that_of_the_code() -> None:
-    """So many games, for so many players, from these seats."""
+    """This many games, for this many players, from these seats."""
     seats = {"the first": 0, "the middle one": 1, "the last": 4}
     told = [(int(ROWS[str(game)][0]), seats[ROWS[str(game)][1]]) for game in range(1, GAMES + 1)]
     assert told == [table(game, 4) for game in range(GAMES)]
@@ -35,13 +36,17 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["the image in it"] == [f"{DEFAULT_LIMITS.image_bytes >> 20} MiB, uncompressed"]
     assert ROWS["a source file"] == [f"{MAX_SOURCE_BYTES >> 20} MiB"]
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
-    assert ROWS["files that are received at a time"] == [str(MOST_AT_ONCE)]
+    images = MOST_AT_ONCE - FOR_SOURCES
+    assert ROWS["concurrent uploads"] == [f"{MOST_AT_ONCE}, of which {images} may be images"]
+    (time,) = ROWS["time for a file"]
+    assert time.startswith(f"{PACE.grace:g} s plus the transfer time at {PACE.rate >> 10} KiB/s;")
+    assert time.endswith(f"{PACE.whole / 60:g} minutes at most")
 
 
 def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
     """Sandbox, clock and channel, each as its own page has it."""
     limits, clock = Limits(), Clock()
-    assert ROWS["memory, files in `/tmp` among it"] == [f"{limits.memory_mib} MiB, no swap"]
+    assert ROWS["memory, files in `/tmp` included"] == [f"{limits.memory_mib} MiB, no swap"]
     assert ROWS["processor"] == [f"{limits.cpus} of a core"]
     assert ROWS["processes and threads"] == [str(limits.pids)]
     assert ROWS["what it can write to"] == [f"`/tmp`: {limits.tmp_mib} MiB, 1024 files, no programs"]

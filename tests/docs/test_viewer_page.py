@@ -2,14 +2,14 @@
 
 import re
 
-from arena.coordinator.live import SHOW_SECONDS
-from arena.referee.process import NEWS_SECONDS
-from arena.replay import DISCLOSED_FORMAT
+from arena.play.referee.__main__ import NEWS_SECONDS
+from arena.play.replay.disclosed import DISCLOSED_FORMAT
+from arena.scheduler.live import SHOW_SECONDS
 from tests.docs.documents import DOCS, ROOT, rows
-from web.viewer.address import Sight, Stage
-from web.viewer.events import MANY_POINTS
-from web.viewer.frames import FORMAT
-from web.viewer.sheet import SIZE
+from web.viewer.film import FilmStage, Sight
+from web.viewer.pictures import SIZE
+from web.viewer.scene import FORMAT
+from web.viewer.screen import MANY_POINTS
 
 PAGE = DOCS / "viewer.md"
 KEYS = ROOT / "web" / "templates" / "_viewer_keys.html"
@@ -20,7 +20,7 @@ POLLING = ROOT / "web" / "static" / "polling.js"
 def test_every_step_and_every_view_is_explained() -> None:
     """By the words of the address; the choice and the view of everything need none."""
     text = PAGE.read_text()
-    assert all(f"`step={stage}`" in text for stage in Stage if stage is not Stage.PICK)
+    assert all(f"`step={stage}`" in text for stage in FilmStage if stage is not FilmStage.PICK)
     assert {"`view=all`", "`view=seat:2`", "`view=infer:2`"} <= set(re.findall(r"`view=[\w:]+`", text))
     assert {sight.value for sight in Sight} == {"all", "seat", "infer"}
 

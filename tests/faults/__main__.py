@@ -1,6 +1,6 @@
 """``make faults``: everything that can befall an arena, and in figures what came of it.
 
-Each scenario plays rated matches in an arena of its own, as real processes, brings its fault about so many
+Each scenario plays rated matches in an arena of its own, as real processes, brings its fault about this many
 times, and lets the arena play on to the end. Then it counts. The exit code is 1 where one of them does not
 hold. A run is repeated with its seed: the same bots and deals, and the same moments as far as the machine
 keeps to them.
@@ -36,7 +36,7 @@ def main() -> int:
         parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {names}")
     wanted = [scenario for scenario in SCENARIOS if not options.names or scenario.name in options.names]
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
-    # Whoever ends this gets what it has started ended all the same.
+    # Anyone who ends this gets what it has started ended all the same.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     begun = time.monotonic()
     with orphans_come_here():

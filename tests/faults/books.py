@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from arena.store.bot_models import Bot, BotState
-from arena.store.database import Database
-from arena.store.models import Game, GameSeat, Match, MatchSet, MatchState, RatingEvent
+from arena.db.database import Database
+from arena.db.schema import BotRow, GameRow, GameSeatRow, MatchRow, RatingEventRow, SubmissionRow
+from arena.protocol.states import BotState, MatchKind, MatchState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Books:
         aside: Matches that were put aside and should not have been, or the other way round.
         attempts: How often a match was begun.
         voids: Faults of the arena that were counted.
-        losses: How often whoever played was lost.
+        losses: How often the player was lost.
     """
 
     matches: int
@@ -65,35 +65,36 @@ class Ledger:
 
     def claims(self, among: frozenset[str] = frozenset()) -> int:
         """Return how often matches were claimed: all, or these."""
-        wanted = select(func.coalesce(func.sum(Match.attempt), 0))
+        wanted = select(func.coalesce(func.sum(MatchRow.attempt), 0))
         with self.look() as connection:
             return int(
-                connection.execute(wanted.where(Match.id.in_(among)) if among else wanted).scalar_one()
+                connection.execute(wanted.where(MatchRow.id.in_(among)) if among else wanted).scalar_one()
             )
 
     def held(self, coordinator: str | None = None) -> frozenset[str]:
         """Return the matches that are being played, or those of this coordinator."""
-        wanted = select(Match.id).where(Match.state == MatchState.RUNNING)
+        wanted = select(MatchRow.id).where(MatchRow.state == MatchState.RUNNING)
         if coordinator is not None:
-            wanted = wanted.where(Match.coordinator == coordinator)
+            wanted = wanted.where(MatchRow.coordinator == coordinator)
         with self.look() as connection:
             return frozenset(connection.execute(wanted).scalars())
 
     def open(self) -> int:
-        """Return how many matches wait or are being played."""
-        wanted = select(func.count()).where(Match.state.in_([MatchState.RUNNING, MatchState.WAITING]))
+        """Return how many matches wait or are being played, and submissions are on their way."""
+        wanted = select(func.count()).where(MatchRow.state.in_([MatchState.RUNNING, MatchState.WAITING]))
+        on_their_way = select(func.count()).where(SubmissionRow.ended.is_(None))
         with self.look() as connection:
-            return connection.execute(wanted).scalar_one()
+            return sum(connection.execute(count).scalar_one() for count in (wanted, on_their_way))
 
     def waiting(self) -> frozenset[str]:
         """Return the matches that wait."""
         with self.look() as connection:
-            wanted = select(Match.id).where(Match.state == MatchState.WAITING)
+            wanted = select(MatchRow.id).where(MatchRow.state == MatchState.WAITING)
             return frozenset(connection.execute(wanted).scalars())
 
     def most_voids(self) -> int:
         """Return the most faults of the arena that a match has which is not done."""
-        wanted = select(func.coalesce(func.max(Match.voids), 0)).where(Match.state != MatchState.DONE)
+        wanted = select(func.coalesce(func.max(MatchRow.voids), 0)).where(MatchRow.state != MatchState.DONE)
         with self.look() as connection:
             return connection.execute(wanted).scalar_one()
 
@@ -101,21 +102,29 @@ class Ledger:
         """Count everything; these matches should have been put aside, all others played."""
         with self.look() as connection:
             matches = connection.execute(
-                select(Match.id, Match.state, Match.attempt, Match.voids, Match.losses, MatchSet.deals).join(
-                    MatchSet, MatchSet.number == Match.set_number
-                )
+                select(
+                    MatchRow.id,
+                    MatchRow.state,
+                    MatchRow.attempt,
+                    MatchRow.voids,
+                    MatchRow.losses,
+                    MatchRow.deals,
+                ).where(MatchRow.kind == MatchKind.RATED)
             ).all()
-            games = connection.execute(select(Game.number, Game.match_id, Game.position)).all()
+            games = connection.execute(select(GameRow.number, GameRow.match_id, GameRow.position)).all()
             logged = Counter(
                 connection.execute(
-                    select(RatingEvent.game_number).where(RatingEvent.game_number.is_not(None))
+                    select(RatingEventRow.game_number).where(RatingEventRow.game_number.is_not(None))
                 ).scalars()
             )
             blamed = connection.execute(
-                select(func.coalesce(func.sum(GameSeat.faults), 0) + func.count().filter(GameSeat.taken_over))
+                select(
+                    func.coalesce(func.sum(GameSeatRow.faults), 0)
+                    + func.count().filter(GameSeatRow.taken_over)
+                )
             ).scalar_one()
             benched = connection.execute(
-                select(func.count()).where(Bot.state != BotState.ACTIVE)
+                select(func.count()).where(BotRow.state != BotState.ACTIVE)
             ).scalar_one()
         there = Counter((game.match_id, game.position) for game in games)
         wanted = {

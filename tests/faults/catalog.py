@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from arena.failpoints import FAILPOINTS
-from arena.match import RuntimeName
-from tests.faults import engine, hosts, killing, lies, surroundings
+from arena.platform.environment import FAILPOINTS
+from arena.protocol.match import RuntimeName
+from tests.faults import busy, engine, hosts, killing, lies, surroundings
 from tests.faults.tally import Tally
 
 Play = Callable[[Tally, random.Random, int], None]
@@ -22,7 +22,7 @@ class Scenario:
     Attributes:
         name: On the command line and in the table.
         what: Happens, in words.
-        play: Brings it about so many times, and adds to a tally.
+        play: Brings it about this many times, and adds to a tally.
         times: In a whole run.
         quick: In CI; 0 leaves it to whole runs.
         needs: What has to be there: ``docker``, ``postgresql``, ``root``, ``compiler``, or nothing else.
@@ -64,28 +64,28 @@ SCENARIOS: Final = (
         "kill -9 of the coordinator at a random moment",
         partial(killing.kill_anywhere, tree=False),
         times=(80, 8),
-        quick=(3, 0),
+        quick=(1, 0),
     ),
     *_killed(
         "tree-killed",
         "kill -9 of the coordinator, its referees and bots at once, at a random moment",
         partial(killing.kill_anywhere, tree=True),
         times=(80, 8),
-        quick=(3, 1),
+        quick=(1, 1),
     ),
     *_killed(
         "referee-killed",
         "kill -9 of a match's referee at a random moment",
         killing.kill_referees,
         times=(40, 4),
-        quick=(2, 0),
+        quick=(1, 0),
     ),
     *_killed(
         "failpoints",
         "the coordinator dies at a failpoint, at each in turn",
         killing.die_at_failpoints,
         times=(3 * len(FAILPOINTS), len(FAILPOINTS)),
-        quick=(3, 0),
+        quick=(1, 0),
     ),
     Scenario(
         name="engine-stopped",
@@ -128,7 +128,14 @@ SCENARIOS: Final = (
         what="the coordinator, its referees and bots stand still (SIGSTOP) for longer than any bot may think",
         play=surroundings.pause_the_host,
         times=10,
-        quick=2,
+        quick=1,
+    ),
+    Scenario(
+        name="host-busy",
+        what="stress-ng wants both cores ten times over while bots play by the clock of every ladder",
+        play=busy.keep_the_host_busy,
+        times=50,
+        needs="docker",
     ),
     Scenario(
         name="clock-set",

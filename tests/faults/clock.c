@@ -1,4 +1,4 @@
-/* A wall clock of its own for whoever loads this: the true one and so many seconds more as stand in the file
+/* A wall clock of its own for anyone who loads this: the true one and this many seconds more as stand in the file
    that KAITEN_CLOCK names, a signed number of 64 bits. All other clocks are left as they are. */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -15,9 +15,9 @@ import docker
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
-from arena.images import CANARY_IMAGE
-from arena.languages import PYTHON
-from arena.match import RuntimeName
+from arena.images.build.context import CANARY_IMAGE
+from arena.protocol.languages import PYTHON
+from arena.protocol.match import RuntimeName
 from tests.faults.installation import own_folder
 from tests.faults.killing import installed
 from tests.faults.processes import Popen, begin, below, bury, is_orphan, wait_until

@@ -8,14 +8,14 @@ from typing import Final
 
 from structlog.testing import capture_logs
 
-from arena.match import RuntimeName
-from arena.store import LEASE_SECONDS
-from tests.cluster.runs import cluster_run
+from arena.db.leases import LEASE_SECONDS
+from arena.protocol.match import RuntimeName
 from tests.faults.installation import Again, Installation
 from tests.faults.killing import installed
 from tests.faults.processes import wait_until
 from tests.faults.surroundings import server
 from tests.faults.tally import Tally
+from tests.scheduler.cluster.runs import cluster_run
 
 OTHER_HOST_SECONDS: Final = 35.0
 """From the moment a host is lost until another one has claimed all that it had."""

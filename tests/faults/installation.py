@@ -17,15 +17,23 @@ from typing import Any, Final
 
 import docker
 
-from arena.bootstrap.folders import install_id
-from arena.botfiles import samples
-from arena.cli.house import house_bots
-from arena.match import Clock, Limits, RuntimeName
-from arena.matchmaking import seatings
+from arena.app.folders import install_id
+from arena.cli.playing import house_bots
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.ladder import Rebuilt
+from arena.db.matches import NewMatch
+from arena.db.store import open_store
+from arena.db.submissions import KnownSubmission
+from arena.ladder.matchmaking import draw_seatings, rotations
+from arena.ladder.settings import LadderChange
+from arena.platform.settings import Settings
+from arena.play.botfiles import samples
+from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from arena.sandbox.runtime import INSTALL_LABEL
-from arena.store import LadderChange, NewAuditEntry, NewSet, NewVersion, open_store
-from arena.store.rebuild import Rebuilt
+from arena.submissions.receiver import Upload, open_receiver
 from tests.faults.books import Ledger
 from tests.faults.processes import Popen, begin, kill_tree, left_of_arenas, wait_until, waited_for_a_processor
 
@@ -33,7 +41,7 @@ QUICK: Final = ("random", "greedy", "spoiler")
 """Sample bots that think next to nothing."""
 
 PATIENT: Final = Clock(start_millis=60_000, move_millis=20_000, bank_millis=60_000)
-"""So that no bot is late because the machine is busy: whoever is blamed was not by its own doing."""
+"""So that no bot is late because the machine is busy: the bot that is blamed was not by its own doing."""
 
 _CLAIM_SECONDS: Final = 180.0
 _END_SECONDS: Final = 600.0
@@ -65,6 +73,8 @@ def own_folder() -> Iterator[Path]:
 class Installation:
     """An arena in a folder of its own, whose ladder is paused: it plays what this queues.
 
+    ``samples`` are the versions of the sample bots in it.
+
     Args:
         sandbox: How bots are run.
         url: The database; without it SQLite in the data directory.
@@ -95,12 +105,12 @@ class Installation:
         self._written = 0
         self._python = python
         self._variables = dict(variables or {})
-        self._sets = 0
+        self._tables = 0
         with closing(open_store(self.url)) as store:
             entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
-            store.writes.change_ladder(LadderChange(paused=True), entry)
-            self._versions = [
-                store.writes.add_version(
+            store.ladder.change(LadderChange(paused=True), entry)
+            self.samples = [
+                store.bots.add_version(
                     NewVersion(bot=bot, author="house", house=True, source=source, created=datetime.now(UTC))
                 )
                 for bot, source in self._sources()
@@ -119,25 +129,58 @@ class Installation:
             if before is not None:
                 os.environ["DOCKER_HOST"] = before
 
-    def queue(
-        self, dice: random.Random, sets: int = 1, *, players: int = 2, deals: int = 4, clock: Clock = PATIENT
-    ) -> None:
-        """Let sets wait, as many matches each as players."""
+    def add(self, bot: str, source: str) -> int:
+        """Add a bot that no table draws; return its version's id."""
+        new = NewVersion(bot=bot, author="faults", house=False, source=source, created=datetime.now(UTC))
         with closing(open_store(self.url)) as store:
-            for _ in range(sets):
-                self._sets += 1
-                store.writes.add_set(
-                    NewSet(
-                        id=f"f{self.name}{self._sets}",
-                        rules=Rules(players=players),
-                        seeds=tuple(dice.randbytes(16).hex() for _ in range(deals)),
-                        seatings=seatings(dice.sample(self._versions, players)),
-                        clock=clock,
-                        limits=Limits(),
-                        runtime=self.sandbox,
-                        created=datetime.now(UTC),
-                    )
+            return store.bots.add_version(new)
+
+    def queue(
+        self,
+        dice: random.Random,
+        tables: int = 1,
+        *,
+        players: int = 2,
+        deals: int = 4,
+        clock: Clock = PATIENT,
+    ) -> None:
+        """Let some tables of sample bots play, each as many matches as players."""
+        for _ in range(tables):
+            self.queue_table(dice, dice.sample(self.samples, players), deals, clock)
+
+    def queue_table(self, dice: random.Random, bots: Sequence[int], deals: int, clock: Clock) -> None:
+        """Let these bots' versions play as many matches as they are."""
+        self._tables += 1
+        with closing(open_store(self.url)) as store:
+            for index, order in enumerate(rotations(bots)):
+                new = NewMatch(
+                    id=f"f{self.name}{self._tables}-{index}",
+                    rules=Rules(players=len(bots)),
+                    bots=order,
+                    seeds=tuple(dice.randbytes(16).hex() for _ in range(deals)),
+                    seatings=draw_seatings(len(bots), deals, dice),
+                    clock=clock,
+                    limits=Limits(),
+                    runtime=self.sandbox,
+                    created=datetime.now(UTC),
                 )
+                store.queue.add(new)
+
+    def submit(self, bots: Mapping[str, bytes]) -> None:
+        """Submit Python sources, each by an author of its own."""
+        settings = Settings(data_dir=self.data_dir, database_url=self.url, disk_floor_gib=0)
+        with closing(open_store(self.url)) as store:
+            receiver = open_receiver(settings, store, own=True)
+            for bot, source in bots.items():
+                upload = Upload(bot=bot, author=f"author-of-{bot}", account=None, kind=UploadKind.PYTHON)
+                with receiver.begin(upload) as incoming:
+                    incoming.write(source)
+                    incoming.finish()
+
+    def submissions(self) -> tuple[KnownSubmission, ...]:
+        """Return all submissions."""
+        with closing(open_store(self.url)) as store:
+            return store.submissions.newest()
 
     def start(self, failpoint: str | None = None) -> None:
         """Start it; it does not wait for anything."""
@@ -226,8 +269,11 @@ class Installation:
         self.process.terminate()
         return self.process.wait(_END_SECONDS)
 
-    def play_out(self) -> None:
+    def play_out(self, seconds: float = _END_SECONDS) -> None:
         """Play all that waits, starting the process where there is none, and end it.
+
+        Args:
+            seconds: How long that may take.
 
         Raises:
             RuntimeError: It ended by itself, or with an error.
@@ -237,7 +283,7 @@ class Installation:
             self.start()
         wait_until(
             lambda: self.ended or (self.is_ready and not self.ledger.open()),
-            _END_SECONDS,
+            seconds,
             "matches are open still",
         )
         code = self.drain()
@@ -253,7 +299,7 @@ class Installation:
     def rebuild(self) -> tuple[Rebuilt, int]:
         """Fold the ladder's log anew; return what that found, and how many statistics of cards differed."""
         with closing(open_store(self.url)) as store:
-            return store.writes.rebuild_ratings(), store.writes.rebuild_cards().differing
+            return store.ladder.rebuild(), store.cards.rebuild().differing
 
     def leftovers(self) -> list[str]:
         """Return what is left of a process that has ended: processes, folders, containers."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from arena.failpoints import FAILPOINTS
-from arena.match import RuntimeName
+from arena.platform.environment import FAILPOINTS
+from arena.protocol.match import RuntimeName
 from tests.faults.installation import Installation
 from tests.faults.processes import below, wait_until
 from tests.faults.tally import Tally
@@ -105,7 +105,7 @@ def die_at_failpoints(
 
 
 def _failpoints(dice: random.Random, times: int) -> Iterator[tuple[str, int]]:
-    """Yield so many, each before any comes again, and how often it is to be reached."""
+    """Yield this many, each before any comes again, and how often it is to be reached."""
     names = list(FAILPOINTS)
     rounds = ((name, count) for count in itertools.count(1) for name in dice.sample(names, len(names)))
     return itertools.islice(rounds, times)

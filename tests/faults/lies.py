@@ -10,16 +10,23 @@ from typing import Final
 
 from structlog.testing import capture_logs
 
-from arena.admission import Gate
 from arena.cli.playing import Quiet
-from arena.coordinator import Coordinator
-from arena.launcher import Launcher, SlotPool
-from arena.match import MatchRecord, MatchSpec, RuntimeName, decode, encode
-from arena.sandbox.process_runtime import ProcessRuntime
-from arena.store import open_store
-from arena.workers.local import local_workers
-from arena.workers.status import WorkerStatus
-from arena.workers.workers import Place, Workers
+from arena.db.store import open_store
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.controls import Gate
+from arena.protocol.match import (
+    MatchRecord,
+    MatchSpec,
+    RefusedWorker,
+    RuntimeName,
+    WorkerStatus,
+    decode,
+    encode,
+)
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.coordinator import Coordinator
+from arena.scheduler.workers import Place, Workers, local_workers
 from tests.faults.installation import Installation
 from tests.faults.killing import installed
 from tests.faults.tally import Tally
@@ -83,6 +90,10 @@ class LyingWorkers:
         """Return those who play."""
         return self.honest.status()
 
+    def refused(self) -> tuple[RefusedWorker, ...]:
+        """Return those who don't."""
+        return self.honest.refused()
+
     def stop(self) -> None:
         """End all matches."""
         self.honest.stop()
@@ -109,7 +120,7 @@ class _LyingPlace:
         self._place = place
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
-        """Play the match, and hand in what is told of it."""
+        """Play the match, and hand in what is said of it."""
         match = decode(spec, MatchSpec).match
         said: Future[bytes] = Future()
 
@@ -149,7 +160,7 @@ def _lie(tally: Tally, arena: Installation) -> None:
             watcher=Quiet(),
             gate=Gate(own=True),
         ).run(lambda: False)
-        aside = store.reads.quarantine()
+        aside = store.queue.quarantine()
     told = {(entry["match"], entry["reason"]) for entry in log if entry["event"] == "match void"}
     tally.times += len(workers.told)
     for name, match in workers.told:

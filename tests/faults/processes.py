@@ -35,13 +35,13 @@ class Process:
     @property
     def is_referee(self) -> bool:
         """Whether it plays a match."""
-        return "arena.referee" in self.command
+        return "arena.play.referee" in self.command
 
     @property
     def is_arenas(self) -> bool:
         """Whether an arena, a referee or a bot runs in it."""
         return self.is_referee or any(
-            word in self.command for word in ("arena coordinator", "process_entry.py", "arena.intake")
+            word in self.command for word in ("arena coordinator", "process/entry.py", "arena.images.archive")
         )
 
     def kill(self) -> None:
@@ -56,7 +56,7 @@ class Process:
 
 @contextmanager
 def orphans_come_here() -> Iterator[None]:
-    """Become the parent of whoever loses theirs, so that nobody is out of sight."""
+    """Become the parent of anyone who loses theirs, so that nobody is out of sight."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -148,7 +148,7 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> floa
     """Wait for something, and return how long it took.
 
     Raises:
-        TimeoutError: It did not come in so many seconds.
+        TimeoutError: It did not come in this many seconds.
     """
     begun = buried = time.monotonic()
     while not condition():

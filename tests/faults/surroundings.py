@@ -14,15 +14,15 @@ from typing import Final
 
 from sqlalchemy import select
 
-from arena.intake import IntakeTrouble
-from arena.intake.store import ImageStore
-from arena.match import Clock, Decision, GameRecord, RuntimeName, decode
-from arena.store.models import Game, Match
+from arena.db.schema import GameRow, MatchRow
+from arena.images.image import IntakeTrouble
+from arena.images.store import ImageStore
+from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
 from tests.faults.installation import Installation, own_folder
 from tests.faults.killing import installed
 from tests.faults.processes import stop_tree, wait_until
 from tests.faults.tally import Tally
-from tests.intake.builders import image, keep, store_in
+from tests.images.builders import image, keep, store_in
 from tests.postgresql import Cluster, find_programs
 
 _DISK_MIB: Final = 24
@@ -36,7 +36,7 @@ _LONG: Final = 100
 """Deals, so that bots are asked most of the time."""
 
 _CLOCK: Final = Path(__file__).with_name("clock.c")
-_UNAVAILABLE: Final = "the database can't be used; it is tried again until it can"
+_UNAVAILABLE: Final = "database unavailable"
 
 
 def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
@@ -199,7 +199,7 @@ def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
 def _hours(arena: Installation) -> float:
     """Return how far the moments at which matches were claimed lie apart."""
     with arena.ledger.look() as connection:
-        moments = connection.execute(select(Match.started)).scalars().all()
+        moments = connection.execute(select(MatchRow.started)).scalars().all()
     known = [moment for moment in moments if moment is not None]
     return (max(known) - min(known)).total_seconds() / _HOUR
 
@@ -207,7 +207,7 @@ def _hours(arena: Installation) -> float:
 def _impossible_times(arena: Installation) -> list[str]:
     """Return decisions that took longer than the test, or less than nothing."""
     with arena.ledger.look() as connection:
-        records = [decode(row, GameRecord) for row in connection.execute(select(Game.record)).scalars()]
+        records = [decode(row, GameRecord) for row in connection.execute(select(GameRow.record)).scalars()]
     decisions = [each for record in records for step in record.steps for each in step if each is not None]
     wrong = [each for each in decisions if not _possible(each)]
     return sorted({f"a decision: {each.millis} ms, {each.fault}, {each.trouble}" for each in wrong})
@@ -231,7 +231,7 @@ def jumping_clock() -> Iterator[tuple[tuple[str, ...], Path]]:
         python.chmod(0o755)
         # What it starts, it starts with this too.
         begin = f"import runpy, sys; sys.executable = {str(python)!r}; sys.argv = ['arena', *sys.argv[3:]]"
-        code = f"{begin}; from arena.cli import main; main()"
+        code = f"{begin}; from arena.cli.main import main; main()"
         yield (str(python), "-c", code), offset
 
 

@@ -43,7 +43,7 @@ class Tally:
         differing: Ratings and statistics that a rebuild finds otherwise.
         left: Processes, containers, sockets and folders that were left when all had ended.
         again: How long it took from the fault to the next claim, each time that it was measured.
-        most: So many seconds that may be, less those in which others had the processors; None where it is
+        most: The most seconds that may be, less those in which others had the processors; None where it is
             told and held to nothing.
         wrong: What else was not as it should be, in words.
     """

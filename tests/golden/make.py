@@ -1,18 +1,30 @@
-"""Write the golden games anew: ``python -m tests.golden.make``.
+"""Write the golden games and conversations anew: ``python -m tests.golden.make``.
 
 Only to be run where the rules or the format were wrong; the difference to
 what was there before belongs into the review.
 """
 
+import json
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from arena.botfiles import load
-from arena.replay import Seat, encode
+from google.protobuf.json_format import MessageToDict
+
+from arena.home.conformance import conformance_games
+from arena.home.interview import GameToAsk, conversation
+from arena.play.botfiles import load
+from arena.play.referee.frames import MAX_MESSAGE_BYTES
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder
+from arena.play.replay.document import Seat, encode
+from arena.play.simulate import SimulatedPlayer, simulate
+from arena.protocol.match import Clock
 from arena.rules import Rules
-from arena.simulate import Player, simulate
+from arena.wire.convert import move_to_wire
+from arena.wire.v1 import referee_pb2 as pb
 
 HERE = Path(__file__).parent
+CONVERSATIONS = HERE / "conversations"
 SEED = 20_000
 GAMES = 2
 
@@ -29,12 +41,38 @@ def golden(rules: Rules) -> bytes:
     """Play the golden games of one combination of players and variants."""
     factory = load(HERE / "dice")
     table = [
-        Player(seat=Seat(bot="dice", version=1, author="house"), factory=factory)
+        SimulatedPlayer(seat=Seat(bot="dice", version=1, author="house"), factory=factory)
         for _ in range(rules.players)
     ]
     return b"".join(encode(replay) + b"\n" for replay in simulate(rules, table, SEED, GAMES))
 
 
+def conversations() -> Iterator[tuple[str, str]]:
+    """Yield name and text of a conversation of each combination: a match of one game, with one bot."""
+    names = {rules: name for name, rules in VARIANTS.items()}
+    for game in conformance_games():
+        yield names[game.rules], "".join(_line(*each) for each in _messages(game))
+
+
+def _messages(game: GameToAsk) -> Iterator[tuple[str, pb.RefereeMessage | pb.BotMessage]]:
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    yield "from", pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL, games_at_once=1))
+    for events, ask, move in conversation((game,), Clock()):
+        yield "to", encoder.message(events)
+        if ask is not None and move is not None:
+            answer = move_to_wire(ask.game, ask.view, move, nonce=ask.nonce)
+            yield "from", pb.BotMessage(moves=[answer])
+
+
+def _line(direction: str, message: pb.RefereeMessage | pb.BotMessage) -> str:
+    # As the bridge and `arena referee --json` write them.
+    content = MessageToDict(message, always_print_fields_with_no_presence=True)
+    return json.dumps({direction: content}) + "\n"
+
+
 if __name__ == "__main__":
     for name, rules in VARIANTS.items():
         (HERE / f"{name}.jsonl").write_bytes(golden(rules))
+    CONVERSATIONS.mkdir(exist_ok=True)
+    for name, text in conversations():
+        (CONVERSATIONS / f"{name}.jsonl").write_text(text)

@@ -1,10 +1,15 @@
-"""Golden games: played again they are the same to the byte, and the rules agree with them."""
+"""Golden games and conversations: made again they are the same to the byte, and the rules agree with them."""
+
+import json
 
 import pytest
+from google.protobuf.json_format import ParseDict
 
-from arena.replay import parse, verify
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.wire.v1 import referee_pb2 as pb
 
-from .make import HERE, VARIANTS, golden
+from .make import CONVERSATIONS, HERE, VARIANTS, conversations, golden
 
 
 def test_there_is_a_file_for_every_combination() -> None:
@@ -24,3 +29,34 @@ def test_the_rules_agree_with_every_golden_game(name: str) -> None:
     """Each is verified from its seed."""
     for line in (HERE / f"{name}.jsonl").read_bytes().splitlines():
         assert verify(parse(line)) is None
+
+
+def test_the_referee_still_speaks_as_in_the_golden_conversations() -> None:
+    """In all twenty combinations, and there is no stray file."""
+    assert dict(conversations()) == {path.stem: path.read_text() for path in CONVERSATIONS.iterdir()}
+
+
+def test_a_golden_conversation_answers_each_request_in_turn() -> None:
+    """With its nonce and cards of the hand, in the protocol's messages alone, from Hello to MatchEnd."""
+    decisions = 0
+    for path in CONVERSATIONS.iterdir():
+        hello, *rest = [json.loads(line) for line in path.read_text().splitlines()]
+        assert ParseDict(hello["from"], pb.BotMessage()).hello.protocol == 1
+        request = None
+        for line in rest:
+            if "to" in line:
+                assert request is None
+                events = ParseDict(line["to"], pb.RefereeMessage()).events
+                request = next((each.turn_request for each in events if each.HasField("turn_request")), None)
+                continue
+            (move,) = ParseDict(line["from"], pb.BotMessage()).moves
+            assert request is not None
+            assert (move.nonce, move.round, move.turn) == (
+                request.nonce,
+                request.position.round,
+                request.position.turn,
+            )
+            assert set(move.cards) <= set(request.hand)
+            request, decisions = None, decisions + 1
+        assert "matchEnd" in rest[-1]["to"]["events"][-1]
+    assert decisions == 462

@@ -8,11 +8,10 @@ import docker
 import pytest
 from docker.errors import ContainerError
 
-from arena.botfiles import samples
-from arena.images import ImageTrouble, build_bot_image, ensure_base_image
-from arena.images.base import ensure_image
-from arena.images.python import recipe
-from arena.languages import JAVASCRIPT, PYTHON, Language
+from arena.images.build.base import ensure_base_image, ensure_image, python_recipe
+from arena.images.build.context import ImageTrouble, build_bot_image
+from arena.play.botfiles import samples
+from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
 
 pytestmark = pytest.mark.docker
 
@@ -40,7 +39,7 @@ def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerCli
 
 
 @pytest.mark.parametrize(
-    "module", ["arena.store", "arena.referee", "arena.images", "fastapi", "docker", "pip"]
+    "module", ["arena.db", "arena.play.referee", "arena.images.build", "fastapi", "docker", "pip"]
 )
 def test_the_base_image_holds_nothing_of_the_server(
     docker_client: docker.DockerClient, base_image: str, module: str
@@ -87,7 +86,7 @@ def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_p
     """A recipe without its pins is refused before anything is made."""
     shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)
     with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
-        ensure_image(docker_client, replace(recipe(), folder=tmp_path))
+        ensure_image(docker_client, replace(python_recipe(), folder=tmp_path))
 
 
 def write_bot(folder: Path, steps: str) -> Path:

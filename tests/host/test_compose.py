@@ -1,6 +1,7 @@
 """docker-compose.yml: the arena and its site in containers, from the image of this checkout."""
 
 import io
+import ipaddress
 import json
 import os
 import socket
@@ -19,17 +20,41 @@ import httpx2
 import pytest
 from docker.models.containers import Container
 
-from arena.images import build_database_image, build_server_image
-from arena.sandbox import INSTALL_LABEL
+from arena.images.build.server import build_database_image, build_server_image
+from arena.platform.settings import Settings
+from arena.sandbox.runtime import INSTALL_LABEL
 from tests.demo.running import await_that
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(1800)]
 
 ROOT = Path(__file__).parents[2]
 PROJECT_LABEL = "com.docker.compose.project"
 SOCKET = "/var/run/docker.sock"
+CALL_SECONDS = 900
+"""For one call of Compose. It gives services 600 s to stop."""
+CAPABILITIES = {
+    "arena": {"DAC_OVERRIDE", "KILL", "SETGID", "SETUID"},
+    "worker": {"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"},
+}
+"""Of services that have any."""
 KEYS = ["ca.pem", "member.key", "member.pem"]
+OWN = {
+    "ARENA_DATA_DIR",
+    "ARENA_DATABASE_URL",
+    "ARENA_RUN_DIR",
+    "ARENA_SANDBOX",
+    "ARENA_EXECUTOR",
+    "ARENA_CLUSTER_CA",
+    "ARENA_CLUSTER_CERT",
+    "ARENA_CLUSTER_KEY",
+    "ARENA_IMAGES_URL",
+    "ARENA_HOST",
+    "ARENA_PORT",
+    "ARENA_OPS_ADDRESS",
+    "ARENA_WEB_OPS_ADDRESS",
+}
+"""Settings that the file itself makes, or that have no use in containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +75,7 @@ class Project:
             env={**os.environ, **self.variables},
             capture_output=True,
             text=True,
+            timeout=CALL_SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -69,12 +95,19 @@ class Project:
 def project(docker_client: docker.DockerClient, compose_command: tuple[str, ...]) -> Iterator[Project]:
     """Give the arena's project, on free ports, with a name of its own; nothing of it stays."""
     [bridge] = docker_client.networks.get("bridge").attrs["IPAM"]["Config"]
+    gateway = bridge.get("Gateway") or next(ipaddress.ip_network(bridge["Subnet"]).hosts())
     project = Project(
         compose_command,
         f"kaiten-test-{uuid.uuid4().hex[:8]}",
         docker_client,
         # The scheduler's port is this machine's, and not on its loopback: containers reach it too.
-        variables={"KAITEN_PORT": "0", "KAITEN_CLUSTER": f"{bridge['Gateway']}:"},
+        variables={
+            "KAITEN_PORT": "0",
+            "KAITEN_CLUSTER": f"{gateway}:",
+            "KAITEN_OPS": "127.0.0.1:",
+            "KAITEN_WEB_OPS": "127.0.0.1:",
+            "KAITEN_SUBMISSIONS_A_DAY": "7",
+        },
     )
     yield project
     remove(project)
@@ -166,7 +199,7 @@ def reader(web: Container) -> Callable[[str], Any]:
 
 
 def registered(web: Container, name: str) -> httpx2.Client:
-    """Register somebody on the site, as a browser does, and return what is logged in now."""
+    """Register someone on the site, as a browser does, and return what is logged in now."""
     [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
     url = f"http://127.0.0.1:{published['HostPort']}"
     visitor = httpx2.Client(base_url=url, headers={"Origin": url}, timeout=30)
@@ -197,6 +230,47 @@ def test_the_files_are_valid(project: Project, elsewhere: Project) -> None:
     elsewhere.run("config", "--quiet")
 
 
+def check_logs(containers: list[Container]) -> None:
+    """See that no service fills the disk with its log."""
+    for each in containers:
+        assert each.attrs["HostConfig"]["LogConfig"] == {
+            "Type": "json-file",
+            "Config": {"max-file": "6", "max-size": "10m"},
+        }
+
+
+def check_rights(containers: list[Container]) -> None:
+    """See that no service can gain rights, and that each has only the capabilities that it needs."""
+    for each in containers:
+        host = each.attrs["HostConfig"]
+        needed = CAPABILITIES.get(each.labels["com.docker.compose.service"], set())
+        assert host["CapDrop"] == ["ALL"]
+        assert {name.removeprefix("CAP_") for name in host["CapAdd"] or ()} == needed
+        assert "no-new-privileges:true" in host["SecurityOpt"]
+        assert not host["Privileged"]
+
+
+def check_metrics(project: Project) -> None:
+    """See that Prometheus reaches everybody: two at ports of this host, workers in their network."""
+    for name, port, metric in (("arena", 9464, "kaiten_games_total"), ("web", 9465, "kaiten_http_requests")):
+        [published] = project.service(name).attrs["NetworkSettings"]["Ports"][f"{port}/tcp"]
+        assert published["HostIp"] == "127.0.0.1"
+        with urllib.request.urlopen(f"http://127.0.0.1:{published['HostPort']}/metrics", timeout=30) as told:
+            assert metric in told.read().decode()
+    program = "import urllib.request as r; print(r.urlopen('http://worker:9464/metrics').read().decode())"
+    assert "kaiten_host_slots" in project.run("exec", "-T", "scheduler", "python3", "-c", program)
+
+
+def test_every_setting_can_be_set_or_is_made_by_the_file(project: Project) -> None:
+    """An operator in containers has what any other has; a variable of Compose's is the setting's own name."""
+    settings = {f"ARENA_{field.upper()}" for field in Settings.model_fields} - OWN
+    names = {name: f"v-{name.lower()}" for name in settings}
+    project.variables.update({name.replace("ARENA_", "KAITEN_"): value for name, value in names.items()})
+    config = project.run("config")
+    for name, value in names.items():
+        assert config.count(f"{name}: {value}\n") == 4, name  # the arena, the site, a worker, the scheduler
+
+
 def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
     """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots.
 
@@ -225,6 +299,9 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     }
     assert mounts(web) == {"/data/uploads": True, "/run/postgresql": True}
     keys = check_keys(project)
+    services = [*project.containers(), *elsewhere.containers()]
+    check_logs(services)
+    check_rights(services)
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
 
     read = reader(web)
@@ -234,7 +311,12 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     await_that(lambda: project.service("web").health == "healthy", "the site's health")
     with closing(registered(web, "ann")) as ann:
         assert submit(ann, "anns-bot", (ROOT / "bots" / "greedy" / "bot.py").read_bytes()) == "active"
-    assert "ann" in project.run("exec", "-T", "arena", "python3", "-m", "arena", "admin", "list-users")
+    shown = project.run(
+        "exec", "-T", "arena", "python3", "-m", "arena", "admin", "show-user", "ann", "--json"
+    )
+    assert json.loads(shown)["quotas"]["submissions_a_day"] == {"most": 7, "from": "arena"}
+    check_metrics(project)
+    assert "FATAL" not in project.service("database").logs().decode()
     project.run("up", "-d", "--scale", "worker=2")
     await_that(
         lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 3, "all workers at play"

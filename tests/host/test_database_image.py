@@ -1,18 +1,22 @@
 """The image of the database: who may come in, what a kill does, and what stays."""
 
+import json
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import docker
 import pytest
 from docker.models.containers import Container
 
-from arena.images import build_database_image
+from arena.images.build.server import build_database_image
 from tests.demo.running import await_that
 
 pytestmark = pytest.mark.docker
 
+COMPOSE_FILE = Path(__file__).parents[2] / "docker-compose.yml"
 ARENA, SITE, STRANGER = "0", "62000", "62005"
 
 
@@ -87,3 +91,16 @@ def test_a_beginning_that_was_killed_is_made_anew(
         database.kill()
         database.start()
         await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
+
+
+def test_the_health_check_leaves_nothing_in_the_log(
+    docker_client: docker.DockerClient, image: str, volume: str
+) -> None:
+    """It asks as a user whom the database knows; as another one each would leave three lines."""
+    [found] = re.findall(r'test: (\["CMD", "pg_isready".*\])', COMPOSE_FILE.read_text())
+    check = json.loads(found)[1:]
+    with running(docker_client, image, volume) as database:
+        await_that(lambda: database.exec_run(check).exit_code == 0, "the database")
+        assert b"FATAL:  Peer" not in database.logs()
+        database.exec_run([*check[:4], "kaiten", *check[5:]])
+        assert b"FATAL:  Peer" in database.logs()

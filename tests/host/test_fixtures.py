@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.postgresql
-def test_each_test_gets_a_database_of_its_own(postgresql_url: str, postgresql_cluster: Cluster) -> None:
+def test_each_test_gets_a_database_of_its_own(empty_postgresql_url: str, postgresql_cluster: Cluster) -> None:
     """The address leads to a fresh database; what is made there is not seen from another one."""
-    engine = create_engine(postgresql_url)
+    engine = create_engine(empty_postgresql_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE mine (id int)"))
     engine.dispose()

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.botfiles import samples
-from arena.images import ImageTrouble
-from arena.images.modules import PINS, fetch_modules
+from arena.images.build.base import NPM_PINS, fetch_modules
+from arena.images.build.context import ImageTrouble
+from arena.play.botfiles import samples
 
 RECIPE = samples() / "base-javascript"
 
 
 def copy_pins(folder: Path) -> Path:
     """Copy the pins into a folder and return the lock file."""
-    for pin in PINS:
+    for pin in NPM_PINS:
         shutil.copy(RECIPE / pin, folder)
     return folder / "package-lock.json"
 
@@ -24,7 +24,7 @@ def test_where_npm_is_missing_it_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     """The error names npm and how to have it; nothing is made."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ImageTrouble, match="apt-get install npm"):
-        fetch_modules(RECIPE, "x86_64", tmp_path / "out")
+        fetch_modules(RECIPE, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -38,7 +38,7 @@ def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
     long["integrity"] = pinned["packages"]["node_modules/protobufjs"]["integrity"]
     lock.write_text(json.dumps(pinned))
     with pytest.raises(ImageTrouble, match="EINTEGRITY"):
-        fetch_modules(tmp_path, "x86_64", tmp_path / "out")
+        fetch_modules(tmp_path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -50,4 +50,4 @@ def test_a_list_that_the_lock_file_does_not_fit_is_refused(tmp_path: Path) -> No
     package = tmp_path / "package.json"
     package.write_text(package.read_text().replace('"protobufjs": "7', '"protobufjs": "6'))
     with pytest.raises(ImageTrouble, match="lock"):
-        fetch_modules(tmp_path, "x86_64", tmp_path / "out")
+        fetch_modules(tmp_path, tmp_path / "out")

@@ -2,11 +2,15 @@
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 import docker
 import pytest
+
+from tests.patience import WAIT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,6 +62,58 @@ def test_a_declined_engine_is_not_looked_for(tmp_path: Path) -> None:
     assert "SANDBOX=process" in done.stderr
 
 
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout whose checks are what the test says, on a host that lacks nothing."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy2(ROOT / ".ci/run", tmp_path / ".ci/run")
+    (tmp_path / "scripts").mkdir()
+    for name in ("apt-install", "engine"):
+        (tmp_path / "scripts" / name).write_text("#!/bin/sh\n")
+        (tmp_path / "scripts" / name).chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) -> None:
+    """It ends its tests, which may clean up, says FAILED and exits with 128 + the signal."""
+    (checkout / "Makefile").write_text("test:\n\t@./wait\n")
+    (checkout / "wait").write_text(
+        "#!/bin/sh\ntrap 'echo cleaned up; exit 1' INT\necho tests run\n"
+        "for _ in $(seq 600); do sleep 0.1; done\n"
+    )
+    (checkout / "wait").chmod(0o755)
+    # What a shell runs in the background ignores SIGINT, what nohup runs SIGHUP, and so would their children.
+    with subprocess.Popen(  # noqa: S603 - our own script
+        ["env", "--default-signal=HUP,INT,TERM", checkout / ".ci/run"],  # noqa: S607 - on PATH
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        try:
+            assert any(line == "tests run\n" for line in run.stdout)
+            run.send_signal(number)
+            rest, _ = run.communicate(timeout=WAIT_SECONDS)  # to the end of what its tests say, too
+            assert run.returncode == 128 + number
+        finally:
+            run.kill()
+    assert "cleaned up" in rest
+    assert f"== FAILED ({128 + number})" in rest
+    assert "Passed" not in rest
+
+
+@pytest.mark.parametrize(("recipe", "code", "said"), [("@true", 0, "Passed"), ("@false", 2, "FAILED (2)")])
+def test_a_run_says_how_its_tests_ended(checkout: Path, recipe: str, code: int, said: str) -> None:
+    """Its exit code is that of `make test`."""
+    (checkout / "Makefile").write_text(f"test:\n\t{recipe}\n")
+    done = subprocess.run(  # noqa: S603 - our own script
+        [checkout / ".ci/run"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert f"== {said} after" in done.stdout
+
+
 def test_the_lock_files_name_no_address() -> None:
     """Pins and hashes only, so that any mirror serves."""
     for lock in (ROOT / "package-lock.json", ROOT / "bots/base-javascript/package-lock.json"):
@@ -103,8 +159,9 @@ def test_every_target_is_explained() -> None:
         "demo",
         "image",
         "test",
+        "soak",
         "check",
-        "proto",
+        "generate",
         "lock",
         "bench",
         "hostile",

@@ -1,4 +1,7 @@
-"""The naive engine against the examples in the rule texts and cases worked out by hand."""
+"""The naive engine against the examples in the rule texts and cases worked out by hand.
+
+Points of rounds, puddings and places are in ``tests/rules``, where both engines are compared.
+"""
 
 import copy
 import itertools
@@ -14,9 +17,6 @@ from .engine import (
     Choice,
     Game,
     below,
-    maki_scores,
-    places,
-    pudding_scores,
     score_round,
     shuffle,
     simulate_seed,
@@ -350,26 +350,6 @@ def test_nigiri_and_wasabi(table: list[str], expected: int) -> None:
     assert points(table)["nigiri"] == expected
 
 
-@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 0), (2, 5), (3, 5), (4, 10), (5, 10)])
-def test_tempura(count: int, expected: int) -> None:
-    """Each pair of tempura is 5."""
-    assert points(["tempura"] * count)["tempura"] == expected
-
-
-@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 0), (2, 0), (3, 10), (5, 10), (6, 20)])
-def test_sashimi(count: int, expected: int) -> None:
-    """Each three sashimi are 10."""
-    assert points(["sashimi"] * count)["sashimi"] == expected
-
-
-@pytest.mark.parametrize(
-    ("count", "expected"), [(0, 0), (1, 1), (2, 3), (3, 6), (4, 10), (5, 15), (6, 15), (10, 15)]
-)
-def test_dumplings(count: int, expected: int) -> None:
-    """1, 3, 6, 10, 15 for one to five dumplings, and no more than 15."""
-    assert points(["dumpling"] * count)["dumpling"] == expected
-
-
 def test_cards_that_score_nothing() -> None:
     """Chopsticks, wasabi and puddings score nothing in a round; all six kinds are named, zeros included."""
     assert points(["chopsticks", "wasabi", "pudding", "chopsticks"]) == {
@@ -380,33 +360,6 @@ def test_cards_that_score_nothing() -> None:
         "nigiri": 0,
         "soy_sauce": 0,
     }
-
-
-@pytest.mark.parametrize(
-    ("icons", "expected"),
-    [
-        ([5, 3, 3, 2], [6, 1, 1, 0]),
-        ([5, 3, 2, 1], [6, 3, 0, 0]),
-        ([4, 4, 3], [3, 3, 0]),
-        ([4, 4, 4, 1], [2, 2, 2, 0]),
-        ([4, 4, 4, 4], [1, 1, 1, 1]),
-        ([2, 2, 2, 2, 2], [1, 1, 1, 1, 1]),
-        ([5, 1, 1, 1, 1], [6, 0, 0, 0, 0]),
-        ([5, 1, 1, 1, 0], [6, 1, 1, 1, 0]),
-        ([0, 7, 0], [0, 6, 0]),
-        ([0, 0, 0], [0, 0, 0]),
-        ([1, 2], [3, 6]),
-    ],
-)
-def test_maki(icons: list[int], expected: list[int]) -> None:
-    """6 for the most, split; 3 for the second, split, unless several have the most; no icons, no points."""
-    assert maki_scores(icons) == expected
-
-
-def test_maki_counts_icons_not_cards() -> None:
-    """One card of three icons beats two of one."""
-    scores = score_round([["maki_1", "maki_1"], ["maki_3"], ["maki_2", "maki_2"]], False)
-    assert [score["maki"] for score in scores] == [0, 3, 6]
 
 
 @pytest.mark.parametrize(
@@ -423,31 +376,6 @@ def test_split_drops_the_remainder(amount: int, sharers: int, each: int) -> None
 def soy(*tables: str) -> list[int]:
     """Soy sauce points of tables written as words."""
     return [score["soy_sauce"] for score in score_round([table.split() for table in tables], True)]
-
-
-def test_soy_sauce_for_the_most_colours() -> None:
-    """4 points once, however many soy sauce cards; none for one who has soy sauce but fewer colours."""
-    assert soy("soy_sauce tempura", "sashimi") == [4, 0]
-    assert soy("soy_sauce soy_sauce tempura", "soy_sauce") == [4, 0]
-    assert soy("soy_sauce", "tempura sashimi") == [0, 0]
-
-
-def test_soy_sauce_ties() -> None:
-    """Those tied for the most colours who have soy sauce share the 4, and the remainder is dropped."""
-    assert soy("soy_sauce tempura", "soy_sauce sashimi", "tempura") == [2, 2, 0]
-    assert soy("soy_sauce tempura", "sashimi tempura", "tempura") == [4, 0, 0]
-    assert soy("soy_sauce", "soy_sauce", "soy_sauce") == [1, 1, 1]
-    assert soy("soy_sauce", "soy_sauce", "soy_sauce", "soy_sauce") == [1, 1, 1, 1]
-    assert soy("wasabi pudding", "pudding sashimi", "soy_sauce") == [0, 0, 0]
-
-
-def test_colours() -> None:
-    """All maki are one colour, all nigiri and wasabi another; puddings, chopsticks and soy sauce count."""
-    assert soy("soy_sauce maki_1 maki_2 maki_3", "tempura sashimi dumpling") == [0, 0]
-    assert soy("soy_sauce wasabi egg_nigiri salmon_nigiri squid_nigiri", "tempura sashimi dumpling") == [0, 0]
-    assert soy("soy_sauce chopsticks pudding tempura", "tempura sashimi dumpling") == [4, 0]
-    everything = "tempura sashimi dumpling maki_1 wasabi pudding chopsticks soy_sauce"
-    assert soy(everything, everything.replace("chopsticks ", "") + " maki_2 egg_nigiri") == [4, 0]
 
 
 def test_eight_colours_are_different() -> None:
@@ -497,31 +425,6 @@ def test_only_puddings_of_this_round_are_a_colour() -> None:
 # Puddings and places
 
 
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ([4, 3, 0, 0], [6, 0, -3, -3]),
-        ([2, 0, 1], [6, -6, 0]),
-        ([2, 2, 1], [3, 3, -6]),
-        ([1, 0, 0, 0, 0], [6, -1, -1, -1, -1]),
-        ([1, 1, 1, 1, 0], [1, 1, 1, 1, -6]),
-        ([2, 1, 1, 1], [6, -2, -2, -2]),
-        ([3, 3, 3, 1, 1], [2, 2, 2, -3, -3]),
-        ([0, 0, 0], [0, 0, 0]),
-        ([2, 2, 2, 2], [0, 0, 0, 0]),
-    ],
-)
-def test_puddings(counts: list[int], expected: list[int]) -> None:
-    """+6 and -6 split with the remainder dropped, towards zero for the loss; nothing if all are equal."""
-    assert pudding_scores(counts, False) == expected
-
-
-@pytest.mark.parametrize(("counts", "expected"), [([3, 1], [6, 0]), ([0, 1], [0, 6]), ([2, 2], [0, 0])])
-def test_puddings_of_two_players(counts: list[int], expected: list[int]) -> None:
-    """In a game of exactly two nobody loses points."""
-    assert pudding_scores(counts, True) == expected
-
-
 @pytest.mark.parametrize(("players", "expected"), [(2, [6, 0]), (3, [6, -3, -3]), (4, [6, -2, -2, -2])])
 def test_puddings_at_the_end_of_a_game(players: int, expected: list[int]) -> None:
     """Only the game of two spares the one with the fewest puddings."""
@@ -530,22 +433,6 @@ def test_puddings_at_the_end_of_a_game(players: int, expected: list[int]) -> Non
     while not game.over:
         game.play({seat: one("tempura") for seat in game.asked()})
     assert game.replay()["puddings"] == {"counts": [1] + [0] * (players - 1), "scores": expected}
-
-
-@pytest.mark.parametrize(
-    ("totals", "puddings", "expected"),
-    [
-        ([40, 31, 37], [0, 0, 0], [1, 3, 2]),
-        ([30, 30, 20], [2, 1, 5], [1, 2, 3]),
-        ([30, 30, 20], [2, 2, 5], [1, 1, 3]),
-        ([30, 30, 30], [2, 2, 2], [1, 1, 1]),
-        ([10, 30, 20, 20], [0, 0, 1, 1], [4, 1, 2, 2]),
-        ([-1, 0], [0, 0], [2, 1]),
-    ],
-)
-def test_places(totals: list[int], puddings: list[int], expected: list[int]) -> None:
-    """By total, then puddings; equal in both share a place and the next is skipped."""
-    assert places(totals, puddings) == expected
 
 
 # Two players with a dummy

@@ -6,18 +6,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from arena.rules import (
-    SEED_BYTES,
-    Card,
-    Move,
-    Rules,
-    State,
-    apply,
-    asked,
-    new_game,
-    shuffled_deck,
-    view,
-)
+from arena.rules import SEED_BYTES, Card, Move, Rules, State, apply, asked, new_game, shuffled_deck, view
 
 _SHORT = {
     "tp": Card.TEMPURA,

@@ -103,7 +103,7 @@ def claimed(known: Knowledge) -> set[Hands]:
 
 
 class Deal(NamedTuple):
-    """A small game to come: so many of the deck's cards in each hand and in the pile, and so many turns."""
+    """A small game to come: how many cards each hand and the pile get, and how many turns there are."""
 
     deck: list[Card]
     players: int

@@ -8,8 +8,21 @@ import pytest
 import arena.rules
 
 MODULES = [path for path in Path(arena.rules.__file__).parent.glob("*.py") if path.stem != "__init__"]
-FOR_NEIGHBOURS = {"in_control", "MAKI_ICONS", "NIGIRI_POINTS", "score_maki", "score_soy_sauce"}
-"""Public in their modules, for the other modules of the package and the tests of each."""
+FOR_NEIGHBOURS = {
+    "in_control",
+    "COLOURS",
+    "DUMPLING_POINTS",
+    "MAKI_FIRST",
+    "MAKI_ICONS",
+    "MAKI_SECOND",
+    "NIGIRI_POINTS",
+    "PUDDING_POINTS",
+    "SOY_POINTS",
+    "WASABI_FACTOR",
+    "score_maki",
+    "score_soy_sauce",
+}
+"""Public in their modules, for this package, the two fast copies of the rules, and tests."""
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)

@@ -8,17 +8,19 @@ import socket
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
 import docker
+from docker.errors import ImageNotFound
 
-from arena.match import Limits
-from arena.sandbox import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, SandboxSpec, slot_owner
-from arena.sandbox.docker_engine import connect
-from arena.sandbox.docker_runtime import DockerRuntime
-from arena.sandbox.process_runtime import ProcessRuntime
+from arena.protocol.match import Limits
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.docker.policy import slot_owner
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, SandboxSpec
 
 LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 
@@ -71,7 +73,10 @@ class DockerStage:
         """Return the id of an image of a base, Python's if none is named, and these lines of a Dockerfile."""
         # The label makes it an image of its own, so that removing it hurts no other test.
         text = f"FROM {base or self._base}\nLABEL kaiten.test={uuid.uuid4().hex}\n{instructions}\n"
-        image, _ = self.client.images.build(fileobj=io.BytesIO(text.encode()), rm=True, network_mode="none")
+        # Nor does it look for cached steps, which other tests may be removing: the build would fail.
+        image, _ = self.client.images.build(
+            fileobj=io.BytesIO(text.encode()), rm=True, nocache=True, network_mode="none"
+        )
         if image.id is None:
             raise ValueError(instructions)
         self._images.append(image.id)
@@ -93,8 +98,9 @@ class DockerStage:
     def close(self) -> None:
         """Remove containers and images."""
         self.runtime.sweep(self.install)
-        for image in self._images:
-            self.client.images.remove(image, force=True)
+        for image in reversed(self._images):  # some are made of earlier ones, which go with the last of them
+            with suppress(ImageNotFound):
+                self.client.images.remove(image, force=True)
         self.runtime.close()
 
 

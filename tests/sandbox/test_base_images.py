@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.match import Limits
+from arena.protocol.match import Limits
 from tests.sandbox.stage import DockerStage, run, run_source
 
 pytestmark = pytest.mark.docker
@@ -29,7 +29,8 @@ const bytes = randomBytes(100_000);
 await writeFile("/tmp/bytes", await promisify(gzip)(bytes));
 console.error(bytes.equals(await promisify(gunzip)(await readFile("/tmp/bytes"))));
 console.error((await promisify(execFile)("node", ["-p", "6 * 7"])).stdout.trim());
-const worker = new Worker("require('worker_threads').parentPort.postMessage(6 * 7)", { eval: true });
+const worker = new Worker(
+    "import { parentPort } from 'node:worker_threads'; parentPort.postMessage(6 * 7)", { eval: true });
 worker.on("message", (said) => console.error(said));
 const empty = [0, 97, 115, 109, 1, 0, 0, 0];
 console.error((await WebAssembly.instantiate(new Uint8Array(empty))).module instanceof WebAssembly.Module);

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from arena.controls import CONTROL_NAMES, Finding
-from arena.match import Limits
-from arena.sandbox import Exit
-from arena.sandbox.canary import Engine, Evidence, Trial, judge, report_of
-from arena.sandbox.canary.evidence import Share, last_words
-from arena.sandbox.canary.observe import seconds_of_life, share_between
+from arena.protocol.controls import CONTROL_NAMES, Finding
+from arena.protocol.match import Limits
+from arena.sandbox.canary.check import seconds_of_life, share_between
+from arena.sandbox.canary.evidence import Evidence, ProbedEngine, Share, Trial, last_words
+from arena.sandbox.canary.judge import judge, report_of
+from arena.sandbox.runtime import Exit
 
 MIB = 1024 * 1024
 HELD = Finding(control="all-bots-memory", held=True, detail="/kaiten/1 is limited")
@@ -35,6 +35,11 @@ SEEN: dict[str, Any] = {
     "no_new_privileges": 1,
     "kernel": "6.1.0-38-amd64",
     "calls": {"ptrace": "EPERM", "io_uring_setup": "ENOSYS", "AF_VSOCK": "EAFNOSUPPORT"},
+    "futexes": {"futex": "EAGAIN", "futex_wake": "ENOSYS"},
+    "page_cache": {"mincore": "ENOSYS", "madvise": "EPERM"},
+    "options": {"setsockopt": "EPERM", "fcntl": "EPERM"},
+    "telling": ["/proc/cgroups"],
+    "terminal": "ENOENT",
     "file_beyond": "EFBIG",
     "open_files": 254,
     "core_limit": 0,
@@ -55,6 +60,11 @@ GVISOR = {
     "route": "EHOSTUNREACH",
     "tmp_files": 2048,
     "calls": {"ptrace": "done", "unshare": "done", "AF_INET": "done", "io_uring_setup": "EINVAL"},
+    "telling": ["/proc/cpuinfo", "/proc/stat"],
+    "terminal": "done",
+    "futexes": {"futex": "done"},
+    "page_cache": {"mincore": "done"},
+    "options": {"fcntl": "done"},
     "written": ["/tmp", "/dev/shm"],  # noqa: S108 - the container's
 }
 
@@ -74,12 +84,17 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
         "memory": Trial(said={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
         "processes": Trial(said={"processes": 63}, exit=Exit(0), in_time=True),
         "cpu": Trial(
-            said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=10), together=HELD
+            said=None,
+            exit=Exit(None),
+            in_time=True,
+            share=Share(cores=0.4, throttled=10),
+            together=HELD,
+            disk_rate=32 * MIB,
         ),
         "deadline": Trial(said=None, exit=Exit(124), in_time=True, seconds=1.1),
     }
     return Evidence(
-        engine=Engine(
+        engine=ProbedEngine(
             host="vm",
             version="24.0.7",
             kernel="6.1.0-38-amd64",
@@ -133,6 +148,11 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "new privileges": ("no-new-privileges", {"no_new_privileges": 0}),
     "a call": ("system-calls", {"calls": {"ptrace": "done"}}),
     "a call that the kernel looks into": ("system-calls", {"calls": {"io_uring_setup": "EFAULT"}}),
+    "a wake by a file": ("shared-futexes", {"futexes": {"futex": "done"}}),
+    "a look into the page cache": ("page-cache", {"page_cache": {"mincore": "done", "madvise": "EPERM"}}),
+    "a filter of a socket": ("call-arguments", {"options": {"setsockopt": "done", "fcntl": "EPERM"}}),
+    "a counter of the host's": ("host-counters", {"telling": ["/proc/cgroups", "/proc/softirqs"]}),
+    "a terminal": ("terminals", {"terminal": "done"}),
     "open files": ("open-files", {"open_files": 512}),
     "a long file": ("file-size", {"file_beyond": "done"}),
     "a dump": ("core-dumps", {"core_dumped": True}),
@@ -164,9 +184,21 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
     "processes": ("processes", "processes", Trial(said={"processes": 128}, exit=Exit(0), in_time=True)),
     "all of the processor": (
         "cpu", "cpu",
-        Trial(said=None, exit=Exit(None), in_time=True, share=Share(cores=1.9, throttled=0), together=HELD),
+        Trial(said=None, exit=Exit(None), in_time=True, share=Share(cores=1.9, throttled=0), together=HELD,
+            disk_rate=MIB,
+        ),
     ),
-    "no measurement": ("cpu", "cpu", Trial(said=None, exit=Exit(None), in_time=True, together=HELD)),
+    "no limit on the disk": (
+        "disk-rate", "cpu",
+        Trial(said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9), together=HELD),
+    ),
+    "a faster disk": (
+        "disk-rate", "cpu",
+        Trial(
+            said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9), together=HELD,
+            disk_rate=33 * MIB,
+        ),
+    ),
     "no deadline": ("deadline", "deadline", Trial(said=None, exit=Exit(None), in_time=False)),
     "a deadline that came late": (
         "deadline", "deadline", Trial(said=None, exit=Exit(124), in_time=True, seconds=9),
@@ -178,7 +210,7 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
         "all-bots-memory", "cpu",
         Trial(
             said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9),
-            together=Finding(control="all-bots-memory", held=False, detail="no"),
+            together=Finding(control="all-bots-memory", held=False, detail="no"), disk_rate=MIB,
         ),
     ),
 }  # fmt: skip
@@ -189,6 +221,12 @@ def test_how_a_container_ended_is_judged(name: str) -> None:
     """Exactly the control that it was there for is not held."""
     control, task, trial = ENDED[name]
     assert lacking(evidence(trials={task: trial})).keys() == {control}
+
+
+def test_a_container_that_nobody_could_watch_holds_nothing() -> None:
+    """Neither its share nor what else was to be read of it."""
+    unseen = Trial(said=None, exit=Exit(None), in_time=True)
+    assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
 def test_a_busy_host_is_judged_by_its_quota() -> None:
@@ -234,6 +272,10 @@ def test_a_kernel_of_its_own_answers_calls_harmlessly() -> None:
         ("Your kernel does not support swap limit capabilities. Memory limited without swap.", "swap"),
         ("Your kernel does not support pids limit capabilities. PIDs limit discarded.", "processes"),
         ("Your kernel does not support CPU cfs quota. Quota discarded.", "cpu"),
+        (
+            "Your kernel does not support BPS Block I/O read limit. Block I/O BPS read limit discarded.",
+            "disk-rate",
+        ),
         ("Your kernel does not support memory limit capabilities. Limitation discarded.", "memory"),
     ],
 )

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from arena.match import Limits
-from arena.sandbox import Exit, RuntimeTrouble
-from arena.sandbox.cap import Cap, Line, Place, cap_for, holds
-from arena.sandbox.common_group import CommonGroup, Overruns
-from arena.sandbox.docker_engine import connect
-from arena.sandbox.docker_runtime import DockerRuntime
+from arena.protocol.match import Limits
+from arena.sandbox.docker.cgroups import Cap, CommonGroup, GroupPlace, Line, Overruns, cap_for, holds
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.runtime import Exit, RuntimeTrouble
+from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, spec_for
 
 CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
-V1 = Place(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
-V2 = Place(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
-SLICE = Place(parent="kaiten-1a2b.slice", driver="systemd", version=2)
+V1 = GroupPlace(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
+V2 = GroupPlace(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
+SLICE = GroupPlace(parent="kaiten-1a2b.slice", driver="systemd", version=2)
 
 
-def written(place: Place) -> list[tuple[str, str]]:
+def written(place: GroupPlace) -> list[tuple[str, str]]:
     """Return what is written to where, in order."""
     return [(line.file, line.value) for line in place.lines(CAP)]
 
@@ -88,7 +88,7 @@ def test_what_a_file_may_say(value: str, found: str, enough: bool) -> None:  # n
 
 
 @pytest.mark.parametrize("place", [V1, V2])
-def test_it_is_held_where_it_can_be_written(place: Place, tmp_path: Path) -> None:
+def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -> None:
     """What is written is read back; afterwards more would be found out, by the file's name and its value."""
     group = CommonGroup(place, CAP, tmp_path)
     assert not group.held().held
@@ -158,13 +158,13 @@ def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.soc
 def how_it_ended(ended: Future[Exit]) -> int | str | None:
     """Return a bot's exit code, or why nobody blames it."""
     try:
-        return ended.result(timeout=60).code
+        return ended.result(timeout=WAIT_SECONDS).code
     except RuntimeTrouble as trouble:
         return str(trouble).partition("because ")[2].partition(":")[0]
 
 
 def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
-    """Let four bots take 80 MiB each below the cap of so many slots, and return how they ended."""
+    """Let four bots take 80 MiB each below the cap of this many slots, and return how they ended."""
     limits = replace(LAUNCH_LIMITS, memory_mib=96, cpus=0.2)
     runtime = DockerRuntime(connect(), install=f"test{uuid.uuid4().hex[:12]}")
     group = runtime.common_group(limits, slots)
@@ -194,7 +194,7 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
 
 def test_overruns_are_counted(tmp_path: Path) -> None:
     """Of version 1 the highest use is looked at and set back, of version 2 the group's own events."""
-    one = Place(parent="/kaiten/a", driver="cgroupfs", version=1)
+    one = GroupPlace(parent="/kaiten/a", driver="cgroupfs", version=1)
     folder = tmp_path / "memory" / "kaiten" / "a"
     folder.mkdir(parents=True)
     (folder / "memory.limit_in_bytes").write_text(f"{1 << 30}\n")
@@ -205,11 +205,11 @@ def test_overruns_are_counted(tmp_path: Path) -> None:
     assert [overruns.count(), overruns.count()] == [1, 1]
     assert (folder / "memory.max_usage_in_bytes").read_text() == "0"
 
-    two = Place(parent="/kaiten/b", driver="cgroupfs", version=2)
+    two = GroupPlace(parent="/kaiten/b", driver="cgroupfs", version=2)
     (tmp_path / "kaiten" / "b").mkdir(parents=True)
     (tmp_path / "kaiten" / "b" / "memory.events.local").write_text("low 0\nmax 9\noom 2\noom_kill 3\n")
     assert Overruns(two, tmp_path).count() == 2
-    assert Overruns(Place(parent="/none", driver="cgroupfs", version=2), tmp_path).count() == 0
+    assert Overruns(GroupPlace(parent="/none", driver="cgroupfs", version=2), tmp_path).count() == 0
 
 
 @pytest.mark.docker

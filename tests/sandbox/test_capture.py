@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.sandbox.capture import CAPTURE_LIMIT, Capture
+from arena.sandbox.runtime import CAPTURE_LIMIT, Capture
 
 
 def captured(*pieces: bytes) -> str:

@@ -15,14 +15,13 @@ import docker
 import pytest
 from docker.errors import ImageNotFound
 
-from arena.intake.image import BotImage
-from arena.intake.source import StoreSource
-from arena.intake.store import ImageStore, Room
-from arena.sandbox import RuntimeTrouble
-from arena.sandbox.docker_engine import connect
-from arena.sandbox.docker_images import DockerImages, EngineImage
-from arena.sandbox.image_source import KeptImage
-from tests.intake.builders import NOW, keep, store_in
+from arena.images.image import BotImage
+from arena.images.source import StoreSource
+from arena.images.store import ImageStore, Room
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.docker.images import DockerImages, EngineImage
+from arena.sandbox.runtime import KeptImage, RuntimeTrouble
+from tests.images.builders import NOW, keep, store_in
 
 pytestmark = pytest.mark.docker
 
@@ -178,7 +177,7 @@ def test_an_image_of_the_engines_own_needs_no_source(hall: Hall, base_image: str
 
 
 def test_a_name_that_was_moved_is_not_believed(hall: Hall, base_image: str) -> None:
-    """Another image under our name is not started: what is kept is loaded again."""
+    """Another image under our name is not started: what is stored is loaded again."""
     image = hall.keep("right")
     repository, _, tag = hall.name(image).rpartition(":")
     hall.client.tag(base_image, repository, tag)
@@ -223,7 +222,7 @@ def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
 
 
 def test_prune_removes_what_is_no_longer_kept(hall: Hall, base_image: str) -> None:
-    """What is kept stays, as does what a container uses, and what others have loaded."""
+    """What is stored stays, as does what a container uses, and what others have loaded."""
     stays, used, goes = hall.keep("stays"), hall.keep("used"), hall.keep("goes")
     found = {image.id: hall.images.find(image.id).id for image in (stays, used, goes)}
     container = hall.client.create_container(found[used.id], command=["bot"])["Id"]

@@ -15,9 +15,11 @@ import docker
 import grpc
 import pytest
 
-from arena.sandbox import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble, docker_sandbox
-from arena.sandbox.docker_engine import connect
-from arena.sandbox.docker_runtime import DockerRuntime
+from arena.sandbox.docker import sandbox as docker_sandbox
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble
+from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
@@ -151,7 +153,7 @@ def test_a_wrong_entry_point_ends_at_once(
 def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
     """Without its socket directory no bot is started, and nobody blames it."""
     spec = spec_for(docker_stage, docker_stage.source("pass"), tmp_path / "none")
-    with pytest.raises(RuntimeTrouble, match="is no folder"):
+    with pytest.raises(RuntimeTrouble, match="is not a folder"):
         docker_stage.runtime.launch(spec)
 
 
@@ -176,7 +178,7 @@ def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
         spec = spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
         sandbox = docker_stage.runtime.launch(spec)
         docker_stage.client.api.remove_container(spec.name, force=True)
-        with pytest.raises(RuntimeTrouble, match="see who else uses the engine"):
+        with pytest.raises(RuntimeTrouble, match="find out who else uses the engine"):
             sandbox.wait()
         sandbox.remove()
 
@@ -221,7 +223,7 @@ def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> 
                 (top / forgotten).mkdir()
             (tops[0] / forgotten / "cgroup.procs").write_text(str(left.pid))
             assert runtime.sweep(install, lambda _: True) == 1
-            assert left.wait(10) == -signal.SIGKILL
+            assert left.wait(WAIT_SECONDS) == -signal.SIGKILL
             assert not any((top / forgotten).exists() for top in tops)
             assert len(docker_stage.leftovers()) == 1
         finally:
@@ -253,7 +255,7 @@ def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.Monk
         channel, _ = server.accept()
         with channel, pytest.raises(TimeoutError):
             waiting.result(timeout=2.5)
-        assert waiting.result(timeout=30).code == 0
+        assert waiting.result(timeout=WAIT_SECONDS).code == 0
         sandbox.remove()
 
 

@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 
-from arena.match import Limits
-from arena.sandbox import INSTALL_LABEL, SandboxSpec, slot_owner
-from arena.sandbox.policy import Host, cgroup_parent, container_arguments, limits_in_words
-from arena.sandbox.seccomp import profile
+from arena.protocol.match import Limits
+from arena.sandbox.docker.policy import (
+    EngineHost,
+    cgroup_parent,
+    container_arguments,
+    limits_in_words,
+    slot_owner,
+)
+from arena.sandbox.docker.seccomp import profile
+from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "container_arguments.json"
 
@@ -23,7 +29,14 @@ SPEC = SandboxSpec(
     limits=Limits(),
     labels={INSTALL_LABEL: "a1", "kaiten.match": "m7", "kaiten.attempt": "1", "kaiten.seat": "2"},
 )
-HOST = Host(runtime="runc", cgroup_parent="/kaiten/a1", init_volume="kaiten-init-0123456789ab", uid=0, gid=0)
+HOST = EngineHost(
+    runtime="runc",
+    cgroup_parent="/kaiten/a1",
+    init_volume="kaiten-init-0123456789ab",
+    uid=0,
+    gid=0,
+    disk="/dev/sda",
+)
 COMMAND = ("python3", "/bot/bot.py", "--name=a b")
 
 FORBIDDEN = {
@@ -31,7 +44,7 @@ FORBIDDEN = {
     "ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2", "unshare", "setns",
     "pivot_root", "chroot", "bpf", "perf_event_open", "userfaultfd", "open_by_handle_at",
     "init_module", "finit_module", "kexec_load", "reboot", "clock_settime", "setuid", "capset",
-    "clone3", "sync",
+    "clone3", "sync", "syncfs", "fsync", "fdatasync", "flock",
 }  # fmt: skip
 
 
@@ -61,6 +74,13 @@ def test_every_limit_of_the_spec_arrives() -> None:
     assert {"Name": "fsize", "Soft": 3 * 1024 * 1024, "Hard": 3 * 1024 * 1024} in found["Ulimits"]
 
 
+def test_a_bot_that_gives_way_has_the_lowest_weight() -> None:
+    """Others have the engine's default."""
+    assert "CpuShares" not in container_arguments(SPEC, HOST, COMMAND)["host_config"]
+    found = container_arguments(replace(SPEC, gives_way=True), HOST, COMMAND)["host_config"]
+    assert found["CpuShares"] == 2
+
+
 def test_the_host_decides_runtime_parent_cores_and_user() -> None:
     """Runtime, control group and cores are passed on, and without root bots run as the caller."""
     host = replace(HOST, runtime="crun", cgroup_parent="kaiten-a1.slice", uid=1000, gid=100, cores="1-3")
@@ -69,6 +89,12 @@ def test_the_host_decides_runtime_parent_cores_and_user() -> None:
     assert found["host_config"]["Runtime"] == "crun"
     assert found["host_config"]["CgroupParent"] == "kaiten-a1.slice"
     assert found["host_config"]["CpusetCpus"] == "1-3"
+
+
+def test_a_disk_that_nobody_knows_is_not_named() -> None:
+    """The engine refuses to start a container with a device that is not there."""
+    found = container_arguments(SPEC, replace(HOST, disk=""), COMMAND)["host_config"]
+    assert not [name for name in found if "Blkio" in name]
 
 
 def test_the_bot_is_started_by_the_init_with_its_deadline() -> None:
@@ -99,6 +125,26 @@ def test_gvisor_gets_processes_for_its_own_kernel() -> None:
 def test_the_control_group_of_all_bots(driver: str, install: str, parent: str) -> None:
     """Each installation's bots have a group of their own inside one of all, in the driver's own form."""
     assert cgroup_parent(driver, install) == parent
+
+
+def rules(host: EngineHost, name: str) -> list[dict[str, Any]]:
+    """Return the rules of a system call on a host."""
+    config = readable(container_arguments(SPEC, host, COMMAND))["host_config"]
+    found: list[dict[str, Any]] = config["SecurityOpt"][1]["seccomp"]["syscalls"]
+    return [rule for rule in found if name in rule["names"]]
+
+
+def test_gvisor_gets_its_own_futexes() -> None:
+    """They are nobody else's there, and a refusal would not be EAGAIN under each of its versions."""
+    assert all(rule["args"] for rule in rules(HOST, "futex"))
+    assert rules(replace(HOST, gvisor=True), "futex") == [{"names": ["futex"], "action": "SCMP_ACT_ALLOW"}]
+
+
+def test_gvisor_lets_bots_call_select() -> None:
+    """By its own name of the call. Without it select() is refused, and asyncio and gRPC may use it."""
+    assert rules(replace(HOST, gvisor=True), "pselect") == [
+        {"names": ["pselect"], "action": "SCMP_ACT_ALLOW"}
+    ]
 
 
 def test_slots_have_different_owners() -> None:

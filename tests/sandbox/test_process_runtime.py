@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox import LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
 from tests.sandbox.stage import ProcessStage, listening, run, spec_for
 
 LAUNCHER = """
 import os, sys, signal
 from pathlib import Path
-from arena.match import Limits
-from arena.sandbox import SandboxSpec
-from arena.sandbox.process_runtime import ProcessRuntime
+from arena.protocol.match import Limits
+from arena.sandbox.runtime import SandboxSpec
+from arena.sandbox.process.runtime import ProcessRuntime
 spec = SandboxSpec(name="x", source=sys.argv[1], socket_dir=Path(sys.argv[2]), slot=0, limits=Limits(),
                    deadline_seconds=600,                   labels={"kaiten.install": sys.argv[3]})
-sandbox = ProcessRuntime().launch(spec)
+sandbox = ProcessRuntime({"command": [sys.executable, *sys.argv[4:]]}).launch(spec)
 signal.pause()
 """
 
@@ -33,12 +33,15 @@ while True:
 """
 
 
-def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage) -> None:
+@pytest.mark.parametrize("by_command", [False, True], ids=["folder", "command"])
+def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *, by_command: bool) -> None:
     """A bot ends when its launcher gets SIGKILL; sweep removes its folder."""
-    source = process_stage.source(CALL_AND_ECHO)
+    folder_of_bot = process_stage.source(CALL_AND_ECHO)
+    source = "command" if by_command else folder_of_bot
+    command = [f"{folder_of_bot}/bot.py"]
     with listening() as (folder, server):
         launcher = subprocess.Popen(  # noqa: S603 - this very Python
-            [sys.executable, "-c", LAUNCHER, source, str(folder), process_stage.install],
+            [sys.executable, "-c", LAUNCHER, source, str(folder), process_stage.install, *command],
             env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         )
         channel, _ = server.accept()

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.sandbox import LaunchRefused, Sandbox
+from arena.sandbox.runtime import LaunchRefused, Sandbox
+from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import Stage, listening, run, spec_for
 
 FOREVER = "import signal, sys; print('here', file=sys.stderr, flush=True); signal.pause()"
@@ -103,13 +104,13 @@ def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
         assert stage.leftovers() == []
 
 
-def test_remove_wakes_whoever_waits(stage: Stage) -> None:
+def test_remove_wakes_all_that_wait(stage: Stage) -> None:
     """A thread in wait returns when another removes the sandbox."""
     with listening() as (folder, _), ThreadPoolExecutor(1) as pool:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
         waiting = pool.submit(sandbox.wait)
         sandbox.remove()
-        assert waiting.result(timeout=30).code in {137, None}
+        assert waiting.result(timeout=WAIT_SECONDS).code in {137, None}
 
 
 def test_environment_holds_no_more_than_it_must(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +145,7 @@ def test_parallel_launches_do_not_mix(stage: Stage) -> None:
 
     def play(number: int) -> tuple[int | None, str]:
         with listening(number) as (folder, _):
-            together.wait(30)
+            together.wait(WAIT_SECONDS)
             sandbox: Sandbox = stage.runtime.launch(spec_for(stage, sources[number], folder, slot=number))
             try:
                 return sandbox.wait().code, sandbox.stderr()

@@ -18,6 +18,7 @@ from arena.wire.v1.referee_pb2_grpc import RefereeServicer, add_RefereeServicer_
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60.0
+NONCE = 4_000_000_007
 
 
 Context: TypeAlias = "aio.ServicerContext[pb.BotMessage, pb.RefereeMessage]"
@@ -160,7 +161,9 @@ def request(state: State, seat: int = 0, game: int = 0) -> pb.Event:
     """Return the request for a seat's move."""
     seen = view(state, seat)
     event = pb.Event()
-    convert.fill_turn_request(event.turn_request, game, seen, convert.position_to_wire(seen), 1000)
+    convert.fill_turn_request(
+        event.turn_request, game, seen, convert.position_to_wire(seen), bank_millis=1000, nonce=NONCE
+    )
     return event
 
 

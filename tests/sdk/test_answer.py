@@ -6,7 +6,7 @@ import pytest
 
 from arena.rules import Card, IllegalMove, Move, Rules, View, view
 from arena.sdk import Answer, GameOver, play
-from arena.sdk.answer import as_move, note_of
+from arena.sdk.bot import as_move, note_of
 from tests.sdk.referee import first_state
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from arena.rules import DECK_COUNTS, ROUNDS, Card, Rules, View, apply, asked, new_game, shuffled_deck, view
 from arena.sdk import direction, known_hands, score_nigiri, score_puddings, score_round, unseen_cards
-from arena.sdk.local import play
+from arena.sdk.main import play
 from tests.sdk.javascript import as_javascript, evaluate
 
 pytestmark = pytest.mark.docker

@@ -1,5 +1,6 @@
 """A bot's process against a referee that follows a script, over real gRPC on a unix socket."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -290,6 +291,52 @@ def test_the_bot_waits_for_a_referee_that_is_late() -> None:
     assert play(source, script, before=b"up\n") == (0, "")
 
 
+LATE = """
+import signal, time
+from arena.sdk import run
+def think():
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        pass
+def choose(view):
+    think()
+    return view.hand[0]
+run(choose)
+"""
+
+
+def test_a_late_bot_shows_where_it_is() -> None:
+    """The stack is on stderr once, when move and bank are used up, with the line that it is in."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(request(first_state(rules)))
+        assert len((await talk.receive()).moves) == 1
+
+    code, said = play(LATE.replace("SECONDS", "2.5"), script)
+    assert code == 0
+    first, think, *_ = said.splitlines()
+    assert first == "Stack (most recent call first):"
+    assert re.fullmatch(r'  File "[^"]+", line [67] in think', think)
+    assert said.count("Stack") == 1
+
+
+def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
+    """Its alarm goes off after it has answered; nothing is printed."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(request(first_state(rules)))
+        assert len((await talk.receive()).moves) == 1
+        assert talk.process.stdout is not None
+        assert await talk.process.stdout.readline() == b"alarm\n"
+
+    alarm = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True)); signal.setitimer(0, 0.5)"
+    assert play(LATE.replace("    think()", f"    {alarm}"), script) == (0, "")
+
+
 def test_sigterm_ends_a_thinking_bot() -> None:
     """SIGTERM ends the process at once, also in the middle of a thought, without a traceback."""
     rules = Rules(players=2)
@@ -325,7 +372,7 @@ def test_started_by_hand_it_says_what_to_do() -> None:
 
 def test_no_referee_at_all_ends_the_bot() -> None:
     """Where nobody ever answers, the bot gives up after its patience with one line."""
-    source = f"import arena.sdk.match as match\nmatch._PATIENCE_SECONDS = 0.3\n{FIRST_CARD}"
+    source = f"import arena.sdk.stream as stream\nstream._PATIENCE_SECONDS = 0.3\n{FIRST_CARD}"
     done = run_alone(source, "unix:///nowhere/referee.sock")
     assert done.returncode == 2
     assert done.stderr.startswith("kaiten: no referee answered at unix:///nowhere/referee.sock")

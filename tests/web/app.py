@@ -4,15 +4,16 @@ import secrets
 
 from fastapi import FastAPI
 
-from arena.disk import Disk
-from arena.match import RuntimeName
-from arena.owners import Owners
-from arena.store import Quota, Store
-from arena.submitting.receiver import Receiver
-from arena.submitting.uploads import Uploads
+from arena.db.quotas import Quota
+from arena.db.store import Store
+from arena.platform.files import Disk
+from arena.protocol.match import RuntimeName
+from arena.services.owners import Owners
+from arena.submissions.receiver import Receiver
+from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
-from web import Parts, create_app
-from web.metrics import SiteMetrics
+from web.app import Parts, create_app
+from web.http.request_log import SiteMetrics
 
 
 def site_of(store: Store) -> FastAPI:

@@ -7,23 +7,24 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.store import Store, open_store
+from arena.db.store import Store
 from tests.accounts.world import World
 from tests.builders import fill
+from tests.databases import sqlite_store
 from tests.web.app import site_of
 
 
 @pytest.fixture
 def empty_store(tmp_path: Path) -> Iterator[Store]:
     """Give a store in which nothing is."""
-    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield store
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Give a store with games, for reading only."""
-    with closing(open_store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store:
         fill(store)
         yield store
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.accounts.world import World
 from tests.web.app import site_over
-from web.api.description import describe
+from web.http.api import describe
 
 
 def description() -> dict[str, Any]:

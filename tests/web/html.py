@@ -2,6 +2,11 @@
 
 from html.parser import HTMLParser
 
+from web.http.static import STATIC
+
+SITE_SCRIPTS = {f"{STATIC}/theme.js", f"{STATIC}/times.js"}
+"""Of every page."""
+
 
 class Page(HTMLParser):
     """A parsed page.

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
-from arena.store import KnownAccount
+from arena.db.credentials import KnownAccount
+from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
 from tests.web.app import site_over
 
@@ -24,7 +24,7 @@ def browser(world: World, *, url: str = HTTPS) -> TestClient:
 
 
 def logged_in(world: World, name: str, *, url: str = HTTPS) -> TestClient:
-    """Return a browser in which somebody who has ``PASSWORD`` has logged in."""
+    """Return a browser in which someone who has ``PASSWORD`` has logged in."""
     visitor = browser(world, url=url)
     answer = visitor.post("/login", data={"name": name, "password": PASSWORD})
     assert answer.status_code == 303, answer.text

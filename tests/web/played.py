@@ -1,19 +1,23 @@
-"""Somebody's bot that has played every kind of game."""
+"""Someone's bot that has played every kind of game."""
 
 from typing import Final
 
-from arena.store import KnownAccount, NewChallenge, NewVersion
+from arena.db.bots import NewVersion
+from arena.db.credentials import KnownAccount
 from tests.accounts.world import World
-from tests.builders import host_report
-from tests.store.builders import START, add_bot, claimed, finished, new_set
-from tests.store.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from tests.builders import host_report, puzzled
+from tests.db.builders import START, add_bot, claimed, finished, new_challenge
+from tests.db.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from tests.person_games import add_person_game, analyse_person_game
 from tests.watched import show
 
 SUBMISSION: Final = "5ca1ab1e"
 CHALLENGE: Final = "c4a11e46"
 RUNNING: Final = "live-0"
 """A rated match in which the user's bot sits, and of which a round is over."""
+PERSON_GAME: Final = "5" * 32
 GAMES: Final = {
+    "/play": "person-1",
     "/submissions": "q-0-0",
     "/challenges": f"{CHALLENGE}-0-0",
     "": "rated-0-0",
@@ -22,26 +26,27 @@ GAMES: Final = {
 
 
 def play(world: World, owner: KnownAccount) -> None:
-    """Let a bot of somebody's play a rated game and a challenge, and a new version of it one to qualify.
+    """Let a bot of someone's play a rated game and a challenge, and a new version of it one to qualify.
 
     That one is rejected, so that nothing more will come of it. One more rated match is being played.
     """
     store = world.store
-    store.writes.record_host(host_report(), ())
+    store.activity.record_host(host_report(), ())
     opponent = add_bot(store, "opponent", author="house")
     version = NewVersion(
         bot="mine", author=owner.name, house=False, source="sha256:2", created=START, account=owner.id
     )
-    table = (store.writes.add_version(version), opponent)
-    assert store.writes.record(finished(claimed(store, table, id_="rated"), [(1, 2)]))
-    challenge = NewChallenge(
-        id=CHALLENGE, account=owner.id, version=table[0], set=new_set(CHALLENGE, table, matches=1)
-    )
+    table = (store.bots.add_version(version), opponent)
+    assert store.results.record(finished(claimed(store, table, id_="rated"), [(1, 2)]))
+    puzzled(store, "rated-0-0", START.date())
+    challenge = new_challenge(CHALLENGE, owner.id, table, matches=1)
     store.challenges.add(challenge, most_a_day=1)
-    assert store.writes.record(finished(claim(store), [(1, 2)]))
-    store.desk.add(new(SUBMISSION, "mine", owner.name, owner.id), PLENTY)
+    assert store.results.record(finished(claim(store), [(1, 2)]))
+    store.submissions.add(new(SUBMISSION, "mine", owner.name, owner.id), PLENTY)
     qualify(store, SUBMISSION)
-    store.desk.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
-    assert store.writes.record(finished(claim(store), [(1, 2)]))
-    store.desk.reject(SUBMISSION, CAUSE, world.now)
+    store.submissions.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
+    assert store.results.record(finished(claim(store), [(1, 2)]))
+    store.submissions.reject(SUBMISSION, CAUSE, world.now)
+    add_person_game(store, PERSON_GAME, ["opponent"], world.now, account=owner.id)
+    analyse_person_game(store, PERSON_GAME)
     show(store, claimed(store, table, id_=RUNNING.partition("-")[0]), 1)

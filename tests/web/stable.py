@@ -1,12 +1,17 @@
-"""Somebody's bot with a history: versions, games, what it printed, and others to play against."""
+"""Someone's bot with a history: versions, games, what it printed, and others to play against."""
 
 import random
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from arena.match import Clock, Decision, GameRecord, Limits, RuntimeName
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.credentials import KnownAccount
+from arena.db.matches import FinishedMatch, NewMatch
+from arena.db.store import Store
+from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName
+from arena.protocol.states import Role
 from arena.rules import Rules
-from arena.store import FinishedMatch, KnownAccount, NewAuditEntry, NewSet, NewVersion, Role, Store
 from tests.accounts.world import World
 from tests.builders import START, add_bots, finish, host_report, play_set
 
@@ -47,7 +52,7 @@ def fill_stable(world: World, *, silent: bool = False) -> Stable:
     """Add the people, an operator ``oper``, the bots, and some games of ``mine`` with logs.
 
     Seat 1 of ``logged-0-0`` is the second version of ``mine``, between ``other`` and ``greedy``; unless it is
-    ``silent``, each has printed and noted something. The machine holds bots of strangers.
+    ``silent``, each has printed and noted something. The machine holds untrusted bots.
     """
     store = world.store
     ann, ben = world.add("ann"), world.add("ben")
@@ -59,14 +64,14 @@ def fill_stable(world: World, *, silent: bool = False) -> Stable:
     second = add_version(store, ann, "mine", 2)
     play_logged(store, (other, second, house[0]), silent=silent)
     third = add_version(store, ann, "mine", 3)
-    store.writes.record_host(host_report(), set())
+    store.activity.record_host(host_report(), set())
     return Stable(ann=ann, ben=ben, versions=(first, second, third), other=other, house=house)
 
 
 def add_version(store: Store, owner: KnownAccount, bot: str, number: int) -> int:
-    """Add a version of somebody's bot and return its id."""
+    """Add a version of someone's bot and return its id."""
     digest = f"{random.Random(f'{bot}@{number}').getrandbits(256):064x}"  # noqa: S311 - the same each time
-    return store.writes.add_version(
+    return store.bots.add_version(
         NewVersion(
             bot=bot,
             author=owner.name,
@@ -89,17 +94,17 @@ def play_logged(store: Store, versions: tuple[int, ...], *, silent: bool = False
         versions: Who sits where.
         silent: Whether nobody prints or notes anything. Otherwise each does, in words of its own seat.
     """
-    new = NewSet(
-        id="logged",
+    new = NewMatch(
+        id="logged-0",
         rules=Rules(players=len(versions)),
         seeds=("5" * 32,),
-        seatings=(versions,),
+        bots=versions,
         clock=Clock(),
         limits=Limits(),
         runtime=RuntimeName.DOCKER,
         created=START,
     )
-    store.writes.add_set(new)
+    store.queue.add(new)
     play_next(store, silent=silent)
 
 
@@ -109,7 +114,7 @@ def play_next(store: Store, *, silent: bool = False) -> None:
     assert claim is not None
     dice = random.Random(claim.spec.match)  # noqa: S311 - a game that can be repeated
     finished = finish(claim, dice, ended=START + timedelta(hours=1), faults=0.2)
-    assert store.writes.record(finished if silent else _talkative(finished))
+    assert store.results.record(finished if silent else _talkative(finished))
 
 
 def _talkative(match: FinishedMatch) -> FinishedMatch:
@@ -140,12 +145,12 @@ def _said(decision: Decision, seat: int, note: str) -> Decision:
 
 def bench(store: Store, bot: str, why: str) -> None:
     """Let a bot sit out."""
-    store.bots.bench(bot, why, START, _entry("bench", bot))
+    store.bot_states.bench(bot, why, START, _entry("bench", bot))
 
 
 def disqualify(store: Store, bot: str, why: str) -> None:
     """Take a bot off the ladder for good."""
-    store.bots.disqualify(bot, why, START, _entry("disqualify", bot))
+    store.bot_states.disqualify(bot, why, START, _entry("disqualify", bot))
 
 
 def _entry(what: str, bot: str) -> NewAuditEntry:

@@ -1,15 +1,17 @@
-"""Submissions of somebody's in all stages, with games that were really played."""
+"""Submissions of someone's in all stages, with games that were really played."""
 
 import random
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from arena.store import KnownAccount, Quota, Store
-from arena.submitting.stages import Cause, CauseKind, Request, Stage, UploadKind
+from arena.db.credentials import KnownAccount
+from arena.db.quotas import Quota
+from arena.db.store import Store
+from arena.protocol.submissions import Cause, CauseKind, Request, Stage, UploadKind
 from tests.builders import add_bots, finish
-from tests.store.builders import START
-from tests.store.test_submissions import claim, game, new, qualify
+from tests.db.builders import START
+from tests.db.test_submissions import claim, game, new, qualify
 
 PLENTY: Final = Quota(submissions_a_day=100, bots=100, on_their_way=100)
 STDERR: Final = "ready\x1b[2J\nKeyError: '\N{RIGHT-TO-LEFT OVERRIDE}</pre><script>alert(1)</script>'\n"
@@ -36,14 +38,14 @@ def send(  # noqa: PLR0913 - what is sent, by whom, and when
     note: str = "",
     received: datetime | None = None,
 ) -> None:
-    """Add a submission of somebody's; without a time a minute after the one before."""
-    at = received or START + timedelta(minutes=len(store.desk.newest(limit=100)))
+    """Add a submission of someone's; without a time a minute after the one before."""
+    at = received or START + timedelta(minutes=len(store.submissions.newest(limit=100)))
     sent = replace(new(id_, bot, account.name, account.id), kind=kind, note=note, received=at)
-    store.desk.add(sent, PLENTY)
+    store.submissions.add(sent, PLENTY)
 
 
 def play(store: Store, id_: str, games: int = 1) -> None:
-    """Bring a received submission to its games, and play so many of them."""
+    """Bring a received submission to its games, and play this many of them."""
     qualify(store, id_, f"sha256:{id_}")
     for number in range(games):
         queue(store, id_, number)
@@ -56,7 +58,7 @@ def queue(store: Store, id_: str, number: int = 0) -> None:
     if None in house:
         house = list(add_bots(store, [("greedy", "house"), ("random", "house")]))
     seats = (house[0], None, house[1])
-    assert store.desk.add_game(game(f"{id_}-q{number}", id_, seats), played=number)
+    assert store.submissions.add_game(game(f"{id_}-q{number}", id_, seats), played=number)
 
 
 def finish_game(store: Store) -> None:
@@ -69,4 +71,4 @@ def finish_game(store: Store) -> None:
     noted = tuple(decision and replace(decision, note="wasabi first") for decision in record.steps[0])
     steps = (noted, *record.steps[1:])
     played = replace(done.games[0], record=replace(record, steps=steps))
-    assert store.writes.record(replace(done, reports=tuple(reports), games=(played,)))
+    assert store.results.record(replace(done, reports=tuple(reports), games=(played,)))

@@ -2,11 +2,14 @@
 
 import re
 
-from arena.accounts.tokens import PREFIX
+from fastapi.testclient import TestClient
+
+from arena.accounts.credentials import PREFIX
+from arena.protocol.states import Scope as May
 from tests.accounts.world import PASSWORD, World
 from tests.web.html import Page
-from tests.web.people import browser, logged_in, program
-from web.cookies import SECURE_NAME
+from tests.web.people import HTTPS, browser, logged_in, program, token
+from web.http.authentication import SECURE_NAME
 
 NEW = "an entirely different phrase"
 
@@ -28,14 +31,54 @@ def test_a_password_is_changed(world: World) -> None:
 
 
 def test_guessing_at_the_account_page_comes_to_an_end(world: World) -> None:
-    """Who has a session but not the password gets no more attempts than at the front door."""
+    """With a session but not the password there are ten attempts in a quarter of an hour, at all forms."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     statuses = [
         visitor.post(path, data={"old": "wrong", "password": "wrong", "new": NEW}).status_code
-        for path in ("/account/password", "/account/delete") * 5
+        for path in ("/account/password", "/account/delete", "/account/tokens", "/account/delete") * 3
     ]
-    assert statuses == [422] * 9 + [429]
+    assert statuses == [422] * 10 + [429] * 2
+    world.later(minutes=15)
+    assert visitor.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
+
+
+def test_who_guesses_at_the_door_keeps_nobody_from_the_account_page(world: World) -> None:
+    """51 wrong log-ins from 6 addresses lock the door; the owner, who is in, changes and deletes."""
+    world.add("ann")
+    owner = logged_in(world, "ann")
+    statuses = []
+    for number in range(51):
+        door = TestClient(
+            owner.app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"192.0.2.{number % 6}", 1)
+        )
+        statuses.append(door.post("/login", data={"name": "ann", "password": "wrong"}).status_code)
+    assert statuses == [403] * 49 + [429] * 2  # the owner's own log-in counts
+    assert owner.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
+    assert owner.post("/account/delete", data={"password": NEW}).status_code == 200
+    log = world.accounts.operators.audit(99)
+    assert [entry.what for entry in log].count("log-in-failed") == 49
+    (locked,) = (entry for entry in log if entry.what == "log-in-locked")
+    assert (locked.subject, log[-1].what, log[-1].address) == (
+        "account:former-1",
+        "delete-account",
+        "testclient",
+    )
+
+
+def test_a_new_password_ends_tokens_that_are_not_ticked(world: World) -> None:
+    """The form names those that work; another account's can't be ticked."""
+    ann = world.add("ann")
+    kept, ended = (token(world, ann, {May.READ}) for _ in range(2))
+    visitor = logged_in(world, "ann")
+    offered = re.findall(r'name="keep" value="(\d+)"', visitor.get("/account").text)
+    ids = [program(world, secret).get("/api/v1/account").json()["token"]["id"] for secret in (kept, ended)]
+    assert sorted(map(int, offered)) == ids
+    form = {"old": PASSWORD, "new": NEW, "keep": [str(ids[0]), "999"]}
+    assert visitor.post("/account/password", data=form).status_code == 303
+    statuses = [program(world, secret).get("/api/v1/account").status_code for secret in (kept, ended)]
+    assert statuses == [200, 401]
+    assert [each.id for each in world.accounts.tokens.of(ann)] == [ids[0]]
 
 
 def test_other_sessions_are_ended(world: World) -> None:
@@ -56,7 +99,8 @@ def test_a_token_is_shown_once(world: World) -> None:
     world.add("ann")
     visitor = logged_in(world, "ann")
     answer = visitor.post(
-        "/account/tokens", data={"name": "laptop", "scopes": ["read", "submit"], "days": "30"}
+        "/account/tokens",
+        data={"name": "laptop", "scopes": ["read", "submit"], "days": "30", "password": PASSWORD},
     )
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
     found = re.search(rf"{PREFIX}[\w-]+", answer.text)
@@ -78,9 +122,10 @@ def test_a_token_that_can_not_be_made_says_why(world: World) -> None:
     for fields, why in (
         ({"name": "", "scopes": "read"}, "a name"),
         ({"name": "t"}, "at least one"),
-        ({"name": "t", "scopes": "operate"}, "not give away operate"),
+        ({"name": "t", "scopes": "operate"}, "lacks these scopes: operate"),
+        ({"name": "t", "scopes": "read", "password": "wrong"}, "is wrong"),
     ):
-        answer = visitor.post("/account/tokens", data=fields)
+        answer = visitor.post("/account/tokens", data={"password": PASSWORD} | fields)
         assert answer.status_code == 422
         assert why in answer.text
     assert (

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from arena.accounts import Scope
+from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
 from tests.web.people import logged_in, program, token
 
@@ -35,6 +35,17 @@ def test_tokens_are_made_listed_and_revoked(world: World) -> None:
     assert program(world, secret).get("/api/v1/account").status_code == 200
     assert maker.delete(f"/api/v1/account/tokens/{made.json()['id']}").status_code == 204
     assert program(world, secret).get("/api/v1/account").status_code == 401
+
+
+def test_in_a_session_a_token_takes_the_password(world: World) -> None:
+    """Who finds a browser that is logged in makes none; nor is the password guessed there."""
+    world.add("ann")
+    visitor = logged_in(world, "ann")
+    right = WANTED | {"password": PASSWORD}
+    assert visitor.post("/api/v1/account/tokens", json=right).status_code == 201
+    statuses = [visitor.post("/api/v1/account/tokens", json=WANTED).status_code for _ in range(10)]
+    assert statuses == [422] * 9 + [429]
+    assert visitor.post("/api/v1/account/tokens", json=right).status_code == 429
 
 
 def test_a_token_may_give_itself_up_and_no_other(world: World) -> None:

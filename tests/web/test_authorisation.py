@@ -9,12 +9,12 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
-from arena.accounts.sessions import IDLE
-from arena.store import Role
+from arena.accounts.credentials import IDLE
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
+from tests.db.builders import START
 from tests.web.people import browser, logged_in, program, token
-from tests.web.played import CHALLENGE, GAMES, RUNNING, SUBMISSION, play
+from tests.web.played import CHALLENGE, GAMES, PERSON_GAME, RUNNING, SUBMISSION, play
 
 CALLERS: Final = (
     "anonymous",
@@ -43,6 +43,8 @@ PAGE_OF_OWNER: Final = LOGGED_IN | {"other": 404}
 """A page of something of the user's: a token is nobody's there."""
 DATA_OF_OWNER: Final = dict.fromkeys(CALLERS, 404) | {"user": 200, "operator": 200}
 """What the script of such a page asks for."""
+THEIR_GAME: Final = dict.fromkeys(CALLERS, 404) | {"user": 200}
+"""Games of people are theirs alone."""
 OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403}
 """The owner is sent on to what came of it; a bot is public, so who doesn't own it is told that."""
 
@@ -64,9 +66,25 @@ MATRIX: Final = {
     ("GET", "/"): EVERYBODY,
     ("GET", "/leaderboard"): EVERYBODY,
     ("GET", "/leaderboard.csv"): EVERYBODY,
+    ("GET", "/leaderboard/versus"): EVERYBODY,
+    ("GET", "/leaderboard/calibration"): EVERYBODY,
     ("GET", "/bots/{bot}/badge.svg"): EVERYBODY,
+    ("GET", "/compare"): EVERYBODY,
+    ("GET", "/play"): EVERYBODY,
+    ("POST", "/play"): dict.fromkeys(CALLERS, 422),
+    ("GET", "/play/{id}"): THEIR_GAME,
+    ("POST", "/play/{id}/move"): THEIR_GAME | {"user": 409},
+    ("POST", "/play/{id}/leave"): THEIR_GAME | {"user": 303},
+    ("GET", "/play/{id}/decisions"): THEIR_GAME,
+    ("GET", "/play/{id}/replay.json"): THEIR_GAME,
+    ("GET", "/play/{id}/games/{game}/{round}/{turn}"): THEIR_GAME,
+    ("GET", "/play/{id}/games/{game}/frames.json"): THEIR_GAME,
     ("GET", "/games"): EVERYBODY,
     ("GET", "/games/{game}"): EVERYBODY,
+    ("GET", "/games/{game}/decisions/{seat}"): EVERYBODY,
+    ("GET", "/puzzle"): EVERYBODY,
+    ("GET", "/start"): EVERYBODY,
+    ("GET", "/puzzle/{day}"): EVERYBODY,
     ("GET", "/games/{game}/replay.json"): EVERYBODY,
     ("GET", "/games/{game}/frames.json"): EVERYBODY,
     ("GET", "/games/{game}/og.png"): EVERYBODY,
@@ -76,22 +94,30 @@ MATRIX: Final = {
     ("GET", "/live/{match}"): dict.fromkeys(CALLERS, 303),
     ("GET", "/live/{match}/{number}/{round}/{turn}"): EVERYBODY,
     ("GET", "/live/{match}/{number}/frames.json"): EVERYBODY,
+    ("GET", "/tv"): dict.fromkeys(CALLERS, 303),
+    ("GET", "/tv/games/{game}"): EVERYBODY,
+    ("GET", "/tv/live/{match}/{number}"): EVERYBODY,
     ("GET", "/cards"): EVERYBODY,
     ("GET", "/cards/definitions"): EVERYBODY,
     ("GET", "/cards/{card}"): EVERYBODY,
     ("GET", "/cards.csv"): EVERYBODY,
     ("GET", "/status"): EVERYBODY,
     ("GET", "/rules"): EVERYBODY,
+    ("GET", "/robots.txt"): EVERYBODY,
+    ("GET", "/sitemap.xml"): EVERYBODY,
+    ("GET", "/favicon.ico"): dict.fromkeys(CALLERS, 308),
     ("GET", "/docs"): EVERYBODY,
     ("GET", "/docs/{page}"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
     ("GET", "/readyz"): EVERYBODY,
     ("GET", "/api/v1/openapi.json"): EVERYBODY,
     ("GET", "/api/v1/leaderboard"): EVERYBODY,
+    ("GET", "/api/v1/leaderboard/calibration"): EVERYBODY,
     ("GET", "/api/v1/status"): EVERYBODY,
     ("GET", "/api/v1/cards"): EVERYBODY,
     ("GET", "/api/v1/games"): EVERYBODY,
     ("GET", "/api/v1/games/{game}"): EVERYBODY,
+    ("GET", "/api/v1/games/{game}/analysis"): EVERYBODY,
     ("GET", "/api/v1/games/{game}/logs"): READ_BY_OWNER,
     ("GET", "/api/v1/live/{match}"): EVERYBODY,
     ("GET", "/api/v1/bots"): EVERYBODY,
@@ -109,8 +135,13 @@ MATRIX: Final = {
     ("GET", "/account"): LOGGED_IN,
     ("GET", "/bots"): dict.fromkeys(CALLERS, 303),
     ("GET", "/bots/{bot}"): EVERYBODY,
+    ("GET", "/authors/{author:path}"): EVERYBODY,
+    ("GET", "/feeds/games"): EVERYBODY,
+    ("GET", "/feeds/bots/{bot}"): EVERYBODY,
+    ("GET", "/feeds/authors/{author:path}"): EVERYBODY,
     ("POST", "/bots/{bot}/version"): OWNER_DOES,
     ("POST", "/bots/{bot}/state"): OWNER_DOES,
+    ("POST", "/bots/{bot}/people"): OWNER_DOES,
     ("POST", "/bots/{bot}/challenges"): OWNER_DOES,
     ("GET", "/challenges"): LOGGED_IN,
     ("GET", "/challenges/{id}"): PAGE_OF_OWNER,
@@ -137,6 +168,9 @@ MATRIX: Final = {
     ("PUT", "/api/v1/bots/{bot}/submissions"): known(422, reader=403),
     ("GET", "/api/v1/submissions"): READ,
     ("GET", "/api/v1/submissions/{id}"): READ_BY_OWNER,
+    ("DELETE", "/api/v1/submissions/{id}"): known(
+        409, reader=403, other=404, other_token=404, operator=404, operator_token=404
+    ),
     ("GET", "/api/v1/submissions/{id}/games/{game}/replay"): READ_BY_OWNER,
     ("GET", "/api/v1/submissions/{id}/events"): READ_BY_OWNER,
     ("GET", "/api/v1/challenges"): READ,
@@ -152,14 +186,16 @@ BODIES: Final = {
 FORMS: Final = {
     ("POST", "/bots/{bot}/version"): {"number": "1"},
     ("POST", "/bots/{bot}/state"): {"state": "active"},
+    ("POST", "/bots/{bot}/people"): {"open": "true"},
     ("POST", "/bots/{bot}/challenges"): {"opponent": "opponent"},
+    ("POST", "/play/{id}/move"): {"step": "1.1", "card": "tempura"},
 }
 """What is sent, as data or as a form; nothing to the other routes."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Somebody who asks, and what of the user's they ask for."""
+    """Someone who asks, and what of the user's they ask for."""
 
     visitor: TestClient
     numbers: dict[str, int]
@@ -192,6 +228,7 @@ def scene(world: World, request: pytest.FixtureRequest) -> Scene:
         "/account/sessions": world.accounts.sessions.of(user)[0].id,
         "/account/tokens": spare.id,
         "/live/{match}": 1,
+        "/tv/live/{match}": 1,
         "/api/v1/account/tokens": world.accounts.tokens.of(user)[-1].id,
     }
     return Scene(visitor, numbers)
@@ -209,9 +246,12 @@ def address(path: str, numbers: dict[str, int]) -> str:
     part = path.partition("/{number}")[0]
     of = path.removeprefix("/api/v1")
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
-    id_ = CHALLENGE if of.startswith("/challenges") else SUBMISSION
+    ids = {"/challenges": CHALLENGE, "/play": PERSON_GAME}
+    id_ = next((id_ for beginning, id_ in ids.items() if of.startswith(beginning)), SUBMISSION)
     given = {"number": numbers.get(part), "bot": "mine", "id": id_, "round": 1, "turn": 1, "page": "protocol"}
-    return path.format(game=played, card="wasabi", match=RUNNING, **given)
+    return path.replace(":path", "").format(
+        game=played, card="wasabi", match=RUNNING, author="house", seat=1, day=START.date(), **given
+    )
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:
@@ -251,7 +291,7 @@ def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequ
 def test_logs_of_every_kind_of_game_are_their_owners(scene: Scene, request: pytest.FixtureRequest) -> None:
     """Rated ones, those of a submission, those of a challenge."""
     caller = request.node.callspec.params["scene"]
-    for played in GAMES.values():
+    for played in (game for kind, game in GAMES.items() if kind != "/play"):
         answer = scene.visitor.get(f"/api/v1/games/{played}/logs")
         assert answer.status_code == READ_BY_OWNER[caller]
         if answer.is_success:
@@ -259,3 +299,19 @@ def test_logs_of_every_kind_of_game_are_their_owners(scene: Scene, request: pyte
             assert [seat["bot"] for seat in answer.json()["seats"]] == bots
         else:
             assert "mine" not in answer.text
+
+
+@pytest.mark.parametrize("scene", ["anonymous"], indirect=True)
+def test_what_everybody_may_keep_is_not_sent_twice(scene: Scene) -> None:
+    """A browser that has a page, data or a feed asks with its ETag, and gets 304 while nothing changes."""
+    whole = set()
+    for route, statuses in MATRIX.items():
+        if route[0] == "GET" and statuses["anonymous"] == 200:
+            place = address(route[1], scene.numbers)
+            first = scene.visitor.get(place)
+            if first.headers["Cache-Control"] != "no-store" and "etag" not in first.headers:
+                whole.add(route[1])
+            elif "etag" in first.headers:
+                again = scene.visitor.get(place, headers={"If-None-Match": first.headers["etag"]})
+                assert (again.status_code, again.content) == (304, b""), place
+    assert whole == set()

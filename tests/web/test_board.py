@@ -8,10 +8,11 @@ from dataclasses import fields
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.store import Store
+from arena.db.store import Store
+from arena.protocol.leaderboard import Row
 from tests.web.html import Page
-from web.board import PROVISIONAL_DEVIATION, Row, scale_of
-from web.text import clean_name, fixed, millis, percent
+from web.http.rendering import clean_name, fixed, millis, percent
+from web.leaderboard.standings import PROVISIONAL_DEVIATION, scale_of
 
 LISTS = (None, 2, 3, 4, 5)
 NOTHING = "\N{EN DASH}"
@@ -26,7 +27,7 @@ def test_page_and_api_show_the_numbers_of_the_store(
     client: TestClient, store: Store, players: int | None
 ) -> None:
     """Every column of every line, in every list."""
-    standings = store.reads.leaderboard(players or 0)
+    standings = store.ratings.standings(players or 0)
     answer = client.get(f"/api/v1/leaderboard{_query(players)}")
     assert answer.headers["content-type"] == "application/json"
     data = json.loads(answer.content)

@@ -5,19 +5,24 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.rating import Rating, expected
+from arena.db.audit import NewAuditEntry
+from arena.db.histories import CurvePoint, VersionCurve
+from arena.ladder.rating import Rating, expected
+from arena.ladder.rating_log import OVERALL
+from arena.ladder.settings import LadderChange
 from arena.rules import Rules
-from arena.store import CurvePoint, VersionCurve
 from tests.accounts.world import World
 from tests.builders import START, add_bots, play_set
-from tests.store.builders import new_set
+from tests.db.builders import add_matches
 from tests.web.html import Page
 from tests.web.people import browser
 from tests.web.stable import Stable, disqualify, fill_stable
 from tests.web.test_bot_page import MINE, tables
-from web.bothistory import OPPONENTS_A_PAGE
-from web.curve import MOST_POINTS, MOST_ROWS, SIDE, draw
-from web.text import fixed, percent
+from web.bots.curve import MOST_POINTS, MOST_ROWS, SIDE, draw
+from web.bots.history import OPPONENTS_A_PAGE
+from web.http.rendering import fixed, percent
+
+BY_OPERATOR = NewAuditEntry(at=START, who="terminal:test", what="ladder")
 
 
 @pytest.fixture
@@ -32,7 +37,7 @@ def stable(world: World) -> Stable:
 
 @pytest.fixture
 def visitor(world: World, stable: Stable) -> TestClient:
-    """Give somebody who isn't logged in."""
+    """Give someone who isn't logged in."""
     assert stable.ann
     return browser(world)
 
@@ -78,7 +83,7 @@ def test_a_drawing_is_small_whatever_is_drawn() -> None:
 
 
 def test_labels_of_versions_leave_room_for_each_other() -> None:
-    """All are marked, and so many have their number that it can be read."""
+    """All are marked, and as many have their number as can be read."""
     curve = draw([version(number, 1) for number in range(1, 3)] + [version(3, 98)])
     assert curve is not None
     assert [(mark.at, mark.value) for mark in curve.versions] == [(0, 1), (10, None), (20, None)]
@@ -112,23 +117,34 @@ def test_the_curve_is_there_as_text_too(world: World, visitor: TestClient, playe
     assert [attributes.get("class") for tag, attributes in page.tags].count("mean") >= len(played)
 
 
-def test_opponents_are_told_with_what_is_expected(world: World, visitor: TestClient) -> None:
-    """The page and the API agree with each other, and with the ratings; a game leads to those together."""
-    told = visitor.get("/api/v1/bots/mine/opponents").json()
+@pytest.mark.parametrize("players", [None, 2, 4])
+def test_opponents_are_told_with_what_is_expected(
+    world: World, visitor: TestClient, players: int | None
+) -> None:
+    """The page and the API agree with each other, and with a list's ratings; a game leads to those together.
+
+    All games are those with the numbers of players that the ladder plays.
+    """
+    world.store.ladder.change(LadderChange(players=(2, 3)), BY_OPERATOR)
+    told = visitor.get("/api/v1/bots/mine/opponents", params={"players": players} if players else {}).json()
     assert told["next"] is None
-    ratings = {each.bot: Rating(each.mean, each.deviation) for each in world.store.reads.leaderboard()}
-    page = page_of(visitor)
+    standings = world.store.ratings.standings(players or OVERALL)
+    ratings = {each.bot: Rating(each.mean, each.deviation) for each in standings}
+    chosen = f"&curve={players}" if players else ""
+    page = page_of(visitor, f"?{chosen}")
     rows = tables(page)["opponents"][1:]
     assert [row[0] for row in rows] == [each["bot"] for each in told["opponents"]]
     assert {row[0] for row in rows} == {"other", "greedy", "random"}
     for row, each in zip(rows, told["opponents"], strict=True):
-        assert each["expected"] == expected(ratings["mine"], ratings[each["bot"]])
+        assert each["expected"] == expected(
+            ratings["mine"], ratings[each["bot"]], (players,) if players else (2, 3)
+        )
         assert each["games"] == each["ahead"] + each["behind"] + each["tied"]
         assert each["share"] == each["ahead"] / (each["ahead"] + each["behind"])
         counts = [str(each[name]) for name in ("games", "ahead", "behind", "tied")]
         assert row[1:6] == [*counts, percent(each["share"])]
         assert row[7] == percent(each["expected"])
-        assert f"{MINE}?opponent={each['bot']}#games" in page.links
+        assert f"{MINE}?opponent={each['bot']}{chosen}#games" in page.links
         together = tables(page_of(visitor, f"?opponent={each['bot']}"))["games"][1:]
         assert len(together) == each["games"]
         assert all(f"{each['bot']}@" in row[1] for row in together)
@@ -182,7 +198,7 @@ def test_what_was_left_empty_in_the_form_filters_nothing(visitor: TestClient) ->
 def test_what_no_game_is_like_is_said(visitor: TestClient, query: str) -> None:
     """With a way back."""
     answer = visitor.get(f"{MINE}?{query}")
-    assert "No game is like that" in answer.text
+    assert "No games match" in answer.text
     assert f"{MINE}#games" in Page(answer.text).links
 
 
@@ -195,7 +211,7 @@ def test_cards_are_compared_with_everybody(visitor: TestClient) -> None:
 
 
 def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> None:
-    """The newest first, by kind, each with its decision; whoever had none has none."""
+    """The newest first, by kind, each with its decision; anyone who had none has none."""
     page = page_of(visitor)
     rows = tables(page)["faults"][1:]
     games = world.store.histories.records("mine", 10, faulty=True)
@@ -210,9 +226,9 @@ def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> No
 
 def test_the_queue_is_told(world: World, stable: Stable, visitor: TestClient) -> None:
     """Where matches wait, and where none does."""
-    assert "No match with it waits" in visitor.get(MINE).text
-    world.store.writes.add_set(new_set("q1", stable.house))
-    world.store.writes.add_set(new_set("q2", (stable.versions[2], stable.other)))
+    assert "It has no matches waiting" in visitor.get(MINE).text
+    add_matches(world.store, "q1", stable.house)
+    add_matches(world.store, "q2", (stable.versions[2], stable.other))
     text = " ".join(visitor.get(MINE).text.split())
     assert "<b>2</b> matches with it wait, <b>2</b> matches before the first" in text
 
@@ -221,7 +237,13 @@ def test_a_bot_without_a_game_has_a_page(world: World, visitor: TestClient) -> N
     """Which says so everywhere."""
     add_bots(world.store, [("newcomer", "house")])
     text = visitor.get("/bots/newcomer").text
-    for said in ("No rated games yet", "Nobody yet", "No games yet", "decided nothing yet", "never had one"):
+    for said in (
+        "No rated games yet",
+        "None yet",
+        "No games yet",
+        "No decisions yet",
+        "No faults in rated games",
+    ):
         assert said in text
     assert visitor.get("/api/v1/bots/newcomer/opponents").json()["opponents"] == []
     assert len(visitor.get("/api/v1/bots/newcomer/ratings").json()["ratings"]) == 1

@@ -5,16 +5,17 @@ from itertools import takewhile
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.owners import MOST_OPPONENTS
+from arena.protocol.states import BotState
 from arena.rules import Rules
-from arena.store import BotState
+from arena.services.owners import MOST_OPPONENTS
 from tests.accounts.world import World
 from tests.builders import START, add_bots, host_report, play_set
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
-from web.botpage import GAMES_A_PAGE, VERSIONS_A_PAGE
-from web.text import fixed
+from web.bots.model import GAMES_A_PAGE, VERSIONS_A_PAGE
+from web.http.rendering import fixed
+from web.http.static import STATIC
 
 pytestmark = pytest.mark.usefixtures("stable")
 
@@ -56,7 +57,7 @@ def tables(page: Page) -> dict[str, list[list[str]]]:
 
 def test_everybody_reads_how_a_bot_stands(world: World) -> None:
     """Its author, the rating of the version that plays in every list, its versions, its games."""
-    world.store.bots.play_version("mine", 2, START)
+    world.store.bot_states.play_version("mine", 2, START)
     page = Page(browser(world).get(MINE).text)
     told = tables(page)
     rating, versions, games = told["rating"], told["versions"], told["games"]
@@ -84,6 +85,19 @@ def test_everybody_reads_how_a_bot_stands(world: World) -> None:
     assert "/api/v1/bots/mine" in page.links
 
 
+def test_a_page_begins_with_the_rank(world: World) -> None:
+    """As the leaderboard has it; a bot that is off the board has none."""
+    visitor = browser(world)
+    board = visitor.get("/api/v1/leaderboard").json()["rows"]
+    (mine,) = [row for row in board if row["bot"] == "mine"]
+    text = visitor.get(MINE).text
+    assert f"<b>Rank {mine['rank']}</b> of {len(board)}" in text
+    assert f"Score {fixed(mine['score'])}." in text
+    assert (f"likely {mine['rank_best']} to" in text) == (mine["rank_best"] != mine["rank_worst"])
+    world.store.bot_states.retire("mine", START)
+    assert "<b>Rank" not in visitor.get(MINE).text
+
+
 def test_the_games_can_be_those_of_one_version(world: World) -> None:
     """A link leads there and back; a version that never was has none."""
     page = Page(browser(world).get(MINE).text)
@@ -93,7 +107,7 @@ def test_the_games_can_be_those_of_one_version(world: World) -> None:
     assert len(games) == 2
     assert all("mine@1" in row[1] for row in games)
     assert f"{MINE}#games" in one.links
-    assert "No game is like that" in browser(world).get(f"{MINE}?version=9").text
+    assert "No games match" in browser(world).get(f"{MINE}?version=9").text
 
 
 def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable) -> None:
@@ -186,7 +200,7 @@ def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
     assert answer.headers["location"] == f"{MINE}?done=retired#main"
     assert "The bot is retired" in visitor.get(f"{MINE}?done=retired").text
     assert "its owner took it off the ladder" in browser(world).get(MINE).text
-    assert "mine" not in [standing.bot for standing in world.store.reads.leaderboard()]
+    assert "mine" not in [standing.bot for standing in world.store.ratings.standings()]
     answer = visitor.post(f"{MINE}/state", data={"state": "active"})
     assert answer.headers["location"] == f"{MINE}?done=active#main"
     assert "took it off" not in browser(world).get(MINE).text
@@ -247,8 +261,8 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
 
 
 def test_the_form_offers_few_of_many_opponents(world: World) -> None:
-    """Those ahead; whoever types a part of a name is offered the bots that have it, also without scripts."""
-    add_bots(world.store, [(f"crowd-{number:03}", "somebody") for number in range(200)])
+    """Those ahead; typing a part of a name offers the bots that have it, also without scripts."""
+    add_bots(world.store, [(f"crowd-{number:03}", "someone") for number in range(200)])
     visitor = logged_in(world, "ann")
     offered = opponents_of(Page(visitor.get(MINE).text))
     assert {"mine@1", "greedy"} < set(offered)
@@ -290,12 +304,12 @@ def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> 
     for _ in range(3):
         assert visitor.post(f"{MINE}/challenges", data=wanted).status_code == 303
     answer = visitor.post(f"{MINE}/challenges", data=wanted)
-    assert (answer.status_code, "3 is the most. Try again in 24 hours" in answer.text) == (429, True)
+    assert (answer.status_code, "the limit is 3. Try again in 24 hours" in answer.text) == (429, True)
     assert answer.headers["retry-after"] == str(24 * 3600)
     world.later(days=2)
-    world.store.writes.record_host(host_report("swap"), set())
+    world.store.activity.record_host(host_report("swap"), set())
     answer = logged_in(world, "ann").post(f"{MINE}/challenges", data=wanted)
-    assert (answer.status_code, "takes no bots of strangers" in answer.text) == (503, True)
+    assert (answer.status_code, "accepts no untrusted bots" in answer.text) == (503, True)
     assert "ARENA_ACCEPT_MISSING" not in answer.text
 
 
@@ -320,7 +334,7 @@ def test_what_makes_no_sense_is_refused(world: World, path: str, status: int) ->
     """In the look of the site."""
     answer = browser(world).get(path)
     assert answer.status_code == status
-    assert '<link rel="stylesheet" href="/static/site.css">' in answer.text
+    assert f'<link rel="stylesheet" href="{STATIC}/site.css">' in answer.text
 
 
 def test_bots_are_linked_wherever_they_are_named(client: TestClient) -> None:

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
-from arena.rating import conservative
-from arena.store import BotState, KnownBot
+from arena.db.bots import KnownBot
+from arena.ladder.rating import conservative
+from arena.protocol.states import BotState, Scope
 from tests.accounts.world import World
 from tests.builders import START, add_bots
 from tests.web.people import browser, logged_in, program, token
@@ -54,6 +54,7 @@ def test_everybody_sees_bots(world: World, stable: Stable) -> None:
             "since": (START + timedelta(days=3)).isoformat().replace("+00:00", "Z"),
             "version": 3,
             "newest": 3,
+            "open_to_people": False,
         },
         {
             "name": "other",
@@ -64,6 +65,7 @@ def test_everybody_sees_bots(world: World, stable: Stable) -> None:
             "since": START.isoformat().replace("+00:00", "Z"),
             "version": 1,
             "newest": 1,
+            "open_to_people": False,
         },
     ]
     assert visitor.get(MINE).json() == listed[2]
@@ -75,7 +77,7 @@ def test_everybody_sees_bots(world: World, stable: Stable) -> None:
 def test_everybody_sees_versions(world: World, stable: Stable) -> None:
     """With what they are made of, whether they can play, and how they did in every list."""
     assert stable.versions
-    world.store.bots.play_version("mine", 2, START)
+    world.store.bot_states.play_version("mine", 2, START)
     known = world.store.bots.versions("mine")
     world.store.bots.note_gone({each.source for each in known if each.number > 1}, START)
     listed = [each for page in pages(browser(world), f"{MINE}/versions?limit=2", "versions") for each in page]
@@ -112,7 +114,7 @@ def test_a_house_bot_came_of_no_file(world: World, stable: Stable) -> None:
 
 
 def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> None:
-    """It takes the scope read; a bot belongs to an account, and not to whoever has its author's name."""
+    """It takes the scope read; a bot belongs to an account, and not to anyone who has its author's name."""
     notes = ["note of mine@3 <i>", "note of mine@2 <i>", "note of mine@1 <i>"]
     nothing = [None] * 3
 
@@ -281,4 +283,4 @@ def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> No
     for nothing in ("bot=mine&version=9", "bot=random", "bot=nobody"):
         assert visitor.get(f"/api/v1/games?{nothing}").json() == {"games": [], "next": None}
     refused = visitor.get("/api/v1/games?version=2")
-    assert (refused.status_code, "name its bot" in refused.json()["detail"]) == (422, True)
+    assert (refused.status_code, "it needs the bot" in refused.json()["detail"]) == (422, True)

@@ -13,20 +13,20 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, text
 
-from arena.cardstats import CardLine, CardTable, Figures, WinRate
+from arena.db.store import Store, open_store
+from arena.ladder.card_table import CardFigures, CardLine, CardTable, WinRate
 from arena.rules import Rules
-from arena.store import Store, open_store
 from tests.builders import add_bots, fill, play_set
+from tests.databases import sqlite_store
 from tests.web.app import site_of
 from tests.web.html import Page
-from web.cards import COLUMNS, Axis, Order, card_name, points, read_cards, share, top_of
-from web.cardsheet import HEAD
+from web.cards import COLUMNS, HEAD, Axis, Order, card_name, points, read_cards, share, top_of
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Give a store with enough games of two that something can be said, and a few others."""
-    with closing(open_store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store:
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
         for number in range(70):
@@ -49,7 +49,7 @@ def rows(client: TestClient, path: str) -> list[list[str]]:
 @pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
 def test_the_table_shows_what_the_store_knows(client: TestClient, store: Store, players: int | None) -> None:
     """Every card with its sample and its rates; of five players, who never played, that there is nothing."""
-    table = read_cards(store.reads, players)
+    table = read_cards(store.cards, players)
     path = f"/cards?players={players}" if players else "/cards"
     if players == 5:
         assert "No games counted at 5 players yet" in client.get(path).text
@@ -78,7 +78,7 @@ def test_bars_are_said_in_words(client: TestClient, store: Store) -> None:
         for tag, attributes in Page(client.get("/cards?players=2").text).tags
         if tag == "svg" and attributes.get("role") == "img"
     ]
-    table = read_cards(store.reads, 2)
+    table = read_cards(store.cards, 2)
     assert len(pictures) == len(table.cards)
     for text_, line in zip(pictures, table.cards, strict=True):
         for it in line.turns:
@@ -91,7 +91,7 @@ def test_the_cards_come_in_every_order(client: TestClient, store: Store, column:
     value = COLUMNS[column]
     for sort in (column, f"-{column}"):
         answer = client.get("/cards", params={"players": 2, "sort": sort})
-        lines = {card_name(line.card): line for line in read_cards(store.reads, 2).cards}
+        lines = {card_name(line.card): line for line in read_cards(store.cards, 2).cards}
         values = [value(lines[row[0]]) for row in rows(client, f"/cards?players=2&sort={sort}")]
         known = [each for each in values if each is not None]
         assert known
@@ -135,8 +135,8 @@ def test_what_makes_no_sense_is_refused(client: TestClient, path: str, status: i
 
 @pytest.mark.parametrize("players", [None, 2, 4])
 def test_a_card_is_shown_turn_by_turn(client: TestClient, store: Store, players: int | None) -> None:
-    """Each turn in which somebody decides, with its figures; and the ways to its neighbours."""
-    table = read_cards(store.reads, players)
+    """Each turn in which someone decides, with its figures; and the ways to its neighbours."""
+    table = read_cards(store.cards, players)
     line = next(line for line in table.cards if line.card == "maki_2")
     path = f"/cards/maki_2?players={players}" if players else "/cards/maki_2"
     page = Page(client.get(path).text)
@@ -159,10 +159,10 @@ def test_a_card_that_nobody_saw_has_a_page(client: TestClient) -> None:
 def test_few_decisions_are_called_few(client: TestClient, store: Store) -> None:
     """No interval is shown of them, and their shares are grey; where there are many, it is."""
     of_two, of_four = (client.get(f"/cards?players={players}").text for players in (2, 4))
-    assert all(line.total.few for line in read_cards(store.reads, 4).cards)
+    assert all(line.total.few for line in read_cards(store.cards, 4).cards)
     assert of_four.count('title="Too few') >= 10
     assert 'class="band"' not in of_four
-    clear = [line for line in read_cards(store.reads, 2).cards if not line.total.few]
+    clear = [line for line in read_cards(store.cards, 2).cards if not line.total.few]
     assert clear
     assert of_two.count('class="band"') == len(clear)
 
@@ -178,15 +178,15 @@ def test_games_that_are_not_counted_yet_are_named(tmp_path: Path) -> None:
         with engine.begin() as connection:
             connection.execute(text("UPDATE ladder SET cards_from = 1201"))
         engine.dispose()
-        assert "Games before game 1,201 are older" in client.get("/cards").text
+        assert "Games before game 1,201 are not included" in client.get("/cards").text
         assert client.get("/api/v1/cards").json()["first_game"] == 1201
-        store.writes.rebuild_cards()
+        store.cards.rebuild()
         assert "rebuild-statistics" not in client.get("/cards").text
 
 
 def test_the_definitions_name_every_field_that_programs_get(client: TestClient) -> None:
     """And none that there is not."""
-    known = {field.name for kind in (CardTable, CardLine, Figures, WinRate) for field in fields(kind)}
+    known = {field.name for kind in (CardTable, CardLine, CardFigures, WinRate) for field in fields(kind)}
     text_ = client.get("/cards/definitions").text
     named = set(re.findall(r"<code>(\w+)</code>", text_))
     # What they hold, and what needs no words.
@@ -201,7 +201,7 @@ def test_programs_get_the_same_as_json_and_as_a_sheet(
     """Every number of the one is in the other."""
     query = f"?players={players}" if players else ""
     told = client.get(f"/api/v1/cards{query}").json()
-    table = read_cards(store.reads, players)
+    table = read_cards(store.cards, players)
     assert {name: told[name] for name in ("players", "games", "seats", "decisions", "win_rate")} == {
         "players": players,
         "games": table.games,
@@ -236,7 +236,7 @@ def test_the_axis_of_differences_holds_what_is_drawn(store: Store) -> None:
     """From one end to the other, with nought in the middle; nothing leaves it."""
     axis = Axis(0.2)
     assert (axis.at(-0.2), axis.at(0), axis.at(0.1), axis.at(0.2), axis.at(0.9)) == (0, 500, 750, 1000, 1000)
-    assert 0 < top_of(read_cards(store.reads, 2)) <= 1
+    assert 0 < top_of(read_cards(store.cards, 2)) <= 1
 
 
 def test_a_card_has_a_name() -> None:

@@ -4,14 +4,16 @@ import re
 
 import pytest
 
-from arena.challenges import ChallengeSummary, summary
+from arena.protocol.documents import ChallengeSummary
+from arena.services.owners import challenge_summary
 from tests.accounts.world import World
 from tests.builders import START
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, disqualify, fill_stable, play_next
-from web.pages.challenges import A_PAGE
-from web.text import fixed
+from web.challenges import A_PAGE
+from web.http.rendering import fixed
+from web.http.static import STATIC
 
 
 @pytest.fixture
@@ -35,21 +37,28 @@ def known(world: World, path: str) -> ChallengeSummary:
     """Return what came of a challenge."""
     found = world.store.challenges.find(path.rpartition("/")[2])
     assert found is not None
-    return summary(found)
+    return challenge_summary(found)
+
+
+def play_all(world: World) -> None:
+    """Play the three matches of a challenge of three."""
+    for _ in range(3):
+        play_next(world.store)
 
 
 def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str) -> None:
-    """Its page shows the games as they come, and how everybody did; at the end nothing more is asked for."""
+    """No game is there before the last match is over; then all are, and how everybody did."""
     visitor = logged_in(world, "ann")
     text = visitor.get(path).text
     assert ">waiting</span>" in text
-    assert "/static/live.js" in text
+    assert f"{STATIC}/live.js" in text
     assert "data-last" not in text
-    for played in (2, 4):
+    for _ in range(2):
         play_next(world.store)
         text = visitor.get(path).text
         assert ">being played</span>" in text
-        assert f"<b>{played}</b> of 6 games so far" in text
+        assert "All 6 games appear here when the last one is over" in text
+        assert known(world, path).games == ()
     play_next(world.store)
     answer = visitor.get(path)
     assert ">played</span>" in answer.text
@@ -76,8 +85,8 @@ def test_a_challenge_that_is_broken_off_says_so(world: World, path: str) -> None
     play_next(world.store)
     disqualify(world.store, "mine", "it plays for another")
     text = logged_in(world, "ann").get(path).text
-    assert ">broken off</span>" in text
-    assert "<b>2</b> of 6 games could be played" in text
+    assert ">failed</span>" in text
+    assert "<b>2</b> of 6 games were played" in text
     assert "data-live data-last" in text
 
 
@@ -88,7 +97,7 @@ def test_a_challenge_is_for_who_asked_and_operators(
     world: World, path: str, name: str | None, status: int
 ) -> None:
     """Its page and its games; to others there is nothing, not even to the owner of an opponent."""
-    play_next(world.store)
+    play_all(world)
     game = known(world, path).games[0].game
     visitor = browser(world) if name is None else logged_in(world, name)
     for address in (path, f"{path}/games/{game}"):
@@ -100,11 +109,12 @@ def test_a_challenge_is_for_who_asked_and_operators(
 
 def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
     """With what the challenger's bots said; of what the opponent said the challenger sees nothing."""
-    play_next(world.store)
+    play_all(world)
+    ann, operator = logged_in(world, "ann"), logged_in(world, "oper")
     for line in known(world, path).games:
         address = f"{path}/games/{line.game}"
-        assert address in Page(logged_in(world, "ann").get(path).text).links
-        text = logged_in(world, "ann").get(address).text
+        assert address in Page(ann.get(path).text).links
+        text = ann.get(address).text
         page = Page(text)
         result = page.tables[0]
         assert len(page.tables) == 5
@@ -114,7 +124,7 @@ def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path:
         own = {seat for seat, each in enumerate(line.seats) if each.bot == "mine"}
         assert {int(seat) for seat in re.findall(r"seat (\d): secret of mine", text)} == own
         assert {int(seat) for seat in re.findall(r"seat (\d): keeping", text)} == own
-        for_operators = logged_in(world, "oper").get(address).text
+        for_operators = operator.get(address).text
         assert len(re.findall(r"seat \d: secret of mine", for_operators)) == 3
 
 
@@ -122,7 +132,7 @@ def test_a_game_is_found_in_its_own_challenge_alone(world: World, path: str) -> 
     """Rated games and those of other challenges are not in it."""
     visitor = logged_in(world, "ann")
     other = visitor.post("/bots/mine/challenges", data={"opponent": "greedy"}).headers["location"]
-    for _ in range(4):
+    for _ in range(5):
         play_next(world.store)
     (game, *_) = known(world, other).games
     assert visitor.get(f"{other}/games/{game.game}").status_code == 200

@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
-from arena.replay import parse, verify
-from arena.store import KnownAccount
+from arena.db.credentials import KnownAccount
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, host_report
 from tests.web.people import browser, logged_in, program, token
@@ -31,14 +32,14 @@ def owner(world: World, account: KnownAccount) -> TestClient:
 
 def play_all(world: World) -> None:
     """Play every match that waits."""
-    while world.store.reads.totals().matches_waiting:
+    while world.store.activity.totals().matches_waiting:
         play_next(world.store)
 
 
 def test_a_challenge_is_asked_for_and_played(world: World, stable: Stable) -> None:
     """It says who plays at once, and how it went in the end; replays are true, and no rating knows of it."""
     client = owner(world, stable.ann)
-    before = (world.store.reads.games(), world.store.reads.leaderboard())
+    before = (world.store.games.newest(), world.store.ratings.standings())
     wanted = {"opponents": ["greedy", "mine@1"], "version": 2, "deals": 2}
     answer = client.post(MINE, json=wanted)
     assert answer.status_code == 201, answer.text
@@ -73,12 +74,12 @@ def test_a_challenge_is_asked_for_and_played(world: World, stable: Stable) -> No
             (seat.bot, seat.version, points, place)
             for seat, points, place in zip(replay.seats, replay.totals, replay.places, strict=True)
         ]
-    assert (world.store.reads.games(), world.store.reads.leaderboard()) == before
+    assert (world.store.games.newest(), world.store.ratings.standings()) == before
 
 
 def test_what_plays_challenges_by_itself(world: World, stable: Stable) -> None:
     """Without a version it is the one that plays, and without a number of deals it is one."""
-    world.store.bots.play_version("mine", 2, START)
+    world.store.bot_states.play_version("mine", 2, START)
     made = owner(world, stable.ann).post(MINE, json={"opponents": ["other"], "version": None}).json()
     assert (made["version"], made["deals"]) == (2, 1)
     assert [(each["bot"], each["version"]) for each in made["entrants"]] == [("mine", 2), ("other", 1)]
@@ -144,7 +145,7 @@ def test_what_can_not_be_played_is_told(
 ) -> None:
     """With 422, and nothing is written."""
     add_version(world.store, stable.ben, "retired", 1)
-    world.store.bots.retire("retired", START)
+    world.store.bot_states.retire("retired", START)
     client = owner(world, stable.ann)
     # The client's own JSON has no lone surrogates.
     answer = client.post(MINE, content=json.dumps(wanted), headers={"Content-Type": "application/json"})
@@ -160,7 +161,12 @@ def test_what_can_not_be_played_is_told(
         (None, "other", 403, "other belongs to ben"),
         (None, "nobody", 404, "no bot called nobody"),
         (lambda world: disqualify(world.store, "mine", "it cheated"), "mine", 409, "it cheated"),
-        (lambda world: world.store.writes.record_host(host_report("swap"), ()), "mine", 503, "just now"),
+        (
+            lambda world: world.store.activity.record_host(host_report("swap"), ()),
+            "mine",
+            503,
+            "no untrusted bots",
+        ),
     ],
 )
 def test_who_may_not_ask_is_told(  # noqa: PLR0913, PLR0917 - what is asked for, and what is said
@@ -187,7 +193,7 @@ def test_so_many_a_day(world: World, stable: Stable) -> None:
     client = owner(world, stable.ann)
     answers = [client.post(MINE, json=wanted) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
-    assert "3 is the most. Try again in 24 hours." in answers[-1].json()["detail"]
+    assert "the limit is 3. Try again in 24 hours." in answers[-1].json()["detail"]
     assert answers[-1].headers["retry-after"] == str(24 * 3600)
     assert len(world.store.challenges.newest(stable.ann.id)) == 3
     for _ in range(6):  # few may be open at a time

@@ -8,10 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from arena.store import Store, open_store
-from arena.store.database import Database
+from arena.db.database import Database
+from arena.db.store import Store
 from benchmarks.crowd import Crowd, fill
 from benchmarks.pages import paths
+from tests.databases import sqlite_store
 from tests.web.app import site_of
 
 CROWD = Crowd(bots=60, games=400)
@@ -28,16 +29,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(folder: Path) -> Iterator[Store]:
     """Give the store."""
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         yield store
 
 
 def test_it_is_as_large_as_was_asked_for(store: Store) -> None:
-    """But for the rest of a set, whose games belong together."""
-    totals = store.reads.totals()
+    """But for the rest of a match, whose games belong together."""
+    totals = store.activity.totals()
     assert totals.bots == CROWD.bots
-    assert CROWD.games <= totals.games <= CROWD.games + 5 * 6
-    assert sum(line.games for line in store.reads.leaderboard()) > 2 * totals.games
+    assert CROWD.games <= totals.games <= CROWD.games + 6
+    assert sum(line.games for line in store.ratings.standings()) > 2 * totals.games
 
 
 def test_every_page_that_is_measured_is_there(store: Store, folder: Path) -> None:
@@ -81,7 +82,7 @@ def test_every_page_that_is_measured_is_there(store: Store, folder: Path) -> Non
 )
 def test_nothing_in_it_is_at_odds(store: Store, folder: Path, wrong: str) -> None:
     """What pages rely on holds."""
-    assert store.reads.totals().games
+    assert store.activity.totals().games
     database = Database(f"sqlite:///{folder / 'arena.sqlite3'}")
     with database.read() as connection:
         assert connection.execute(text(wrong)).all() == []

@@ -1,9 +1,9 @@
 """What an operator may do ends with the role, and not later."""
 
-from arena.accounts import Scope
-from arena.store import Quota, Role
+from arena.db.quotas import Quota
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
-from tests.store.test_submissions import new
+from tests.db.test_submissions import new
 from tests.web.people import logged_in, program, token
 
 SUBMISSION = "/api/v1/submissions/5ca1ab1e"
@@ -14,7 +14,7 @@ def test_a_demoted_operator_sees_no_more_than_others_at_once(world: World) -> No
     ann = world.add("ann")
     operators = [world.add(name, Role.OPERATOR) for name in ("ben", "eve")]
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    world.store.desk.add(new("5ca1ab1e", "mine", "ann", ann.id), quota)
+    world.store.submissions.add(new("5ca1ab1e", "mine", "ann", ann.id), quota)
     visitors = [
         program(world, token(world, operators[0], {Scope.READ, Scope.OPERATE})),
         logged_in(world, "ben"),

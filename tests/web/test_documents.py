@@ -1,20 +1,23 @@
 """The documents on the site: all that belong there, linked to each other, as safe as their sources."""
 
+import shutil
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from structlog.testing import capture_logs
 
-from arena.shared import shared_folder
+from arena.platform.files import shared_folder
+from tests.accounts.world import World
 from tests.docs.documents import DOCS, ROOT
-from tests.web.html import Page
-from web.documents import Chapter, open_shelf
-from web.documents.catalogue import CHAPTERS, FILES
-from web.documents.markdown import Document, render
-from web.documents.shelf import read_shelf, resolve
+from tests.web.html import SITE_SCRIPTS, Page
+from web.docs.markdown import Document, render
+from web.docs.pages import CHAPTERS, FILES, Chapter, document_pages, open_shelf, read_shelf, resolve
+from web.http.authentication import Callers
 
 ADDRESSES = [page.address for chapter in open_shelf().chapters for page in chapter.pages]
 FOR_THE_HOUSE = {"architecture.md", "benchmarks.md", "dependencies.md"}
@@ -64,7 +67,7 @@ def test_the_index_leads_to_every_document(client: TestClient) -> None:
     """By its title, with its first sentence."""
     text = client.get("/docs").text
     assert set(ADDRESSES) <= set(Page(text).links)
-    assert "How a stranger&#39;s bot gets from a file to the leaderboard" in text
+    assert "How an untrusted bot gets from a file to the leaderboard" in text
 
 
 @pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
@@ -87,7 +90,8 @@ def test_every_page_is_sound(client: TestClient, address: str) -> None:
     assert len(answer.content) < LARGEST
     assert len(set(page.ids)) == len(page.ids)
     assert [tag for tag, _ in page.tags].count("h1") == 1
-    assert not any("style" in attributes or tag == "script" for tag, attributes in page.tags)
+    assert not any("style" in attributes for _, attributes in page.tags)
+    assert {attributes["src"] for tag, attributes in page.tags if tag == "script"} == SITE_SCRIPTS
     named = {label for _, attributes in page.tags if (label := attributes.get("aria-labelledby"))}
     assert named <= set(page.ids)
 
@@ -129,10 +133,32 @@ def test_what_is_not_on_the_site_is_not_found(client: TestClient, name: str) -> 
     assert "site.css" in answer.text
 
 
-def test_a_document_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """At the start, not when somebody asks for it."""
-    with pytest.raises(FileNotFoundError, match=r"first-bot\.md"):
-        read_shelf(tmp_path)
+def test_the_site_does_without_documents_that_are_not_there(world: World, tmp_path: Path) -> None:
+    """The index and other pages don't lead to them, and who asks for one is told so. The log names each."""
+    for folder in ("docs", "proto"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    (tmp_path / "docs" / "javascript.md").unlink()
+    with capture_logs() as logs:
+        shelf = read_shelf(tmp_path)
+    missing = {"javascript", "greedy", "rollout", "greedy.py", "base-python"}
+    assert all(any(name in line["error"] for line in logs) for name in ("javascript.md", "greedy/bot.py"))
+    chapters = [chapter.title for chapter in shelf.chapters]
+    assert "Sample bots" not in chapters
+    assert len(chapters) == len(CHAPTERS) - 1
+    app = FastAPI()
+    app.include_router(document_pages(shelf, Callers(world.accounts, world.store.bots)))
+    client = TestClient(app)
+    for address in (
+        "/docs",
+        "/rules",
+        *(page.address for chapter in shelf.chapters for page in chapter.pages),
+    ):
+        answer = client.get(address)
+        assert answer.status_code == 200
+        assert not {f"/docs/{name}" for name in missing} & {
+            link.partition("#")[0] for link in Page(answer.text).links
+        }
+    assert {client.get(f"/docs/{name}").status_code for name in missing} == {404}
     assert read_shelf(shared_folder()) == open_shelf()
 
 
@@ -150,7 +176,7 @@ def test_a_document_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("../CONTRIBUTING.md", None),
         ("../../../etc/passwd", None),
         ("/etc/passwd", None),
-        ("mailto:somebody", None),
+        ("mailto:someone", None),
     ],
 )
 def test_links_lead_to_the_sites_own_pages(link: str, leads_to: str | None) -> None:

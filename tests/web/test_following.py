@@ -1,4 +1,4 @@
-"""Streams of events: for whoever may see them, as long as that is so, and not too many."""
+"""Streams of events: for anyone who may see them, as long as that is so, and not too many."""
 
 import asyncio
 import itertools
@@ -10,13 +10,18 @@ import msgspec
 import pytest
 from starlette.types import Message
 
-from arena.accounts import Scope
-from arena.store import KnownAccount, KnownSubmission, Quota, Role
+from arena.db.credentials import KnownAccount
+from arena.db.quotas import Quota
+from arena.db.submissions import KnownSubmission
+from arena.protocol.documents import WholeSubmission
+from arena.protocol.states import Role, Scope
+from arena.protocol.submissions import Stage
 from tests.accounts.world import World
-from tests.store.test_submissions import CAUSE, new
+from tests.db.test_submissions import CAUSE, new
 from tests.web.app import site_over
 from tests.web.people import token
-from web.following import MOST_OF_AN_ACCOUNT, Following
+from tests.web.submitted import finish_game, play, queue
+from web.submissions.api import MOST_OF_AN_ACCOUNT, SubmissionEvents
 
 SUBMISSION = "5ca1ab1e"
 RETRY = b"retry: 10000\n\n"
@@ -27,13 +32,13 @@ def ann(world: World) -> KnownAccount:
     """Give the owner of the submission."""
     account = world.add("ann")
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    world.store.desk.add(new(SUBMISSION, "mine", "ann", account.id), quota)
+    world.store.submissions.add(new(SUBMISSION, "mine", "ann", account.id), quota)
     return account
 
 
 def found(world: World) -> KnownSubmission:
     """Return the submission as it stands."""
-    known = world.store.desk.find(SUBMISSION)
+    known = world.store.submissions.find(SUBMISSION)
     assert known is not None
     return known
 
@@ -79,8 +84,8 @@ def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> N
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
-        lambda: world.store.desk.inspected(SUBMISSION, "sha256:1", world.now + timedelta(seconds=1)),
-        lambda: world.store.desk.reject(SUBMISSION, CAUSE, world.now),
+        lambda: world.store.submissions.inspected(SUBMISSION, "sha256:1", world.now + timedelta(seconds=1)),
+        lambda: world.store.submissions.reject(SUBMISSION, CAUSE, world.now),
     )
     stages = [
         msgspec.json.decode(line.removeprefix(b"data: ")) for line in came.splitlines() if b"data: " in line
@@ -89,13 +94,42 @@ def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> N
     assert stages[-1]["cause"]["exit_code"] == 3
 
 
+def test_games_are_told_one_by_one(world: World, ann: KnownAccount) -> None:
+    """An event after each, with the figures of all so far; none for a game that has only begun."""
+    play(world.store, SUBMISSION, games=0)
+
+    def next_game(number: int) -> None:
+        queue(world.store, SUBMISSION, number)
+        finish_game(world.store)
+
+    came = streamed(
+        world,
+        token(world, ann, {Scope.READ}),
+        lambda: next_game(0),
+        lambda: next_game(1),
+        lambda: world.store.submissions.reject(SUBMISSION, CAUSE, world.now),
+    )
+    told = [
+        msgspec.json.decode(line.removeprefix(b"data: "), type=WholeSubmission)
+        for line in came.splitlines()
+        if b"data: " in line
+    ]
+    assert [[game.figures is not None for game in each.games] for each in told] == [
+        [],
+        [True],
+        [True, True],
+        [True, True],
+    ]
+    assert told[-1].stage is Stage.REJECTED
+
+
 def test_a_demoted_operator_hears_no_more(world: World, ann: KnownAccount) -> None:
     """Of what is not theirs, beginning with the very next change."""
     ben, _ = world.add("ben", Role.OPERATOR), world.add("eve", Role.OPERATOR)
 
     def demote() -> None:
         world.accounts.operators.set_role("eve", "ben", Role.USER)
-        world.store.desk.wait(SUBMISSION, "a secret")
+        world.store.submissions.wait(SUBMISSION, "a secret")
 
     came = streamed(world, token(world, ben, {Scope.READ, Scope.OPERATE}), demote)
     assert ann.name.encode() in came
@@ -108,7 +142,7 @@ def test_a_revoked_token_hears_no_more(world: World, ann: KnownAccount) -> None:
 
     def revoke() -> None:
         assert world.accounts.tokens.revoke(ann, world.accounts.tokens.of(ann)[0].id)
-        world.store.desk.wait(SUBMISSION, "a secret")
+        world.store.submissions.wait(SUBMISSION, "a secret")
 
     came = streamed(world, secret, revoke)
     assert (came.count(b"event: stage"), b"a secret" in came) == (1, False)
@@ -130,7 +164,7 @@ def test_it_is_asked_again_where_nothing_changes(world: World, ann: KnownAccount
     answers = iter([True, True, False])
 
     async def follow() -> list[bytes]:
-        following = Following(world.store.desk, lambda: next(seconds))
+        following = SubmissionEvents(world.store.submissions, lambda: next(seconds))
         return [event async for event in following.events(found(world), ann.id, lambda: next(answers))]
 
     event, *rest = asyncio.run(follow())
@@ -144,7 +178,7 @@ def test_an_account_has_so_many_streams(world: World, ann: KnownAccount) -> None
     other = ann.id + 1
 
     async def follow() -> tuple[bytes, bytes, bytes]:
-        following = Following(world.store.desk)
+        following = SubmissionEvents(world.store.submissions)
 
         async def first(account: int, streams: AsyncExitStack) -> bytes:
             events = following.events(found(world), account, lambda: True)

@@ -1,17 +1,18 @@
 """The front page."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.match import Clock, Limits, RuntimeName
+from arena.db.matches import NewMatch
+from arena.db.store import Store
+from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
-from arena.store import NewSet, Store
-from arena.workers.status import WorkerStatus
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_set
-from tests.store.builders import claimed, finished
+from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
 
@@ -25,31 +26,43 @@ def text_of(visitor: TestClient) -> str:
 
 def queue(store: Store, versions: list[int], matches: int) -> None:
     """Let matches wait."""
-    store.writes.add_set(
-        NewSet(
-            id=f"queued-{len(versions)}",
-            rules=Rules(players=len(versions)),
-            seeds=("5" * 32, "6" * 32),
-            seatings=(tuple(versions),) * matches,
-            clock=Clock(),
-            limits=Limits(),
-            runtime=RuntimeName.DOCKER,
-            created=START,
+    for number in range(matches):
+        store.queue.add(
+            NewMatch(
+                id=f"queued-{len(versions)}-{number}",
+                rules=Rules(players=len(versions)),
+                seeds=("5" * 32, "6" * 32),
+                bots=tuple(versions),
+                clock=Clock(),
+                limits=Limits(),
+                runtime=RuntimeName.DOCKER,
+                created=START,
+            )
         )
-    )
 
 
-def test_an_empty_arena_is_quiet(world: World) -> None:
-    """It says that nobody plays, and that there is nothing to see yet."""
+def test_the_arena_introduces_itself(world: World) -> None:
+    """One line says what it is; the button leads to the editor."""
+    stranger = browser(world)
+    assert "Where bots play Sushi&nbsp;Go!" in text_of(stranger)
+    button = '<a class="button second" href="{}">Submit a bot</a>'
+    assert button.format("/start") in text_of(stranger)
+    assert stranger.get("/start").status_code == 200
+
+
+def test_an_empty_arena_draws_nothing_empty(world: World) -> None:
+    """It says that there is nothing to see yet; no game is shown and no table drawn."""
     text = text_of(browser(world))
-    assert "Nobody plays just now" in text
+    assert "Now playing" not in text
+    assert 'class="featured"' not in text
+    assert '<a class="button" href="/games">Watch a game</a>' in text
     assert "No rated bots yet" in text
-    assert "All as expected of late" in text
+    assert "No upsets lately" in text
     assert "<b>0</b> games in the last hour" in text
 
 
 def test_who_plays_now_is_told(world: World) -> None:
-    """Each match with its seats in order; what waits is counted, and who could play it."""
+    """Each match with its seats in order; the button leads to the first."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     for _ in range(2):
@@ -57,14 +70,9 @@ def test_who_plays_now_is_told(world: World) -> None:
     page = browser(world).get("/").text
     text = " ".join(page.split())
     assert text.count("<b>3 players</b>, 2 deals") == 2
-    assert "<b>2</b> matches running" in text
-    assert "<b>1</b> waiting" in text
-    assert "<b>0</b> workers" in text
-    worker = WorkerStatus(name="worker", host="host", seats=6, busy=6)
-    world.store.leases.tell("here", [worker])
-    assert "<b>1</b> worker<" in text_of(browser(world))
+    assert text.count('<a class="button" href="/live/queued-3-0">Watch a game</a>') == 1
+    text = text[text.index("Now playing") :]
     assert text.index(">ann-s<") < text.index("&lt;b&gt;x") < text.index(">cyd-s<")
-    assert text.count('<li class="free"') == 2
     assert START.strftime(">%H:%M:%S</time>").replace(">", "", 1) in text
 
 
@@ -96,16 +104,37 @@ def test_games_worth_watching_are_linked(world: World) -> None:
     """Who won against the odds, with the odds; who made the most points; each with its game."""
     versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben")])
     claim = claimed(world.store, versions, deals=21)
-    assert world.store.writes.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))
+    assert world.store.results.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))
     page = browser(world).get("/").text
-    upset = next(each for each in world.store.reads.activity(world.now).remarkable if each.other is not None)
+    upset = next(
+        each for each in world.store.activity.current(world.now).remarkable if each.other is not None
+    )
     text = " ".join(page.split())
     assert upset.game.game == "s-0-20"
     assert f'<b>1 in {1 / upset.value:.0f}</b> <a href="/games/s-0-20">Game 21</a>' in text
-    assert text.index("weak-1</bdi>") > text.index("strong-1</bdi>")  # on the board
+    board = text[text.index("In the lead") :]
+    assert board.index("weak-1</bdi>") > board.index("strong-1</bdi>")
     worth = text[text.index("Against the odds") :]
     assert worth.index("weak-1</bdi>") < worth.index("ahead of") < worth.index("strong-1</bdi>")
     assert "<b>39 points</b>" in worth
+
+
+@pytest.mark.parametrize(("players", "plays"), [(2, True), (3, True), (4, False)])
+def test_a_remarkable_game_plays_itself(world: World, players: int, *, plays: bool) -> None:
+    """In the small viewer if its seats fit. There is always a picture, and the button leads to the game."""
+    versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(players)])
+    play_set(world.store, [versions], Rules(players=players), name="set")
+    visitor = browser(world)
+    text = text_of(visitor)
+    game = re.search(r'<a class="button" href="/games/([^/"]+)/1/1">Watch a game</a>', text)
+    assert game is not None
+    frame = f"/embed/{game[1]}/1/1?play=true"
+    assert (f'src="{frame}"' in text) == plays
+    assert f'src="/games/{game[1]}/og.png"' in text
+    answer = visitor.get(frame)
+    assert answer.status_code == 200
+    assert 'class="embedded small"' in answer.text
+    assert "frame-ancestors *" in answer.headers["content-security-policy"]
 
 
 def test_the_top_is_that_of_the_leaderboard(world: World) -> None:

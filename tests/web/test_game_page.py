@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
-from arena.store import Store
+from arena.db.store import Store
+from arena.protocol.match import OUT_OF_MEMORY
+from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import fill
 from tests.web.app import site_of
@@ -41,7 +42,7 @@ def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store
 def test_logs_are_for_owners_of_seats_and_operators(
     world: World, name: str | None, seats: tuple[int, ...]
 ) -> None:
-    """Each sees those of their own seats and no other; whoever has none sees that there is a game."""
+    """Each sees those of their own seats and no other; anyone who has none sees that there is a game."""
     fill_stable(world)
     world.add("cyd")
     visitor = browser(world) if name is None else logged_in(world, name)
@@ -50,7 +51,7 @@ def test_logs_are_for_owners_of_seats_and_operators(
     for seat in range(3):
         for text in (f"seat {seat}: secret of mine", f"seat {seat}: keeping", f"exit code {seat}"):
             assert (text in answer.text) == (seat in seats), text
-    assert ("it used more memory than it may" in answer.text) == (1 in seats)
+    assert (OUT_OF_MEMORY in answer.text) == (1 in seats)
     assert [text for text in PRIVATE if text in answer.text] == (list(PRIVATE) if seats else [])
 
 
@@ -91,7 +92,7 @@ def test_notes_stand_below_their_turn(world: World) -> None:
     """Every turn in which the bot was asked has a line of its own, marked as private."""
     fill_stable(world)
     page = Page(logged_in(world, "ann").get(GAME).text)
-    log = world.store.reads.game_log("logged-0-0")
+    log = world.store.logs.find("logged-0-0")
     assert log is not None
     asked = sum(step[1] is not None for step in log.record.steps)
     rows = [row for table in page.tables for row in table if row and "keeping" in row[0]]
@@ -118,7 +119,7 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
     fill_stable(world, silent=True)
     text = logged_in(world, "ann").get(GAME).text
     assert "Nothing." in text
-    assert "still ran at the end" in text
+    assert "still running at the end" in text
 
 
 def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Pages that are kept: as made anew each time, and never of another moment or for somebody else."""
+"""Pages that are kept: as made anew each time, and never of another moment or for someone else."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, event
 from starlette import types
 
-from arena.accounts import Scope
+from arena.protocol.states import Scope
 from arena.rules import Rules
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_set
 from tests.web.people import browser, logged_in, program, token
-from web.kept import KeptPages
+from web.http.caching import PageCache
 
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
@@ -44,7 +44,7 @@ def counting(*, lasting: bool, pulse: int | None) -> TestClient:
         scope.setdefault("state", {})["lasting"] = lasting
         await PlainTextResponse(str(next(made)), headers={"ETag": '"x"'})(scope, receive, send)
 
-    return TestClient(KeptPages(app, pulse=lambda: pulse, now=lambda: START))
+    return TestClient(PageCache(app, pulse=lambda: pulse, now=lambda: START))
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_page_is_made_once(world: World, path: str) -> None:
     "write",
     [
         lambda store, versions: play_set(store, [versions], Rules(players=2), name="two"),
-        lambda store, _: store.bots.retire("ann-s", START),
+        lambda store, _: store.bot_states.retire("ann-s", START),
         lambda store, _: add_bots(store, [("new-s", "ben")]),
     ],
 )
@@ -102,8 +102,8 @@ def test_a_day_that_is_over_is_seen(world: World, versions: list[int]) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_nobody_gets_the_page_of_somebody(world: World) -> None:
-    """Whoever is logged in has a page of their own, before and after others ask."""
+def test_nobody_gets_the_page_of_someone(world: World) -> None:
+    """Anyone who is logged in has a page of their own, before and after others ask."""
     account = world.add("eve")
     nobody, eve = browser(world), logged_in(world, "eve")
     robot = program(world, token(world, account, {Scope.READ}))
@@ -133,7 +133,7 @@ def test_errors_are_not_kept(world: World) -> None:
 
 
 def test_few_pages_are_kept() -> None:
-    """The last ones; whoever asks for many others gets them too."""
+    """The last ones; anyone who asks for many others gets them too."""
     visitor = counting(lasting=True, pulse=1)
     assert [visitor.get(f"/{number}").text for number in range(70)] == [str(n) for n in range(1, 71)]
     assert visitor.get("/69").text == "70"

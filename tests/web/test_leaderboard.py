@@ -5,21 +5,24 @@ import io
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.rating import OVERALL
+from arena.db.bots import NewVersion
+from arena.db.ratings import BoardChanges, RatingRepository
+from arena.db.store import Store
+from arena.ladder.rating_log import OVERALL
 from arena.rules import Rules
-from arena.store import BoardChanges, NewVersion, Reads, Store
 from tests.accounts.world import World
 from tests.builders import START, add_bots, play_set
-from tests.store.builders import claimed, finished
+from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
-from web.leaderboard_csv import as_csv
-from web.pages.leaderboard import A_PAGE
+from web.leaderboard.pages import A_PAGE, as_csv
+from web.leaderboard.standings import BoardOrder
 
 BOTS = 2 * A_PAGE + 7
 
@@ -130,7 +133,7 @@ def test_where_there_is_nothing_it_says_so(visitor: TestClient) -> None:
     """A name that nobody has, and a page after the last one."""
     assert "No such bots" in visitor.get("/leaderboard?search=nobody").text
     text = visitor.get("/leaderboard?page=99").text
-    assert "The list ends before this" in text
+    assert "No such page" in text
     assert "/leaderboard?page=3" in Page(text).links
 
 
@@ -211,11 +214,11 @@ def test_a_page_is_not_another_ones(world: World) -> None:
     assert len(etags) == 10
     assert ann.get("/leaderboard").headers["cache-control"] == "no-store"
     assert nobody.get("/leaderboard").headers["cache-control"] == "no-cache"
-    assert nobody.get("/leaderboard").headers["vary"] == "Cookie"
+    assert nobody.get("/leaderboard").headers["vary"] == "Cookie, Accept-Encoding"
 
 
 def test_a_game_is_on_every_list_at_once(world: World) -> None:
-    """Page, table, API and badge, whoever has looked before."""
+    """Page, table, API and badge, no matter who has looked before."""
     visitor = browser(world)
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
 
@@ -243,7 +246,7 @@ FORMULAS = (
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_name_is_no_formula(world: World, name: str) -> None:
     """No cell begins with what a spreadsheet computes, wherever it sees the ends of cells."""
-    world.store.writes.add_version(
+    world.store.bots.add_version(
         NewVersion(bot=name, author=name, house=False, source="sha256:1", created=START)
     )
     text = browser(world).get("/leaderboard.csv").text
@@ -257,12 +260,12 @@ def test_a_name_is_no_formula(world: World, name: str) -> None:
 @pytest.mark.parametrize("name", ["a-b", "a=b+c@d", "O'Neill", "kö_1", "-"])
 def test_other_names_stay_as_they_are(world: World, name: str) -> None:
     """A sign in the middle does nothing. Numbers below zero are numbers."""
-    world.store.writes.add_version(
+    world.store.bots.add_version(
         NewVersion(bot=f"x{name}", author=f"x{name}", house=False, source="sha256:1", created=START)
     )
     add = NewVersion(bot="other", author="other", house=True, source="sha256:1", created=START)
-    versions = [row.version for row in world.store.reads.candidates()] + [world.store.writes.add_version(add)]
-    assert world.store.writes.record(finished(claimed(world.store, versions), [(1, 2)] * 2))
+    versions = [row.version for row in world.store.ratings.candidates()] + [world.store.bots.add_version(add)]
+    assert world.store.results.record(finished(claimed(world.store, versions), [(1, 2)] * 2))
     table = list(csv.DictReader(io.StringIO(browser(world).get("/leaderboard.csv").text)))
     assert {line["bot"] for line in table} == {f"x{name}", "other"}
     assert all(float(line["score"]) < 15 for line in table)
@@ -284,24 +287,55 @@ def test_who_is_off_the_board_is_not_on_it(world: World) -> None:
     play_set(store, [versions], Rules(players=3), name="three")
     visitor = browser(world)
     before = everybody(visitor)
-    store.bots.retire("ann-s", START)
+    store.bot_states.retire("ann-s", START)
     assert everybody(visitor) == [name for name in before if name != "ann-s"]
-    store.bots.come_back("ann-s", START)
+    store.bot_states.come_back("ann-s", START)
     assert everybody(visitor) == before
 
 
 def test_lists_are_read_before_anybody_asks(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the site opens; whoever comes first then hears of changes alone, as everybody does."""
-    read, asked = Reads.board_changes, []
+    """When the site opens; the first visitor then hears of changes alone, as everybody does."""
+    read, asked = RatingRepository.changes, []
 
-    def noted(reads: Reads, players: int, since: int) -> BoardChanges:
-        changes = read(reads, players, since)
+    def noted(ratings: RatingRepository, players: int, since: int) -> BoardChanges:
+        changes = read(ratings, players, since)
         asked.append((players, len(changes.lines)))
         return changes
 
-    monkeypatch.setattr(Reads, "board_changes", noted)
+    monkeypatch.setattr(RatingRepository, "changes", noted)
     with browser(crowd) as visitor:
         assert [players for players, lines in asked if lines] == [OVERALL, 2, 3, 4, 5]
         asked.clear()
         assert visitor.get("/leaderboard").status_code == 200
         assert set(asked) == {(OVERALL, 0)}
+
+
+@pytest.mark.parametrize("order", [each for each in BoardOrder if each is not BoardOrder.SCORE])
+def test_lines_are_sorted_by_a_column(visitor: TestClient, order: BoardOrder) -> None:
+    """Page and API alike; lines without a value come last, and equal ones stay in order of score."""
+    rows = visitor.get(f"/api/v1/leaderboard?limit=500&order={order}").json()["rows"]
+    values = [row[order] for row in rows]
+    present = [value for value in values if value is not None]
+    assert present == sorted(present, reverse=not order.ascends)
+    assert values == present + [None] * (len(values) - len(present))
+    by_score = [row["bot"] for row in visitor.get("/api/v1/leaderboard?limit=500").json()["rows"]]
+    assert sorted(by_score) == sorted(row["bot"] for row in rows)
+    for one, other in pairwise(rows):
+        if one[order] == other[order]:
+            assert by_score.index(one["bot"]) < by_score.index(other["bot"])
+    assert names(visitor, f"/leaderboard?order={order}") == [row["bot"] for row in rows[:A_PAGE]]
+    text = visitor.get(f"/leaderboard?order={order}").text
+    assert text.count("aria-sort") == 1
+    assert f'<option value="{order}" selected>' in text
+
+
+def test_an_order_goes_with_the_other_choices(visitor: TestClient) -> None:
+    """From page to page, list to list, and into the table; the usual one isn't in addresses."""
+    page = Page(visitor.get("/leaderboard?order=games&players=5&house=without").text)
+    assert "/leaderboard?players=5&house=without" in page.links
+    assert "/leaderboard?house=without&order=games" in page.links
+    assert "/leaderboard.csv?players=5&house=without&order=games" in page.links
+    sheet = visitor.get("/leaderboard.csv?order=games").text.splitlines()
+    assert sheet[1].split(",")[4].strip('"') == names(visitor, "/leaderboard?order=games")[0]
+    refused = visitor.get("/leaderboard?order=luck")
+    assert (refused.status_code, "order" in refused.text) == (422, True)

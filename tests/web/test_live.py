@@ -9,18 +9,21 @@ from random import Random
 
 import pytest
 
-from arena.accounts import Scope
-from arena.replay import LiveSeat, disclose, encode_disclosed
+from arena.db.credentials import KnownAccount
+from arena.db.live_games import ShownGame
+from arena.db.matches import Claim
+from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed
+from arena.protocol.states import Role, Scope
 from arena.rules import Rules
-from arena.store import Claim, KnownAccount, Role, ShownGame
 from tests.accounts.world import World
-from tests.replay.twins import deck_of, play_rounds, twin_of
-from tests.store.builders import START, add_bot, claimed, finished, new_set
-from tests.store.test_challenge_rows import bot_of, challenge
-from tests.store.test_submissions import PLENTY, claim, game, new, qualify
+from tests.db.builders import START, add_bot, claimed, finished, new_match
+from tests.db.test_challenge_rows import bot_of, challenge
+from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+from tests.play.replay.twins import deck_of, play_rounds, twin_of
 from tests.watched import show
-from tests.web.html import Page
+from tests.web.html import SITE_SCRIPTS, Page
 from tests.web.people import browser, logged_in, program, token
+from web.http.static import STATIC
 
 VIEWS = ("all", "seat:0", "infer:1")
 RULES = (Rules(players=3, soy_sauce=True), Rules(players=2, dummy=True))
@@ -52,8 +55,8 @@ def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin
         folder.mkdir()
         world = World.at(folder)
         versions = [add_bot(world.store, f"bot-{seat}") for seat in range(rules.players)]
-        wanted = replace(new_set("s", versions), rules=rules, seeds=(f"a{number}" * 16, f"b{number}" * 16))
-        world.store.writes.add_set(replace(wanted, seatings=wanted.seatings[:1]))
+        seeds = (f"a{number}" * 16, f"b{number}" * 16)
+        world.store.queue.add(replace(new_match("s-0", versions), rules=rules, seeds=seeds))
         state, steps = play_rounds(rules, each, rounds, Random(11))  # noqa: S311 - a test's dice
         seats = [LiveSeat(bot=f"bot-{seat}", version=1) for seat in range(rules.players)]
         game = disclose(game="s-0-0", state=state, seats=seats, places=(), steps=steps)
@@ -71,6 +74,7 @@ def served(twin: Twin) -> dict[str, tuple[int, bytes, dict[str, str]]]:
     rules = twin.claim.spec.rules
     visitor = browser(twin.world)
     paths = ["/live/s-0", "/api/v1/live/s-0", "/api/v1/live/s-0?game=1", "/", "/status", "/api/v1/status"]
+    paths += ["/tv", "/tv/live/s-0/1", "/tv/live/s-0/2"]
     paths += [f"/live/s-0/1/frames.json?view={view}" for view in VIEWS]
     paths += [
         f"/live/s-0/1/{round_number}/{turn}?step={step}&view={view}"
@@ -122,7 +126,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) ->
     assert '<a href="/live/s-0/2/1/1">Watch game 2</a>' in page.text
     assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/2/1/9?step=score"
 
-    assert world.store.writes.record(finished(mine, [(1, 2, 3)] * 2))
+    assert world.store.results.record(finished(mine, [(1, 2, 3)] * 2))
     for frame in ("2/7?step=reveal&view=infer:1", "1/1"):
         answer = visitor.get(f"/live/s-0/2/{frame}")
         assert (answer.status_code, answer.headers["location"]) == (303, f"/games/s-0-1/{frame}")
@@ -150,7 +154,7 @@ def test_every_frame_that_is_over_is_a_page_of_its_own(world: World) -> None:
         assert len(answer.content) < 45_000
         for tag, attributes in page.tags:
             assert tag != "style"
-            assert tag != "script" or attributes.get("src") == "/static/viewer-live.js"
+            assert tag != "script" or attributes.get("src") in {*SITE_SCRIPTS, f"{STATIC}/viewer-live.js"}
             assert not any(name == "style" or name.startswith("on") for name in attributes)
         for link in {link for link in page.links if link.startswith("/")}:
             assert visitor.get(link.split("#", maxsplit=1)[0]).status_code in {200, 303}, link
@@ -200,7 +204,7 @@ def test_data_for_programs(world: World) -> None:
     assert len(newest["disclosed"]["rounds"]) == 1
     assert newest["disclosed"]["game"] == "s-0-1"
     assert sorted(first["disclosed"]["places"]) != []
-    assert world.store.writes.record(finished(mine, [(1, 2, 3)] * 2))
+    assert world.store.results.record(finished(mine, [(1, 2, 3)] * 2))
     over = visitor.get(address).json()
     assert (over["state"], over["watchable"], over["disclosed"]) == ("done", [], None)
     assert [visitor.get(replay).json()["game"] for replay in over["replays"]] == ["s-0-0", "s-0-1"]
@@ -217,7 +221,7 @@ def test_a_match_that_was_in_vain_is_not_shown(world: World) -> None:
         assert visitor.get("/live/s-0/1/2/1").status_code == 404
         assert visitor.get("/live/s-0").status_code == (200 if attempt < 3 else 404)
         if attempt < 3:
-            assert "This match waits" in visitor.get("/live/s-0").text
+            assert "This match is waiting" in visitor.get("/live/s-0").text
             mine = claim(world.store)
     assert visitor.get("/api/v1/live/s-0").status_code == 404
 
@@ -233,7 +237,7 @@ def test_bots_names_are_strangers_text(world: World) -> None:
 
 @dataclass(frozen=True)
 class Private:
-    """Matches of somebody's that are not rated, and who might look."""
+    """Matches of someone's that are not rated, and who might look."""
 
     world: World
     owner: KnownAccount
@@ -249,11 +253,11 @@ def private(world: World) -> Private:
     store = world.store
     mine, opponent = bot_of(store, "mine", user), add_bot(store, "opponent")
     store.challenges.add(challenge("c4", user, (mine, opponent)), most_a_day=9)
-    claims = {"/challenges/c4": claim(store)}
-    claim(store)  # its second match
-    store.desk.add(new("5a", "third", user.name, user.id), PLENTY)
+    assert store.results.record(finished(claim(store), [(1, 2)]))
+    claims = {"/challenges/c4": claim(store)}  # its second match
+    store.submissions.add(new("5a", "third", user.name, user.id), PLENTY)
     qualify(store, "5a")
-    store.desk.add_game(game("q", "5a", (None, opponent)), played=0)
+    store.submissions.add_game(game("q", "5a", (None, opponent)), played=0)
     claims["/submissions/5a"] = claim(store)
     for each in claims.values():
         show(store, each, 1)
@@ -306,13 +310,34 @@ def test_their_replays_are_where_the_owner_finds_them(private: Private) -> None:
     visitor = logged_in(private.world, "user")
     for home, taken in private.claims.items():
         match = taken.spec.match
-        assert private.world.store.writes.record(finished(taken, [(1, 2)]))
+        assert private.world.store.results.record(finished(taken, [(1, 2)]))
         answer = visitor.get(f"/live/{match}/1/2/3?step=pass&view=seat:1")
         assert answer.headers["location"] == f"{home}/games/{match}-0/2/3?step=pass&view=seat:1"
         assert visitor.get(answer.headers["location"]).status_code == 200
         told = visitor.get(f"/api/v1/live/{match}").json()
         assert visitor.get(told["replays"][0]).json()["game"] == f"{match}-0"
         assert browser(private.world).get(f"/live/{match}/1/2/3").status_code == 404
+
+
+def test_a_match_of_a_challenge_is_not_published_before_the_others(private: Private) -> None:
+    """No page, replay or log shows a game while another match with the same deals runs; then all do."""
+    visitor = logged_in(private.world, "user")
+    watched, page = "/live/c4-0", "/challenges/c4"
+    hidden = (
+        "/live/c4-0/1/1/1",
+        "/live/c4-0/1/frames.json",
+        f"{page}/games/c4-0-0",
+        f"/api/v1{page}/games/c4-0-0/replay",
+        "/api/v1/games/c4-0-0/logs",
+    )
+    assert "still have to be played" in visitor.get(watched).text
+    assert visitor.get(f"/api/v1{watched}").json()["replays"] == []
+    assert visitor.get(f"/api/v1{page}").json()["games"] == []
+    assert {visitor.get(path).status_code for path in hidden} == {404}
+    assert private.world.store.results.record(finished(private.claims[page], [(1, 2)]))
+    assert "still have to be played" not in visitor.get(watched).text
+    assert len(visitor.get(f"/api/v1{page}").json()["games"]) == 2
+    assert [visitor.get(path, follow_redirects=True).status_code for path in hidden] == [200] * 5
 
 
 def test_tables_on_the_front_page_lead_there(world: World) -> None:

@@ -5,12 +5,13 @@ from itertools import chain, repeat
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
+from arena.db.credentials import KnownAccount
+from arena.db.quotas import Quota
+from arena.protocol.states import Scope
 from arena.rules import Rules
-from arena.store import KnownAccount, Quota
 from tests.accounts.world import World
 from tests.builders import add_bots, play_set
-from tests.store.test_submissions import game, new, qualify
+from tests.db.test_submissions import game, new, qualify
 from tests.web.people import browser, logged_in, program, token
 from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, fill_stable, play_next
 
@@ -34,7 +35,7 @@ def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
     answer = reader(world, stable.ann).get(LOGGED)
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
-    log = world.store.reads.game_log("logged-0-0")
+    log = world.store.logs.find("logged-0-0")
     assert log is not None
     told = answer.json()
     (seat,) = told.pop("seats")
@@ -81,7 +82,7 @@ def test_operators_see_every_seat(world: World, stable: Stable) -> None:
 
 
 def test_nobody_else_learns_that_there_is_a_game(world: World, stable: Stable) -> None:
-    """Who has no bot in it is told what is told of no game, whatever the author of a bot is called."""
+    """Who has no bot in it is told what is said of no game, whatever the author of a bot is called."""
     (handmade,) = add_bots(world.store, [("handmade", "ann")])
     play_set(world.store, [(handmade, stable.other)], Rules(players=2), name="strange")
     stranger = reader(world, stable.ann)
@@ -102,9 +103,9 @@ def test_it_takes_the_scope_read(world: World, stable: Stable) -> None:
 def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
     """They are its sender's, and it is no version yet."""
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    world.store.desk.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), quota)
+    world.store.submissions.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), quota)
     qualify(world.store, SUBMISSION)
-    world.store.desk.add_game(game("q", SUBMISSION, (stable.house[0], None)), played=0)
+    world.store.submissions.add_game(game("q", SUBMISSION, (stable.house[0], None)), played=0)
     play_next(world.store)
     (seat,) = reader(world, stable.ann).get("/api/v1/games/q-0-0/logs").json()["seats"]
     assert (seat["seat"], seat["bot"], seat["version"]) == (1, "fresh", None)
@@ -113,14 +114,15 @@ def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
 
 
 def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
-    """For who asked for it and for who was challenged: each their own seat, or several."""
+    """For who asked for it and for who was challenged: each their own seat, or several, when all is over."""
     client = program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
     wanted = {"opponents": ["mine@1", "other"]}
     made = client.post("/api/v1/bots/mine/challenges", json=wanted)
     assert made.status_code == 201, made.text
-    play_next(world.store)
-    (first,) = client.get(made.headers["Location"]).json()["games"]
-    address = f"/api/v1/games/{first['game']}/logs"
+    address = f"/api/v1/games/{made.json()['id']}-0-0/logs"
+    for _ in range(3):
+        assert client.get(address).status_code == 404
+        play_next(world.store)
     seats = client.get(address).json()["seats"]
     assert [(seat["seat"], seat["bot"], seat["version"]) for seat in seats] == [
         (0, "mine", 3),

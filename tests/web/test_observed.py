@@ -11,13 +11,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from arena.store import Role
+from arena.protocol.states import Role
 from tests.accounts.world import PASSWORD, World
 from tests.builders import fill
 from tests.web.app import parts_over
-from web import create_app
-from web.metrics import SiteMetrics
-from web.observed import Observed
+from web.app import create_app
+from web.http.request_log import RequestLog, SiteMetrics
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def test_requests_are_logged_and_counted_by_templates(world: World) -> None:
     """Whatever is asked for: a page, one that is sent again, a file, nothing, a wrong method."""
     parts = parts_over(world)
     client = TestClient(create_app(parts))
-    game = world.store.reads.games(limit=1)[0].game
+    game = world.store.games.newest(limit=1)[0].game
     with capture_logs() as logs:
         for path in (
             "/leaderboard",
@@ -100,7 +99,7 @@ def test_a_stream_is_open_until_it_ends() -> None:
 
         return StreamingResponse(body(), media_type="text/event-stream")
 
-    assert TestClient(Observed(app, metrics)).get("/events").text == "1.0"
+    assert TestClient(RequestLog(app, metrics)).get("/events").text == "1.0"
     assert samples(metrics, "kaiten_event_streams")[()] == 0
     assert samples(metrics, "kaiten_http_requests_total") == {("GET", "/events", "2xx"): 1}
     assert samples(metrics, "kaiten_http_request_seconds_count") == {}

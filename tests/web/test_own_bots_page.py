@@ -10,11 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, event
 
+from arena.db.audit import NewAuditEntry
+from arena.db.credentials import KnownAccount
 from arena.rules import Rules
-from arena.store import KnownAccount, NewAuditEntry
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_set
-from tests.store.builders import START
+from tests.db.builders import START
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.submitted import CRASH, play, send
@@ -22,22 +23,22 @@ from tests.web.submitted import CRASH, play, send
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give somebody with an account."""
-    world.store.writes.record_host(host_report(), ())
+    """Give someone with an account."""
+    world.store.activity.record_host(host_report(), ())
     return world.add("ann")
 
 
 def active(world: World, owner: KnownAccount, id_: str, bot: str) -> None:
-    """Let a bot of somebody's be on the ladder."""
+    """Let a bot of someone's be on the ladder."""
     send(world.store, owner, id_, bot)
     play(world.store, id_)
-    assert world.store.desk.activate(id_, START) == 1
+    assert world.store.submissions.activate(id_, START) == 1
 
 
 def bench(world: World, bot: str) -> None:
     """Let a bot sit out."""
     entry = NewAuditEntry(at=START, who="terminal:test", what="bench", subject=f"bot:{bot}")
-    world.store.bots.bench(bot, "5 of its last 10 games <failed>", START, entry)
+    world.store.bot_states.bench(bot, "5 of its last 10 games <failed>", START, entry)
 
 
 def read(visitor: TestClient, path: str = "/mine") -> str:
@@ -63,10 +64,10 @@ def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> No
     version = store.bots.version_id("plays", 1)
     assert version is not None
     play_set(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
-    store.bots.retire("resting", START)
+    store.bot_states.retire("resting", START)
     bench(world, "sits")
     send(store, ann, "a4", "plays")
-    store.desk.reject("a4", CRASH, START)
+    store.submissions.reject("a4", CRASH, START)
     send(store, ann, "a5", "coming")
     text = read(logged_in(world, ann.name))
     articles = re.findall(r"<article.*?</article>", text)
@@ -76,7 +77,7 @@ def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> No
         ["sits"],
     ]
     plays, resting, sits = articles
-    rank = next(line.rank for line in store.reads.leaderboard() if line.bot == "plays")
+    rank = next(line.rank for line in store.ratings.standings() if line.bot == "plays")
     assert f"<dt>Rank</dt><dd>{rank}</dd>" in plays
     assert '<a href="/submissions/a4">rejected</a>' in plays
     assert ("Play again" in plays, "Play again" in resting, "Play again" in sits) == (False, True, True)
@@ -102,9 +103,9 @@ def test_a_disqualified_bot_is_beyond_its_owner(world: World, ann: KnownAccount)
     """No button is there, neither for it nor for a version of it."""
     active(world, ann, "a1", "gone")
     entry = NewAuditEntry(at=START, who="terminal:test", what="disqualify", subject="bot:gone")
-    world.store.bots.disqualify("gone", "it cheated", START, entry)
+    world.store.bot_states.disqualify("gone", "it cheated", START, entry)
     text = read(logged_in(world, ann.name))
-    assert "It plays no more: it cheated." in text
+    assert "Disqualified: it cheated." in text
     assert "/submit?bot=gone" not in Page(text).links
     assert "<form" not in text
 

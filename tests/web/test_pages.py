@@ -7,16 +7,20 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.replay import parse, verify
+from arena.db.store import Store, open_store
+from arena.ladder.qualification import BENCHING_FAILURES
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
 from arena.rules import Rules
-from arena.store import Store, open_store
 from tests.builders import add_bots, play_set
-from tests.store.builders import add_bot, claimed, finished
+from tests.databases import sqlite_store
+from tests.db.builders import add_bot, claimed, finished
 from tests.web.app import site_of
-from tests.web.html import Page
-from web.headers import SECURITY_HEADERS
-from web.pages.public import GAMES_A_PAGE
-from web.text import clean_name, fixed, signed
+from tests.web.html import SITE_SCRIPTS, Page
+from web.games.listing import GAMES_A_PAGE
+from web.http.rendering import clean_name, fixed, signed
+from web.http.security import SECURITY_HEADERS
+from web.http.static import STATIC
 
 PAGES = (
     "/",
@@ -46,7 +50,8 @@ def test_an_empty_arena_says_so(empty_store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [*PAGES, "/games/three-0-0/replay.json", "/static/site.css", "/nothing", "/leaderboard?players=9"]
+    "path",
+    [*PAGES, "/games/three-0-0/replay.json", f"{STATIC}/site.css", "/nothing", "/leaderboard?players=9"],
 )
 def test_every_answer_has_the_security_headers(client: TestClient, path: str) -> None:
     """Pages, data, static files and errors."""
@@ -62,7 +67,7 @@ def test_a_page_keeps_its_own_policy(client: TestClient, path: str) -> None:
     page = Page(client.get(path).text)
     for tag, attributes in page.tags:
         assert tag != "style"
-        assert tag != "script" or attributes.get("src") == "/static/live.js"
+        assert tag != "script" or attributes.get("src") in {*SITE_SCRIPTS, f"{STATIC}/live.js"}
         assert not any(name == "style" or name.startswith("on") for name in attributes)
     assert all(link.startswith(("/", "#")) for link in page.links)
 
@@ -107,7 +112,7 @@ def test_a_page_is_well_made(client: TestClient, path: str) -> None:
 
 def test_the_game_page_shows_what_the_store_knows(client: TestClient, store: Store) -> None:
     """Places, points, ratings before and after, how it was run: seat by seat."""
-    game = store.reads.game("faulty-0-0")
+    game = store.games.find("faulty-0-0")
     assert game is not None
     text = client.get("/games/faulty-0-0").text
     result, overall, by_count = Page(text).tables[:3]
@@ -136,29 +141,37 @@ def test_where_a_folder_lies_is_for_nobody(empty_store: Store) -> None:
     """A bot that runs as a process of this machine is its folder: its name is told, also where it failed."""
     folder = "/home/olga/secret plans/nigiri"
     table = (add_bot(empty_store, "mine", source=folder), add_bot(empty_store, "other"))
-    played = finished(claimed(empty_store, table, deals=1), [(1, 2)])
     trouble = f"there is no bot.py in {folder}; a bot's folder must hold one"
-    failed = tuple(
-        replace(report, trouble=trouble) if report.image == folder else report for report in played.reports
-    )
-    assert empty_store.writes.record(replace(played, reports=failed))
+    for number in range(BENCHING_FAILURES):
+        played = finished(claimed(empty_store, table, id_=f"s{number}", deals=1), [(1, 2)], faults=(3, 0))
+        failed = tuple(
+            replace(report, trouble=trouble) if report.image == folder else report
+            for report in played.reports
+        )
+        assert empty_store.results.record(replace(played, reports=failed))
     visitor = TestClient(site_of(empty_store))
-    for path in ("/bots/mine", "/games/s-0-0", "/api/v1/bots/mine/versions"):
+    game = empty_store.games.newest(limit=1)[0].game
+    pages = ("/bots/mine", f"/games/{game}", "/api/v1/bots/mine", "/api/v1/bots/mine/versions")
+    for path in (*pages, f"/api/v1/games/{game}"):
         text = visitor.get(path).text
         assert "nigiri" in text
         assert "olga" not in text
         assert "secret plans" not in text
-    assert (
-        "there is no bot.py in nigiri; a bot&#39;s folder must hold one" in visitor.get("/games/s-0-0").text
-    )
+    words = "there is no bot.py in nigiri; a bot's folder must hold one"
+    assert words.replace("'", "&#39;") in visitor.get(f"/games/{game}").text
     assert visitor.get("/api/v1/bots/mine/versions").json()["versions"][0]["image"] == "nigiri"
+    seat = next(
+        seat for seat in visitor.get(f"/api/v1/games/{game}").json()["seats"] if seat["bot"] == "mine"
+    )
+    assert (seat["image"], seat["trouble"]) == ("nigiri", words)
+    assert words in visitor.get("/api/v1/bots/mine").json()["reason"]  # it was benched
 
 
 def test_the_replay_is_the_stored_one_and_holds(client: TestClient, store: Store) -> None:
     """Byte for byte, as data, and the rules agree with it."""
-    for number in store.reads.games(limit=100):
+    for number in store.games.newest(limit=100):
         answer = client.get(f"/games/{number.game}/replay.json")
-        page = store.reads.game(number.game)
+        page = store.games.find(number.game)
         assert page is not None
         assert answer.headers["content-type"] == "application/json"
         assert answer.text == page.replay
@@ -184,7 +197,7 @@ def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
 
 def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
     """Newest first, page after page, every game once, also while new ones arrive."""
-    store = open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")
+    store = sqlite_store(tmp_path / "arena.sqlite3")
     versions = add_bots(store, [("a", "house"), ("b", "house")])
     for number in range(GAMES_A_PAGE // 2 + 4):
         play_set(store, [versions], Rules(players=2), name=f"s{number}")
@@ -197,7 +210,7 @@ def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
     seen += [int(row[0]) for row in second.tables[0][1:]]
     assert seen == list(range(GAMES_A_PAGE + 8, 0, -1))
     assert "/games" in second.links
-    assert not any(link.startswith("/games?") for link in second.links)
+    assert not any(link.startswith("/games?before") for link in second.links)
     assert "No older games" in client.get("/games?before=1").text
     store.close()
 
@@ -226,7 +239,7 @@ def test_a_bad_request_is_answered_in_the_look_of_the_site(
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/html")
     assert names in answer.text
-    assert '<link rel="stylesheet" href="/static/site.css">' in answer.text
+    assert f'<link rel="stylesheet" href="{STATIC}/site.css">' in answer.text
 
 
 @pytest.mark.parametrize(
@@ -260,7 +273,7 @@ def test_a_failure_of_the_site_tells_nothing_of_its_inside(
     def fail(_players: int, _since: int) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(store.reads, "board_changes", fail)
+    monkeypatch.setattr(store.ratings, "changes", fail)
     answer = TestClient(site_of(store), raise_server_exceptions=False).get("/leaderboard")
     assert answer.status_code == 500
     assert "The arena failed to make this page" in answer.text

@@ -8,11 +8,15 @@ import pytest
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.testclient import TestClient
-from PIL import Image
+from PIL import Image, ImageChops
 
+from arena.db.store import Store
+from tests.builders import analysed, fill
+from tests.patience import WAIT_SECONDS
+from tests.web.app import site_of
 from tests.web.html import Page
-from web.pictures import MOST_KEPT, MOST_WAITING, Pictures
-from web.problems import Problem
+from web.http.errors import Problem
+from web.viewer.pages import MOST_KEPT, MOST_WAITING, Pictures
 
 GAME = "/games/faulty-0-0"
 THREADS = 40
@@ -57,6 +61,23 @@ def test_a_page_names_its_picture(client: TestClient, path: str, title: str, pic
     assert answer.headers["cache-control"] == "public, max-age=86400"
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert client.head(picture).content == b""
+
+
+def test_an_analysed_games_picture_shows_the_chances(empty_store: Store) -> None:
+    """The graph is drawn where the sheet was empty, and the picture gets another ETag."""
+    fill(empty_store)
+    client = TestClient(site_of(empty_store))
+    before = client.get("/games/faulty-0-0/og.png")
+    analysed(empty_store, "faulty-0-0")
+    after = client.get("/games/faulty-0-0/og.png")
+    assert before.headers["etag"] != after.headers["etag"]
+    with Image.open(BytesIO(before.content)) as one, Image.open(BytesIO(after.content)) as other:
+        left, top, right, bottom = ImageChops.difference(one.convert("RGB"), other.convert("RGB")).point(
+            lambda value: 255 * (value > 40)  # palettes differ a little
+        ).getbbox() or (0, 0, 0, 0)
+    assert 400 < left < right < 1200
+    assert 0 < top < bottom < 200
+    assert right - left > 400
 
 
 def test_a_frames_picture_says_in_words_what_it_shows(client: TestClient) -> None:
@@ -124,7 +145,7 @@ class Brush:
         """Draw; fails where a picture is being drawn already."""
         assert self._drawing.acquire(blocking=False)
         try:
-            assert self.let.wait(30)
+            assert self.let.wait(WAIT_SECONDS)
             self.drawn += 1
             return b"picture"
         finally:
@@ -132,7 +153,7 @@ class Brush:
 
 
 def asked() -> Request:
-    """Return a request by somebody who has nothing yet."""
+    """Return a request by someone who has nothing yet."""
     return Request({"type": "http", "method": "GET", "headers": []})
 
 

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.replay import parse
-from arena.replay.verify import verify
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
 from tests.accounts.world import World
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
@@ -24,7 +24,7 @@ PRIVATE: Final = (
 
 @dataclass(frozen=True)
 class People:
-    """Browsers of who owns the games, of somebody else, of an operator, and of nobody."""
+    """Browsers of who owns the games, of someone else, of an operator, and of nobody."""
 
     owner: TestClient
     other: TestClient
@@ -49,7 +49,8 @@ def test_a_private_game_has_the_whole_viewer(people: People, game: str) -> None:
         page = Page(answer.text)
         assert answer.headers["cache-control"] == "no-store"
         for link in {link for link in page.links if link.startswith("/")}:
-            assert people.owner.get(link.split("#", maxsplit=1)[0]).status_code == 200, link
+            found = people.owner.get(link.split("#", maxsplit=1)[0], follow_redirects=True)
+            assert found.status_code == 200, link
     frames = people.owner.get(f"{game}/frames.json?view=seat:1")
     assert frames.headers["cache-control"] == "no-store"
     assert len(frames.json()["frames"]) == 3 * 30 + 1
@@ -118,7 +119,7 @@ def test_notes_stand_beside_their_turn(world: World, name: str | None, seats: tu
 
 
 def test_a_turn_without_notes_says_so(people: People) -> None:
-    """On the page of somebody who may see them."""
+    """On the page of someone who may see them."""
     said = notes(people.owner.get(f"{PRIVATE[1]}/1/1").text)
     assert len(said) == 30
-    assert all("Nothing was noted at this turn." in text for text in said.values())
+    assert all("No notes at this turn." in text for text in said.values())

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from arena.store import KnownSubmission
-from arena.submitting.stages import Stage, UploadKind
-from tests.store.builders import START
-from web.progress import StepState, steps
+from arena.db.submissions import KnownSubmission
+from arena.protocol.submissions import Stage, UploadKind
+from tests.db.builders import START
+from web.submissions.pages import StepState, steps
 
 SENT = KnownSubmission(
     number=1,

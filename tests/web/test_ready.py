@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.store import open_store
+from arena.db.store import open_store
 from tests.demo.running import await_that
 from tests.postgresql import Cluster
 from tests.web.site import START_SECONDS, Site, served

@@ -1,22 +1,36 @@
-"""Bodies that come piece by piece: whoever drips does not keep a place for ever."""
+"""Bodies that come piece by piece: anyone who drips does not keep a place for ever."""
 
 import asyncio
-from collections.abc import Iterable
+import select
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import pytest
 from fastapi import Request
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
-from web.problems import Problem
-from web.receiving import pieces
+from arena.protocol.states import Scope as May
+from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE
+from tests.accounts.world import World
+from tests.builders import host_report
+from tests.demo.running import await_that
+from tests.web.app import parts_over
+from tests.web.people import token
+from tests.web.server import serving
+from web.app import create_app
+from web.http.errors import Problem
+from web.http.uploads import PACE, Pace, Paced, pieces
 
 KIB = 1024
 
 
 def received(came: Iterable[tuple[float, int]]) -> int:
-    """Receive a body whose parts take so many seconds and have so many bytes; return its length."""
+    """Receive a body whose parts take this many seconds and have this many bytes; return its length."""
     now = 0.0
     parts = iter(came)
+    length = 0
 
     async def receive() -> Message:
         nonlocal now
@@ -24,23 +38,127 @@ def received(came: Iterable[tuple[float, int]]) -> int:
         now += seconds
         return {"type": "http.request", "body": bytes(size), "more_body": size > 0}
 
-    async def gather() -> int:
-        request = Request({"type": "http", "method": "PUT", "headers": []}, receive)
-        return sum([len(piece) async for piece in pieces(request, lambda: now)])
+    async def app(scope: Scope, receive: Receive, _send: Send) -> None:
+        nonlocal length
+        length = sum([len(piece) async for piece in pieces(Request(scope, receive))])
 
-    return asyncio.run(gather())
+    async def send(_: Message) -> None:
+        raise AssertionError
+
+    scope = {"type": "http", "method": "PUT", "headers": [(b"transfer-encoding", b"chunked")]}
+    asyncio.run(Paced(app, PACE, lambda: now)(scope, receive, send))
+    return length
 
 
 def test_a_file_comes_at_any_rate_that_is_not_too_slow() -> None:
     """In a moment; small ones slowly; large ones for as long as they take at the least rate."""
     assert received([(0.0, 5)]) == 5
     assert received([(2.9, 1)] * 10) == 10
-    assert received([(1.0, 64 * KIB)] * 1000) == 1000 * 64 * KIB
+    assert received([(1.0, 64 * KIB)] * 800) == 800 * 64 * KIB
 
 
-@pytest.mark.parametrize("came", [[(20.0, 1)] * 3, [(1.0, 60 * KIB)] * 1000, [(0.0, 64 * KIB), (31.5, 1)]])
+@pytest.mark.parametrize("came", [[(20.0, 1)] * 3, [(1.0, 60 * KIB)] * 800, [(0.0, 64 * KIB), (31.5, 1)]])
 def test_who_is_too_slow_on_the_whole_is_sent_away(came: list[tuple[float, int]]) -> None:
     """However regularly something comes; with 408, and what to do."""
     with pytest.raises(Problem, match="came too slowly: after 30 seconds, less than 64 KiB") as refused:
         received(came)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
+
+
+def test_no_rate_lets_a_body_take_longer_than_its_time() -> None:
+    """A quarter of an hour, even where the rate is kept all the time."""
+    assert received([(1.0, 66 * KIB)] * 899) == 899 * 66 * KIB
+    with pytest.raises(Problem, match="took longer than 900 seconds") as refused:
+        received([(1.0, 66 * KIB)] * 901)
+    assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
+
+
+def put(address: tuple[str, int], secret: str, name: str, kind: str, length: int) -> socket.socket:
+    """Begin to send a file."""
+    sender = socket.create_connection(address, timeout=60)
+    sender.sendall(
+        f"PUT /api/v1/bots/{name}/submissions?kind={kind} HTTP/1.1\r\nHost: a\r\n"
+        f"Authorization: Bearer {secret}\r\nContent-Length: {length}\r\n\r\n".encode()
+    )
+    return sender
+
+
+def status(sender: socket.socket) -> int:
+    """Return the status of the answer."""
+    with sender, sender.makefile("rb") as answer:
+        return int(answer.readline().split()[1])
+
+
+@contextmanager
+def site(world: World, pace: Pace) -> Iterator[tuple[str, int]]:
+    """Serve the site over a real socket."""
+    world.store.activity.record_host(host_report(), ())
+    with serving(create_app(replace(parts_over(world), pace=pace))) as address:
+        yield address
+
+
+def secret_of(world: World, name: str) -> str:
+    """Return a new account's token for submissions."""
+    return token(world, world.add(name), {May.SUBMIT})
+
+
+def begin_images(world: World, address: tuple[str, int], senders: ExitStack) -> list[socket.socket]:
+    """Begin to send as many images as find places; return the senders."""
+    return [
+        senders.enter_context(put(address, secret_of(world, f"eve{n}"), f"slow{n}", "image", 1 << 29))
+        for n in range(MOST_AT_ONCE - FOR_SOURCES)
+    ]
+
+
+def drip_until_answered(sender: socket.socket) -> None:
+    """Send a KiB now and then, far more than the rate asks for, until there is an answer."""
+
+    def answered() -> bool:
+        if select.select([sender], [], [], 0)[0]:
+            return True
+        sender.sendall(bytes(KIB))
+        return False
+
+    await_that(answered, "an answer")
+
+
+def image(address: tuple[str, int], secret: str) -> int:
+    """Send an image; return the status."""
+    sender = put(address, secret, "hers", "image", 5)
+    sender.sendall(b"image")
+    return status(sender)
+
+
+def test_images_that_drip_keep_no_source_out(world: World) -> None:
+    """Where a further image finds no place, a source file does."""
+    secret = secret_of(world, "ann")
+    with site(world, Pace(silence=600, grace=600, rate=1, whole=600)) as address, ExitStack() as senders:
+        begun = begin_images(world, address, senders)
+        await_that(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
+        assert image(address, secret) == 503
+        source = put(address, secret, "mine", "python", 6)
+        source.sendall(b"x = 1\n")
+        assert status(source) == 201
+
+
+def test_images_that_drip_keep_their_places_for_a_time_alone(world: World) -> None:
+    """However well the rate is kept: then the next one finds a place."""
+    secret = secret_of(world, "ann")
+    with site(world, Pace(silence=600, grace=600, rate=1, whole=1)) as address, ExitStack() as senders:
+        begun = begin_images(world, address, senders)
+
+        for sender in begun:
+            drip_until_answered(sender)
+            assert status(sender) == 408
+        assert image(address, secret) == 201
+
+
+def test_a_form_that_drips_is_ended_as_well(world: World) -> None:
+    """It holds neither a thread nor, for long, a connection."""
+    with site(world, Pace(silence=60.0, grace=1.0, rate=KIB, whole=60.0)) as address:
+        sender = socket.create_connection(address, timeout=60)
+        sender.sendall(
+            b"POST /login HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 60\r\n"
+            b"Content-Type: application/x-www-form-urlencoded\r\n\r\nname=ann"
+        )
+        assert status(sender) == 408

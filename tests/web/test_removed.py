@@ -1,11 +1,11 @@
-"""Games whose logs, or whose replays too, are no longer kept: pages and data say so."""
+"""Games whose logs, or whose replays too, are been deleted: pages and data say so."""
 
 from datetime import timedelta
 
 import pytest
 
-from arena.accounts import Scope
-from arena.store import KnownAccount
+from arena.db.credentials import KnownAccount
+from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.web.people import browser, logged_in, program, token
 from tests.web.stable import Stable, fill_stable
@@ -30,15 +30,15 @@ def asked(world: World, account: KnownAccount) -> tuple[int, str]:
 def test_logs_that_are_gone(world: World, stable: Stable) -> None:
     """410 for who could have seen them, 404 as ever for others; the game is there for everybody."""
     assert PRINTED in logged_in(world, "ann").get(f"/games/{GAME}").text
-    assert world.store.retention.remove_logs(world.now + timedelta(days=99), 99)
+    assert world.store.logs.remove_logs(world.now + timedelta(days=99), 99)
     status, text = asked(world, stable.ann)
-    assert (status, "no longer kept" in text, "keeping" in text) == (410, True, False)
+    assert (status, "been deleted" in text, "keeping" in text) == (410, True, False)
     assert asked(world, world.add("passer-by"))[0] == 404
     page = logged_in(world, "ann").get(f"/games/{GAME}").text
-    assert "The logs of this game are no longer kept." in page
+    assert "The logs of this game have been deleted." in page
     assert PRINTED not in page
     assert "Watch this game" in page
-    assert "no longer kept" not in browser(world).get(f"/games/{GAME}").text
+    assert "been deleted" not in browser(world).get(f"/games/{GAME}").text
     assert browser(world).get(f"/games/{GAME}/1/1").status_code == 200
 
 
@@ -46,10 +46,10 @@ def test_replays_that_are_gone(world: World, stable: Stable) -> None:
     """The page shows the result and says so; what needs the replay answers 410 and where the result is."""
     anybody = browser(world)
     before = anybody.get(f"/api/v1/games/{GAME}").json()
-    assert world.store.retention.remove_replays(world.now + timedelta(days=99), 99)
+    assert world.store.logs.remove_replays(world.now + timedelta(days=99), 99)
     page = anybody.get(f"/games/{GAME}")
     assert page.status_code == 200
-    assert "The replay of this game is no longer kept." in page.text
+    assert "The replay of this game has been deleted." in page.text
     assert "Ratings before and after" in page.text
     assert "mine" in page.text
     for gone in ("Watch this game", "replay.json", "og.png", "Shuffle"):
@@ -61,6 +61,6 @@ def test_replays_that_are_gone(world: World, stable: Stable) -> None:
     assert f"/api/v1/games/{GAME}" in problem.json()["hint"]
     for path in ("1/1", "og.png", "1/1/og.png", "frames.json"):
         assert anybody.get(f"/games/{GAME}/{path}").status_code == 410, path
-    assert "is no longer kept" in anybody.get(f"/games/{GAME}/1/1").text
+    assert "has been deleted" in anybody.get(f"/games/{GAME}/1/1").text
     assert anybody.get("/bots/mine").status_code == 200
     assert asked(world, stable.ann)[0] == 410

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from arena.replay import Seat, build, encode
+from arena.play.replay.document import Seat, build, encode
 from arena.rules import Rules
 from tests.builders import play
-from web.replay import ReplayTable, replay_table
+from web.games.pages import ReplayTable, replay_table
 
 _NIGIRI = {"salmon_nigiri": 2, "squid_nigiri": 3, "egg_nigiri": 1}
 

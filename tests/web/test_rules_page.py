@@ -9,9 +9,10 @@ from fastapi.testclient import TestClient
 import web
 from arena.rules import Card
 from tests.web.html import Page
-from web.documents import open_shelf
-from web.rulebook import PICTURES, Picture, Turn, with_faces
-from web.viewer.hands import Mark
+from web.docs.pages import open_shelf
+from web.docs.rules import PICTURES, ExampleTurn, Picture, with_faces
+from web.http.static import STATIC
+from web.viewer.scene import Mark
 
 CARDS = Path(web.__file__).parent / "static" / "cards.svg"
 
@@ -27,9 +28,9 @@ def says(anchor: str) -> list[list[str]]:
     return [[line.says for line in it.lines] for it in PICTURES[anchor] if isinstance(it, Picture)]
 
 
-def turns() -> list[Turn]:
+def turns() -> list[ExampleTurn]:
     """Return all turns that are shown."""
-    return [it for pictures in PICTURES.values() for it in pictures if isinstance(it, Turn)]
+    return [it for pictures in PICTURES.values() for it in pictures if isinstance(it, ExampleTurn)]
 
 
 def test_every_card_has_its_face_in_the_table_of_the_deck(text: str) -> None:
@@ -37,7 +38,7 @@ def test_every_card_has_its_face_in_the_table_of_the_deck(text: str) -> None:
     (deck,) = [table for table in Page(text).tables if table[0][:2] == ["number", "name"]]
     assert [row[1] for row in deck[1:]] == [card.label for card in Card]
     for card in Card:
-        assert f'<use href="/static/cards.svg#{card.label}"/></svg>{card.label}</td>' in text
+        assert f'<use href="{STATIC}/cards.svg#{card.label}"/></svg>{card.label}</td>' in text
     drawn = {each.get("id") for each in ET.parse(CARDS).iter()}  # noqa: S314 - our own file
     assert {card.label for card in Card} <= drawn
 

@@ -18,10 +18,11 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from arena.accounts import Scope
-from arena.store import KnownAccount, Role
+from arena.db.credentials import KnownAccount
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import fill
+from tests.patience import WAIT_SECONDS
 from tests.web.app import site_over
 from tests.web.description import description
 from tests.web.people import logged_in, token
@@ -59,7 +60,7 @@ CHECKS: Final = [
 
 @dataclass
 class Asker:
-    """Somebody who asks.
+    """Someone who asks.
 
     Attributes:
         site: Which.
@@ -111,4 +112,6 @@ described = schemathesis.openapi.from_dict(description(), config=CONFIG)
 @described.parametrize()
 def test_it_does_what_it_says(case: schemathesis.Case[Any], asker: Asker) -> None:
     """Every answer has the status, type, headers and fields that are described; none is the site's fault."""
-    case.call_and_validate(app=asker.site, checks=CHECKS, headers=asker.headers(), cookies=asker.cookies)
+    case.call_and_validate(
+        app=asker.site, checks=CHECKS, headers=asker.headers(), cookies=asker.cookies, timeout=WAIT_SECONDS
+    )

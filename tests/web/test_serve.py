@@ -5,25 +5,26 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from arena.accounts import Scope, open_accounts
-from arena.settings import RegistrationMode
-from arena.store import Role, open_store
+from arena.accounts.accounts import open_accounts
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
 from tests.builders import fill, host_report
+from tests.databases import sqlite_store
 from tests.demo.running import await_that
-from tests.web.site import START_SECONDS, environment, served
+from tests.web.site import START_SECONDS, environment, opened, served
 
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
     """Give a data directory with games in it."""
-    with closing(open_store(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         fill(store)
     return tmp_path
 
@@ -54,9 +55,9 @@ def test_it_serves_until_it_is_told_to_end(data_dir: Path, number: signal.Signal
 
 def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
     """A hundred requests at once all get their answer: none waits for a connection to the database."""
-    with served(data_dir) as site, closing(open_store(f"sqlite:///{data_dir / 'arena.sqlite3'}")) as store:
+    with served(data_dir) as site, closing(sqlite_store(data_dir / "arena.sqlite3")) as store:
         address = httpx2.URL(site.url)
-        expected = len(store.reads.leaderboard())
+        expected = len(store.ratings.standings())
         request = (
             f"GET /api/v1/leaderboard HTTP/1.1\r\nHost: {address.host}\r\nConnection: close\r\n\r\n".encode()
         )
@@ -70,11 +71,32 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
             assert text.count(b'"rank"') == expected
 
 
+def test_it_may_open_as_many_files_as_its_host_lets_it(data_dir: Path, tmp_path: Path) -> None:
+    """However few are usual there: visitors who ask for nothing must not use them up."""
+    few = tmp_path / "few"
+    few.write_text(f'#!/bin/sh\nulimit -Sn 300 && exec {sys.executable} "$@"\n')
+    few.chmod(0o755)
+    with served(data_dir, python=str(few)) as site:
+        limits = Path(f"/proc/{site.process.pid}/limits").read_text()
+        (line,) = (line for line in limits.splitlines() if line.startswith("Max open files"))
+        soft, hard = line.split()[3:5]
+        assert soft == hard != "300"
+        address = httpx2.URL(site.url)
+        with ExitStack() as silent:
+            for last in range(2, 6):
+                for _ in range(200):
+                    visitor = socket.socket()
+                    silent.enter_context(visitor)
+                    visitor.bind((f"127.0.0.{last}", 0))
+                    visitor.connect((address.host, address.port or 0))
+            assert httpx2.get(f"{site.url}/healthz", timeout=START_SECONDS).text == "ok\n"
+
+
 def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
     """Neither a file nor a row, and no traceback, whether it ends early or the sender is gone."""
     with closing(World.at(tmp_path)) as world, served(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
-        world.store.writes.record_host(host_report(), ())
-        accounts = open_accounts(world.store.people, RegistrationMode.OPEN)
+        world.store.activity.record_host(host_report(), ())
+        accounts = open_accounts(world.store, RegistrationMode.OPEN)
         ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
         secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
         address = httpx2.URL(site.url)
@@ -87,7 +109,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
             sender.sendall(head.encode() + bytes(4_000_000))
             await_that(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
         await_that(lambda: not any(uploads.iterdir()), "its end")
-        assert world.store.desk.newest() == ()
+        assert world.store.submissions.newest() == ()
         site.process.send_signal(signal.SIGTERM)
         assert site.process.wait(START_SECONDS) == 0
         assert site.process.stderr is not None
@@ -133,7 +155,7 @@ def test_only_a_proxy_that_is_trusted_is_believed(
     """What it says of the visitor's connection decides on the cookie, and whose attempts are counted."""
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"}
     with (
-        served(data_dir, ARENA_TRUSTED_PROXIES=trusted) as site,
+        opened(data_dir, ARENA_TRUSTED_PROXIES=trusted) as site,
         httpx2.Client(base_url=site.url, timeout=START_SECONDS, headers=forwarded) as client,
     ):
         client.headers["Origin"] = site.url
@@ -149,9 +171,9 @@ def test_only_a_proxy_that_is_trusted_is_believed(
 
 def test_registration_is_a_setting(data_dir: Path) -> None:
     """The site reads it from its environment."""
-    with served(data_dir, ARENA_REGISTRATION="closed") as site:
+    with opened(data_dir, ARENA_REGISTRATION="closed") as site:
         answer = httpx2.get(f"{site.url}/register", timeout=START_SECONDS)
-        assert "Registration is closed here" in answer.text
+        assert "Registration is closed" in answer.text
 
 
 def test_a_proxy_that_is_no_address_is_named(data_dir: Path) -> None:

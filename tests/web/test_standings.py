@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import Closing, Entry, Rating
-from arena.store import BoardLine
-from web.board import Wanted
-from web.standings import Standings
+from arena.ladder.leaderboard import BoardLine
+from arena.ladder.rating import Closing, Rating
+from arena.ladder.rating_log import Entry
+from web.leaderboard.standings import Standings, Wanted
 
 TODAY = date(2026, 11, 3).toordinal()
 ALL = Wanted(limit=1000)
@@ -19,7 +19,10 @@ ALL = Wanted(limit=1000)
 
 def line(bot: str, mean: float, deviation: float = 1.0, *, games: int = 9, house: bool = False) -> BoardLine:
     """Make a line of the leaderboard."""
-    entry = Entry(rating=Rating(mean, deviation), games=games, place_sum=2 * games, wins=games // 2)
+    rating = Rating(mean, deviation)
+    entry = Entry(
+        rating=rating, skill=rating, sound=rating, games=games, place_sum=2 * games, wins=games // 2
+    )
     return BoardLine(bot=bot, version=1, author=f"of {bot}", house=house, benched=False, entry=entry)
 
 

@@ -7,21 +7,23 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena import __version__
-from arena.accounts import Scope
-from arena.controls import CONTROL_NAMES, CONTROLS
-from arena.match import RuntimeName
-from arena.store import KnownAccount, LadderChange, NewAuditEntry, Role, Store
-from arena.workers.status import WorkerStatus
+from arena.db.audit import NewAuditEntry
+from arena.db.credentials import KnownAccount
+from arena.db.store import Store
+from arena.ladder.settings import LadderChange
+from arena.protocol.controls import CONTROL_NAMES, CONTROLS
+from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report
-from tests.store.builders import START, add_bot, claimed, finished, new_set
-from tests.store.test_quarantine import put_aside
-from tests.store.test_submissions import PLENTY, game, qualify
-from tests.store.test_submissions import new as submitted
+from tests.db.builders import START, add_bot, add_matches, claimed, finished
+from tests.db.test_queue import put_aside
+from tests.db.test_submissions import PLENTY, game, qualify
+from tests.db.test_submissions import new as submitted
 from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
-from web.status import Hour, bars_of
+from web.status.model import Hour, bars_of
 
 STOPS = {control.name: control.stops for control in CONTROLS}
 REASON = "no engine"
@@ -38,15 +40,15 @@ def busy(world: World) -> World:
     """Give a world in which everything happens: matches run, wait, and were put aside."""
     store = world.store
     ann, ben = (add_bot(store, name) for name in ("anns", "bens"))
-    store.writes.add_set(new_set("aside", (ann, ben), matches=1))
+    add_matches(store, "aside", (ann, ben), matches=1)
     put_aside(store)
-    store.desk.add(submitted(bot="<i>hush"), PLENTY)
+    store.submissions.add(submitted(bot="<i>hush"), PLENTY)
     qualify(store)
-    store.desk.add_game(game("qualify", "u1", (ben, None)), played=0)
-    store.writes.add_set(new_set("rated", (ann, ben), deals=3))
+    store.submissions.add_game(game("qualify", "u1", (ben, None)), played=0)
+    add_matches(store, "rated", (ann, ben), deals=3)
     for _ in range(2):
         assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    store.writes.record_host(host_report(), ())
+    store.activity.record_host(host_report(), ())
     world.add("oper", Role.OPERATOR)
     return world
 
@@ -59,12 +61,12 @@ def operator(world: World) -> KnownAccount:
 
 
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:
-    """A visitor reads what will stand here, and that strangers' bots are refused until then."""
+    """A visitor reads what will stand here, and that untrusted bots are refused until then."""
     text = client.get("/status").text
-    assert "No machine has been checked yet" in text
-    assert "Until then bots of strangers are refused" in text
+    assert "No host has been checked yet" in text
+    assert "Until then, untrusted bots are refused" in text
     assert "No rated game in the last 24 hours" in text
-    assert "Nothing is being played just now" in text
+    assert "No match is running" in text
     found = client.get("/api/v1/status").json()
     assert [hour["games"] for hour in found.pop("hours")] == [0] * 24
     assert found == {
@@ -86,21 +88,21 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
 
 def test_a_machine_that_holds_everything(client: TestClient, empty_store: Store) -> None:
     """Everybody may play; every control is listed with what it stops."""
-    empty_store.writes.record_host(host_report(), frozenset())
+    empty_store.activity.record_host(host_report(), frozenset())
     text = client.get("/status").text
     (held,) = Page(text).tables
-    assert "Bots of everybody may play here." in text
+    assert "Untrusted bots may play here." in text
     assert [row[0] for row in held[1:]] == list(CONTROL_NAMES)
     assert [row[1] for row in held[1:]] == list(STOPS.values())
     assert f"{len(CONTROLS)} of {len(CONTROLS)} are held" in text
 
 
 def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> None:
-    """By name and with what it stops, told apart from what was accepted; strangers' bots are refused."""
-    empty_store.writes.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
+    """By name and with what it stops, told apart from what was accepted; untrusted bots are refused."""
+    empty_store.activity.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
     text = client.get("/status").text
     missing, held = Page(text).tables
-    assert "Bots of strangers are refused here." in text
+    assert "Untrusted bots are refused here." in text
     assert missing[1:] == [
         ["tmp-files", STOPS["tmp-files"], "accepted"],
         ["swap", STOPS["swap"], "not held"],
@@ -111,32 +113,32 @@ def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> No
 
 def test_what_is_accepted_lets_strangers_in(client: TestClient, empty_store: Store) -> None:
     """They may play, and the page says that not all is held."""
-    empty_store.writes.record_host(host_report("swap"), {"swap"})
-    assert "may play here, though not every control is held" in client.get("/status").text
+    empty_store.activity.record_host(host_report("swap"), {"swap"})
+    assert "may play here, although some controls are not held" in client.get("/status").text
     (host,) = client.get("/api/v1/status").json()["hosts"]
     assert host["strangers"] is True
     assert [line["name"] for line in host["missing"]] == ["swap"]
 
 
 def test_plain_processes_hold_nothing(client: TestClient, empty_store: Store) -> None:
-    """Whatever is accepted: strangers' bots are refused, and the page says why."""
-    empty_store.writes.record_host(host_report(isolates=False), frozenset(CONTROL_NAMES))
+    """Whatever is accepted: untrusted bots are refused, and the page says why."""
+    empty_store.activity.record_host(host_report(isolates=False), frozenset(CONTROL_NAMES))
     text = client.get("/status").text
-    assert "nothing is isolated" in text
-    assert "Bots of strangers are refused here." in text
+    assert "without isolation" in text
+    assert "Untrusted bots are refused here." in text
     assert Page(text).tables == []
 
 
 def test_what_was_seen_is_for_the_operator_alone(client: TestClient, empty_store: Store) -> None:
     """Neither page nor data tell a visitor how a control was got round."""
-    empty_store.writes.record_host(host_report("swap"), frozenset())
+    empty_store.activity.record_host(host_report("swap"), frozenset())
     for path in ("/status", "/api/v1/status"):
         assert "seen of" not in client.get(path).text
 
 
 def test_a_machine_with_a_strange_name_is_text(client: TestClient, empty_store: Store) -> None:
     """Its name becomes no markup."""
-    empty_store.writes.record_host(host_report(host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm"), frozenset())
+    empty_store.activity.record_host(host_report(host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm"), frozenset())
     text = client.get("/status").text
     assert "&lt;b&gt;vm" in text
     assert "<b>vm" not in text
@@ -145,14 +147,14 @@ def test_a_machine_with_a_strange_name_is_text(client: TestClient, empty_store: 
 def test_it_counts_what_the_arena_does(client: TestClient, empty_store: Store) -> None:
     """The same numbers as the store's."""
     add_bots(empty_store, [("a", "house")])
-    totals = empty_store.reads.totals()
+    totals = empty_store.activity.totals()
     found = client.get("/api/v1/status").json()
     assert (found["games"], found["matches_waiting"]) == (totals.games, totals.matches_waiting)
     assert client.head("/status").status_code == 200
 
 
 def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
-    """Of rated matches; who qualifies is nobody's business, but that somebody does is told."""
+    """Of rated matches; who qualifies is nobody's business, but that someone does is told."""
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     assert found["running"] == [
@@ -188,15 +190,15 @@ def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
 def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str) -> None:
     """Neither who qualifies, nor which match was put aside, nor why."""
     user = busy.add("user")
-    somebody = {
+    someone = {
         "visitor": lambda: browser(busy),
         "user": lambda: logged_in(busy, "user"),
         "reader": lambda: program(busy, token(busy, user, {Scope.READ})),
     }[who]()
     for path in ("/status", "/api/v1/status"):
-        text = somebody.get(path).text
+        text = someone.get(path).text
         assert not any(word in text for word in ("hush", "qualify-0", "aside-0", REASON))
-    assert somebody.get("/api/v1/status").json()["quarantined"] is None
+    assert someone.get("/api/v1/status").json()["quarantined"] is None
 
 
 def test_operators_are_told_everything(busy: World) -> None:
@@ -232,37 +234,45 @@ def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
 
 
 def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
-    """Of the machine on which somebody plays; a report of before they were noted has none."""
-    assert "just now <" not in browser(busy).get("/status").text
+    """Of the machine on which someone plays; a report of before they were noted has none."""
+    assert "bots at a time, <b>" not in browser(busy).get("/status").text
     here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
     busy.store.leases.tell("here", [here])
     text = browser(busy).get("/status").text
-    assert "5: so many bots play at a time, <b>4</b> just now" in text
+    assert "5 bots at a time, <b>4</b> now" in text
     assert text.count('<i class="taken">') == 4
     assert text.count("<i></i>") == 1
     older = replace(host_report(host="older"), slots=None, checked=START - timedelta(days=1))
-    busy.store.writes.record_host(older, ())
+    busy.store.activity.record_host(older, ())
     assert [host["slots"] for host in browser(busy).get("/api/v1/status").json()["hosts"]] == [5, None]
-    assert browser(busy).get("/status").text.count("so many bots") == 1
+    assert browser(busy).get("/status").text.count("bots at a time") == 1
 
 
 def test_workers_are_told_with_what_they_play(busy: World) -> None:
     """Their seats and their matches; who qualifies is nobody's business there either."""
     plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4, doubted=True)
-    idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0)
+    idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0, usable=0)
     busy.store.leases.tell("here", [plays, idle])
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     first, second = found["workers"]
-    assert first == {"name": "idle", "host": "idle", "seats": 8, "busy": 0, "doubted": False, "plays": []}
+    assert first == {
+        "name": "idle",
+        "host": "idle",
+        "seats": 8,
+        "busy": 0,
+        "doubted": False,
+        "usable": 0,
+        "plays": [],
+    }
     assert (second["name"], second["host"], second["seats"], second["busy"]) == ("worker", "<b>h", 5, 4)
     assert second["plays"] == found["running"]
     assert second["doubted"]
     text = visitor.get("/status").text
     (table,) = [table for table in Page(text).tables if table[0][0] == "Worker"]
     assert table[1:] == [
-        ["idle", "nothing just now", "0 of 8"],
-        ["worker on <b>h doubted", "2 seats anns@1 bens@1", "4 of 5"],
+        ["idle busy host", "idle", "0 of 8"],
+        ["worker on <b>h on probation", "2 seats anns@1 bens@1", "4 of 5"],
     ]
     assert "hush" not in text
 
@@ -272,7 +282,7 @@ def test_games_are_shown_by_the_hour(world: World) -> None:
     versions = [add_bot(world.store, name) for name in "ab"]
     match = finished(claimed(world.store, versions, deals=3), [(1, 2)] * 3)
     world.now = match.ended + timedelta(hours=2)
-    assert world.store.writes.record(match)
+    assert world.store.results.record(match)
     visitor = browser(world)
     found = visitor.get("/api/v1/status").json()
     assert [hour["games"] for hour in found["hours"]] == [0] * 21 + [3, 0, 0]
@@ -316,7 +326,7 @@ def test_a_paused_ladder_is_told(client: TestClient, empty_store: Store) -> None
     """To everybody, since their bots are not drawn."""
     assert "The ladder is paused" not in client.get("/status").text
     entry = NewAuditEntry(at=START, who="terminal:test", what="ladder")
-    empty_store.writes.change_ladder(LadderChange(paused=True), entry)
+    empty_store.ladder.change(LadderChange(paused=True), entry)
     assert "The ladder is paused" in client.get("/status").text
     assert client.get("/api/v1/status").json()["paused"] is True
 

@@ -5,14 +5,17 @@ import hashlib
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.accounts import Scope
-from arena.intake.limits import DEFAULT_LIMITS
-from arena.intake.wrap import MAX_SOURCE_BYTES
-from arena.store import KnownAccount, NewAuditEntry, NewVersion
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.credentials import KnownAccount
+from arena.db.quotas import AccountQuota
+from arena.images.image import DEFAULT_LIMITS
+from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.store.builders import add_bot
-from tests.store.test_submissions import CAUSE
+from tests.db.builders import add_bot
+from tests.db.test_submissions import CAUSE
 from tests.web.people import logged_in, program, token
 
 FILE = b"print('hello')\n" * 9000
@@ -21,8 +24,8 @@ FILE = b"print('hello')\n" * 9000
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give somebody with an account, in an arena whose host holds everything."""
-    world.store.writes.record_host(host_report(), ())
+    """Give someone with an account, in an arena whose host holds everything."""
+    world.store.activity.record_host(host_report(), ())
     return world.add("ann")
 
 
@@ -59,6 +62,28 @@ def test_a_file_is_sent_and_found_again(world: World, ann: KnownAccount) -> None
     assert (world.uploads / f"{made['id']}.py").read_bytes() == FILE
 
 
+def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount) -> None:
+    """Once, while it is on its way; then it is rejected, where it was, and another may come."""
+    client = sender(world, ann)
+    made = put(client)[1]
+    address = f"/api/v1/submissions/{made['id']}"
+    world.store.submissions.inspected(str(made["id"]), "sha256:1", world.now)
+    for stranger in (world.add("ben"), world.add("oper", Role.OPERATOR)):
+        assert sender(world, stranger).delete(address).status_code == 404
+    assert client.delete(address).status_code == 204
+    found = client.get(address).json()
+    assert (found["stage"], found["cause"]["kind"], found["cause"]["stage"]) == (
+        "rejected",
+        "withdrawn",
+        "inspected",
+    )
+    again = client.delete(address)
+    assert (again.status_code, "isn't on its way" in again.text) == (409, True)
+    world.store.submissions.qualifying(str(made["id"]), world.now)
+    assert client.get(address).json() == found
+    assert put(client)[0] == 201
+
+
 def test_a_browser_may_send_too(world: World, ann: KnownAccount) -> None:
     """From the site's own pages, with its session; not from another site's."""
     assert ann.name
@@ -90,7 +115,7 @@ def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sen
     assert (code, problem["status"]) == (status, status)
     assert words in str(problem["detail"])
     assert problem["hint"]
-    assert world.store.desk.newest() == ()
+    assert world.store.submissions.newest() == ()
     assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
 
 
@@ -99,12 +124,12 @@ def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount)
     version = NewVersion(
         bot="mine", author="ann", house=False, source="sha256:1", created=world.now, account=ann.id
     )
-    world.store.writes.add_version(version)
+    world.store.bots.add_version(version)
     entry = NewAuditEntry(at=world.now, who="terminal:test", what="disqualify", subject="bot:mine")
-    world.store.bots.disqualify("mine", "it cheated", world.now, entry)
+    world.store.bot_states.disqualify("mine", "it cheated", world.now, entry)
     code, problem = put(sender(world, ann))
-    assert (code, problem["detail"]) == (409, "mine was disqualified and plays no more: it cheated.")
-    assert problem["hint"] == "Ask whoever runs the arena."
+    assert (code, problem["detail"]) == (409, "mine was disqualified: it cheated.")
+    assert problem["hint"] == "Ask the operator of the arena."
     assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
 
 
@@ -117,7 +142,7 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
         headers={"Content-Length": str(len(FILE))},
     )
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
-    assert "100 of 135000 bytes came" in answer.json()["detail"]
+    assert "100 of 135000 bytes arrived" in answer.json()["detail"]
     assert list(world.uploads.iterdir()) == []
 
 
@@ -142,20 +167,20 @@ def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount
     answer = client.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
     assert answer.status_code == 429
     assert answer.json()["detail"] == (
-        "ann has sent 3 submissions within a day, and 3 is the most. Try again in 21 hours."
+        "ann has sent 3 submissions within 24 hours, and the limit is 3. Try again in 21 hours."
     )
     wait = int(answer.headers["retry-after"])
     assert wait == 21 * 3600 - 1  # the first one was 3 hours and 1.5 seconds ago
     world.later(seconds=wait)
     assert put(sender(world, ann))[0] == 201
-    world.store.writes.record_host(host_report("swap"), ())
+    world.store.activity.record_host(host_report("swap"), ())
     code, problem = put(sender(world, ann))
     assert code == 503
     assert "swap" not in str(problem)
 
 
 def test_a_quota_that_no_time_mends_names_no_moment(world: World, ann: KnownAccount) -> None:
-    """So many bots of one author: what helps is in the words."""
+    """This many bots of one author: what helps is in the words."""
     client = sender(world, ann)
     for bot in ("one", "two"):
         assert put(client, bot)[0] == 201
@@ -165,26 +190,32 @@ def test_a_quota_that_no_time_mends_names_no_moment(world: World, ann: KnownAcco
 
 
 def test_the_same_file_again_is_said_to_be_there(world: World, ann: KnownAccount) -> None:
-    """409 with the version or the submission, and nothing is queued; after a rejection it is taken."""
+    """409 with the version or the submission, and nothing is queued; after a rejection it is taken.
+
+    Each counts for the quota: its hash wasn't announced, so the arena has received it.
+    """
+    entry = NewAuditEntry(at=world.now, who="terminal:test", what="quota", subject="account:ann")
+    world.store.people.set_quota(ann.id, AccountQuota(submissions_a_day=4), entry)
     client = sender(world, ann)
     _, made = put(client)
     first = str(made["id"])
     code, problem = put(client)
     assert (code, problem["detail"]) == (
         409,
-        f"this very file is on its way already, as submission {first} of mine.",
+        f"this is the same file as submission {first} of mine, which is on its way.",
     )
-    world.store.desk.reject(first, CAUSE, world.now)
+    world.store.submissions.reject(first, CAUSE, world.now)
     code, made = put(client)
     assert code == 201
     id_ = str(made["id"])
-    world.store.desk.inspected(id_, "sha256:1", world.now)
-    world.store.desk.qualifying(id_, world.now)
-    world.store.desk.activate(id_, world.now)
+    world.store.submissions.inspected(id_, "sha256:1", world.now)
+    world.store.submissions.qualifying(id_, world.now)
+    world.store.submissions.activate(id_, world.now)
     code, problem = put(client)
     assert (code, problem["detail"]) == (409, "this is the same file as mine@1, which plays already.")
     assert str(problem["hint"]).startswith("Nothing was queued. Only what differs makes a new version.")
-    assert [each.id for each in world.store.desk.newest()] == [id_, first]
+    assert [each.id for each in world.store.submissions.newest()] == [id_, first]
+    assert put(client)[0] == 429
     assert not list(world.uploads.glob("*.part"))
 
 

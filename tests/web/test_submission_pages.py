@@ -1,28 +1,33 @@
 """Submissions on the site: the form, the list, one of them in every stage, its games."""
 
+from pathlib import Path
+
 import pytest
 from fastapi.testclient import TestClient
+from markupsafe import escape
 
+from arena.db.credentials import KnownAccount
+from arena.protocol.match import OUT_OF_MEMORY
+from arena.protocol.states import Role
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKind
 from arena.rules import Rules
-from arena.store import KnownAccount, Role
-from arena.submitting.hints import HINTS
-from arena.submitting.stages import Cause, CauseKind, Stage, UploadKind
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_set
-from tests.store.builders import START
-from tests.store.test_submissions import claim
+from tests.db.builders import START
+from tests.db.test_submissions import claim
 from tests.web.html import Page
 from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
-from web.pages.submissions import A_PAGE
+from web.submissions.pages import A_PAGE
 
+ROOT = Path(__file__).parents[2]
 PATHS = ("/submit", "/submissions", "/submissions/a1", "/submissions/a1/games/a1-q0-0-0")
 
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give somebody with an account, in an arena whose host holds everything."""
-    world.store.writes.record_host(host_report(), ())
+    """Give someone with an account, in an arena whose host holds everything."""
+    world.store.activity.record_host(host_report(), ())
     return world.add("ann")
 
 
@@ -51,11 +56,12 @@ def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor
     """The numbers are those that the arena counts; one's own bots are there to choose from."""
     send(world.store, ann, "a1", received=world.now)
     play(world.store, "a1")
-    world.store.desk.activate("a1", world.now)
+    world.store.submissions.activate("a1", world.now)
     text = read(visitor, "/submit?bot=mine")
     inputs = {at["id"]: at for tag, at in Page(text).tags if tag == "input"}
     assert inputs["bot"]["value"] == "mine"
-    assert [at["value"] for tag, at in Page(text).tags if tag == "option"] == ["mine"]
+    options = [at["value"] for tag, at in Page(text).tags if tag == "option"]
+    assert options == ["mine", "auto", "light", "dark"]  # the theme is at the foot of every page
     for words in ("1 MiB at most", "768 MiB as an archive", "<b>2</b> of 3 submissions", "<b>1</b> of 2"):
         assert words in text
     assert "takes no bots" not in text
@@ -80,9 +86,9 @@ def test_what_no_bot_can_be_called_is_not_filled_in(visitor: TestClient, bot: st
 
 def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: TestClient) -> None:
     """Why is the operator's to see."""
-    world.store.writes.record_host(host_report("swap"), ())
+    world.store.activity.record_host(host_report("swap"), ())
     text = read(visitor, "/submit")
-    assert "takes no bots of strangers just now" in text
+    assert "accepts no untrusted bots at the moment" in text
     assert "swap" not in text
 
 
@@ -120,13 +126,13 @@ def test_the_stages_are_told_as_they_come(world: World, ann: KnownAccount, visit
     send(store, ann, "a0", "first")
     send(store, ann, "a1")
     path = "/submissions/a1"
-    assert "1 other came before it" in read(visitor, path)
-    store.desk.wait("a1", "no room on the <disk>")
-    assert "It waits: no room on the &lt;disk&gt;. That is the arena's trouble" in read(visitor, path)
-    store.desk.wait("a1", None)
-    store.desk.inspected("a1", "sha256:a1", START)
-    assert "The engine loads it" in read(visitor, path)
-    store.desk.qualifying("a1", START)
+    assert "1 other submission comes first" in read(visitor, path)
+    store.submissions.wait("a1", "no room on the <disk>")
+    assert "Waiting: no room on the &lt;disk&gt;. This is a problem of the arena" in read(visitor, path)
+    store.submissions.wait("a1", None)
+    store.submissions.inspected("a1", "sha256:a1", START)
+    assert "The engine is loading it" in read(visitor, path)
+    store.submissions.qualifying("a1", START)
     text = read(visitor, path)
     assert text.count("to come") == 1 + 3
     assert 'aria-current="step"' in text
@@ -148,10 +154,10 @@ def test_a_rejected_one_is_told_why_and_what_to_try(
     store = world.store
     send(store, ann, "a0")
     play(store, "a0", 3)
-    store.desk.activate("a0", START)
+    store.submissions.activate("a0", START)
     send(store, ann, "a1")
     play(store, "a1", 1)
-    store.desk.reject("a1", CRASH, START)
+    store.submissions.reject("a1", CRASH, START)
     text = read(visitor, "/submissions/a1")
     assert "The bot was gone in game 2 of 3, round 1, turn 4: it ended with exit code 3." in text
     assert "<code>docker run</code> shows it at home" in text
@@ -161,7 +167,7 @@ def test_a_rejected_one_is_told_why_and_what_to_try(
     assert [name in text for name in (">Maki 2<", ">Squid<", ">Wasabi<")] == [True] * 3
     assert "ready\\x1b[2J" in text
     assert "\\u202e&lt;/pre&gt;&lt;script&gt;" in text
-    assert '<a href="/bots/mine"><bdi>mine</bdi></a><span class="version">@1</span> plays on' in text
+    assert '<a href="/bots/mine"><bdi>mine</bdi></a><span class="version">@1</span> keeps playing' in text
     assert "/submit?bot=mine" in Page(text).links
     assert ("data-over" in text, "data-last" in text, "to come" in text) == (True, True, False)
 
@@ -180,12 +186,12 @@ def test_memory_and_the_arenas_own_faults_are_named(
             hint=HINTS[kind],
             out_of_memory=not lost,
         )
-        world.store.desk.reject(id_, cause, START)
+        world.store.submissions.reject(id_, cause, START)
     greedy, gone = read(visitor, "/submissions/a1"), read(visitor, "/submissions/a2")
-    assert "it used more than it may" in greedy
+    assert OUT_OF_MEMORY.capitalize() in greedy
     assert "arena check mine.tar.gz" in greedy
     assert "arena check" not in gone
-    assert "a fault of the arena's own" in gone
+    assert "That was a fault of the arena." in gone
     assert "plays on" not in greedy + gone
 
 
@@ -196,7 +202,7 @@ def test_an_active_one_leads_to_its_first_rated_game(
     store = world.store
     send(store, ann, "a1")
     play(store, "a1", 3)
-    store.desk.activate("a1", START)
+    store.submissions.activate("a1", START)
     text = read(visitor, "/submissions/a1")
     assert "Its first rated game comes next" in text
     assert ("data-over" in text, "data-last" in text) == (True, False)
@@ -208,7 +214,7 @@ def test_an_active_one_leads_to_its_first_rated_game(
     assert "data-last" in text
     send(store, ann, "a2")
     play(store, "a2")
-    store.desk.activate("a2", START)
+    store.submissions.activate("a2", START)
     assert "is on <a" not in read(visitor, "/submissions/a1")
 
 
@@ -223,7 +229,7 @@ def test_a_game_the_arena_could_not_play_is_none_of_the_bots(
         taken = claim(world.store)
         world.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
     (table,) = Page(read(visitor, "/submissions/a1")).tables
-    assert [row[0] for row in table[1:]] == ["Put aside", "Game 1", "Game 2", "Game 3"]
+    assert [row[0] for row in table[1:]] == ["Quarantined", "Game 1", "Game 2", "Game 3"]
 
 
 def test_a_game_has_a_page_with_the_own_log(world: World, ann: KnownAccount, visitor: TestClient) -> None:
@@ -242,3 +248,16 @@ def test_a_game_has_a_page_with_the_own_log(world: World, ann: KnownAccount, vis
     send(world.store, ann, "a2")
     assert visitor.get("/submissions/a2/games/a1-q0-0-0").status_code == 404
     assert visitor.get("/submissions/a1/games/nothing").status_code == 404
+
+
+def test_a_bot_can_be_written_on_the_site(world: World) -> None:
+    """The examples are the arena's own; only who is logged in can submit; names that can't be are ignored."""
+    stranger = browser(world).get("/start").text
+    for sample in ("greedy/bot.py", "greedy-js/bot.js"):
+        assert escape((ROOT / "bots" / sample).read_text()) in stranger
+    assert 'href="/login?next=/start"' in stranger
+    assert '<button type="submit"' not in stranger
+    author = logged_in(world, world.add("ann").name)
+    assert '<button type="submit" name="submit" disabled>' in author.get("/start").text
+    assert 'value="mybot"' in author.get("/start?bot=mybot").text
+    assert 'value=""' in author.get("/start?bot=%22%3E").text

@@ -4,7 +4,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from web.text import (
+from arena.db.games import GameSummary
+from arena.protocol.documents import SeatResult
+from web.games.listing import GamesQuery
+from web.http.rendering import (
     NAME_LENGTH,
     bot_address,
     clean_name,
@@ -14,6 +17,7 @@ from web.text import (
     iso_moment,
     millis,
     percent,
+    render,
     second,
     short_digest,
     signed,
@@ -142,3 +146,12 @@ def test_digests_are_cut_and_folders_are_not() -> None:
     """Twelve digits tell images apart; a bot that runs as a process is its folder."""
     assert short_digest("sha256:" + "0123456789abcdef" * 4) == "0123456789ab"
     assert short_digest("/srv/bots/greedy") == "/srv/bots/greedy"
+
+
+def test_numbers_of_games_have_separators() -> None:
+    """So that those of a large arena can be read."""
+    seats = tuple(SeatResult(bot=bot, version=1, points=9, place=1) for bot in ("ann", "ben"))
+    ended = datetime(2026, 11, 23, tzinfo=UTC)
+    game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats)
+    shown = render("games.html", caller=None, games=(game,), older=None, query=GamesQuery(), window=1)
+    assert '<a href="/games/last">1,234,567</a>' in shown

@@ -5,15 +5,14 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.replay import parse
-from arena.store import Store
-from tests.web.html import Page
-from web.headers import FRAMABLE, SECURITY_HEADERS
-from web.text import fixed
-from web.viewer.address import Eyes, address
-from web.viewer.film import film
-from web.viewer.hands import Mark
-from web.viewer.scene import scene
+from arena.db.store import Store
+from arena.play.replay.document import parse
+from tests.web.html import SITE_SCRIPTS, Page
+from web.http.rendering import fixed
+from web.http.security import FRAMABLE, SECURITY_HEADERS
+from web.http.static import STATIC
+from web.viewer.film import Eyes, address, film
+from web.viewer.scene import Mark, scene
 
 GAME = "/games/faulty-0-0"
 FRAMES = (
@@ -44,27 +43,28 @@ def test_a_frame_is_a_page_of_its_own(client: TestClient, path: str) -> None:
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in answer.text
     for tag, attributes in page.tags:
         assert tag != "style"
-        assert tag != "script" or attributes.get("src") == "/static/viewer.js"
+        assert tag != "script" or attributes["src"] in {*SITE_SCRIPTS, f"{STATIC}/viewer.js"}
         assert not any(name == "style" or name.startswith("on") for name in attributes)
     for link in {link for link in page.links if link.startswith("/")}:
         assert client.get(link.split("#", maxsplit=1)[0]).status_code == 200, link
 
 
 def test_a_page_with_all_that_it_loads_is_light(client: TestClient) -> None:
-    """Less than 100 KB before pictures, frames of the whole game included."""
+    """Less than 32 KB as sent, frames of the whole game included, pictures not."""
     page = client.get(f"{GAME}/2/3?view=infer:1")
-    loaded = set(re.findall(r'(?:src|href)="(/static/[\w-]+\.(?:js|css))"', page.text))
+    loaded = set(re.findall(rf'(?:src|href)="({STATIC}/[\w-]+\.(?:js|css))"', page.text))
     for script in [link for link in loaded if link.endswith("viewer.js")]:
-        loaded |= set(re.findall(r'from "(/static/[\w-]+\.js)"', client.get(script).text))
+        imports = re.findall(r'from "\./([\w-]+\.js)"', client.get(script).text)
+        loaded |= {f"{STATIC}/{name}" for name in imports}
     assert len(loaded) >= 6
     frames = client.get(f"{GAME}/frames.json?view=infer:1")
-    weights = [len(client.get(link).content) for link in loaded]
-    assert len(page.content) + len(frames.content) + sum(weights) < 100_000
+    answers = [page, frames, *map(client.get, loaded)]
+    assert sum(int(answer.headers["content-length"]) for answer in answers) < 32_000
 
 
 def test_every_frame_shows_what_is_in_it(client: TestClient, store: Store) -> None:
     """The cards of each hand, what lies there, the points, and in words what happens: for three views."""
-    game = store.reads.game("faulty-0-0")
+    game = store.games.find("faulty-0-0")
     assert game is not None
     shown = film(game.replay)
     for view in ("all", "seat:1", "infer:3"):
@@ -81,7 +81,7 @@ def test_every_frame_shows_what_is_in_it(client: TestClient, store: Store) -> No
             for table, seat in zip(tables, here.seats, strict=True):
                 kinds = re.findall(r"cards\.svg#(\w+)", table)
                 assert kinds == [card.label for stack in seat.stacks for card in stack.cards]
-            scores = re.findall(r'<b>(.\d*)</b><span class="hidden"> points', text)
+            scores = re.findall(r'<b>(.\d*)</b><span class="hidden"> points?</span>\n', text)
             assert scores == [fixed(seat.score, 0) for seat in here.seats]
 
 
@@ -101,7 +101,7 @@ def test_nothing_of_the_other_hands_is_in_what_a_seat_saw(client: TestClient) ->
 
 def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store) -> None:
     """By "Step forward" alone every frame is passed, and by "Step back" the same."""
-    game = store.reads.game("faulty-0-0")
+    game = store.games.find("faulty-0-0")
     assert game is not None
     addresses = [address(GAME, frame) for frame in film(game.replay).frames]
 
@@ -199,7 +199,7 @@ def test_other_sites_may_frame_the_embedded_page_alone(client: TestClient) -> No
 
 
 def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -> None:
-    """No navigation of the site, nothing of whoever is logged in; the whole page in a window of its own."""
+    """No navigation of the site, nothing of the person logged in; the whole page in a window of its own."""
     text = client.get("/embed/faulty-0-0/2/3?view=seat:1").text
     page = Page(text)
     assert "Log in" not in text
@@ -212,7 +212,7 @@ def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -
 
 def test_the_page_says_how_to_share_and_check(client: TestClient, store: Store) -> None:
     """Seed, data, the command that verifies it, and code that embeds this very frame."""
-    game = store.reads.game("faulty-0-0")
+    game = store.games.find("faulty-0-0")
     assert game is not None
     text = client.get(f"{GAME}/2/3?step=reveal&view=seat:1").text
     assert parse(game.replay).seed in text

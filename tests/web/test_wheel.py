@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 
-from arena.store import open_store
+from arena.db.store import open_store
 from tests.builders import fill
 from tests.web.site import served
 

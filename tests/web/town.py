@@ -5,14 +5,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from arena.match import RuntimeName
+from arena.db.credentials import KnownAccount
+from arena.protocol.match import RuntimeName
+from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
-from arena.store import KnownAccount
-from arena.submitting.stages import UploadKind
 from tests.accounts.world import World
-from tests.builders import add_bots, fill, finish, play_set
-from tests.store.builders import new_set
-from tests.store.test_quarantine import put_aside
+from tests.builders import START, add_bots, fill, finish, play_set, puzzled
+from tests.db.builders import add_matches, new_match
+from tests.db.test_queue import put_aside
+from tests.person_games import add_person_game, analyse_person_game, in_round_2, with_chopsticks
 from tests.watched import show
 from tests.web.people import logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable, play_next
@@ -37,15 +38,38 @@ def build(world: World) -> dict[str, str]:
     _much_played(world, stable)
     _states(world, stable.ann)
     _submissions(world, stable.ann)
+    _people(world, stable.ann)
     return _challenges(world) | _now(world, stable)
+
+
+def _people(world: World, ann: KnownAccount) -> None:
+    """Give ann a game against bots in each state."""
+    store, now = world.store, datetime.now(UTC)
+    add_person_game(store, "1" * 32, ["greedy"], now, account=ann.id)
+    add_person_game(store, "2" * 32, ["greedy", "random", "greedy"], now, account=ann.id)
+    analyse_person_game(store, "2" * 32)
+    four = ["greedy", "random", "greedy", "random"]
+    add_person_game(store, "3" * 32, four, now, account=ann.id, visitor="3" * 64, stop=in_round_2)
+    add_person_game(
+        store,
+        "4" * 32,
+        ["greedy"],
+        now,
+        account=ann.id,
+        visitor="4" * 64,
+        stop=with_chopsticks,
+        rules=Rules(players=2, dummy=True),
+    )
+    add_person_game(store, "5" * 32, ["greedy"], now, account=ann.id, visitor="5" * 64, waits=True)
 
 
 def _much_played(world: World, stable: Stable) -> None:
     """Let bots play for a day, with enough games of two that the statistics of cards draw intervals."""
     store, now = world.store, datetime.now(UTC)
     dice = random.Random(4)  # noqa: S311 - a town that can be built again
-    more = add_bots(store, [("wasabi-first", "house"), (LONG, "somebody with a name"), ("tuna", "eve")])
+    more = add_bots(store, [("wasabi-first", "house"), (LONG, "someone with a name"), ("tuna", "eve")])
     play_set(store, [[*more, stable.other, stable.house[0]]], Rules(players=5), name="five", faults=0.04)
+    puzzled(store, "five-0-0", START.date())
     play_set(store, [more[:2]], Rules(players=2), name="two")
     others, mine = [stable.other, *stable.house, *more], stable.versions[2]
     for number in range(60):
@@ -53,12 +77,12 @@ def _much_played(world: World, stable: Stable) -> None:
             mine = add_version(store, stable.ann, "mine", 4)
         table = [mine, *dice.sample(others, dice.choice((1, 1, 1, 2, 3, 4)))]
         dice.shuffle(table)
-        drawn = new_set(f"day-{number}", table, deals=2, matches=1)
-        store.writes.add_set(replace(drawn, seeds=tuple(dice.randbytes(16).hex() for _ in drawn.seeds)))
+        drawn = new_match(f"day-{number}-0", table)
+        store.queue.add(replace(drawn, seeds=tuple(dice.randbytes(16).hex() for _ in drawn.seeds)))
         at = now - timedelta(minutes=1470 - 24 * number)
         claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
         assert claim is not None
-        assert store.writes.record(finish(claim, dice, ended=at, faults=dice.choice((0, 0, 0.02))))
+        assert store.results.record(finish(claim, dice, ended=at, faults=dice.choice((0, 0, 0.02))))
 
 
 def _states(world: World, ann: KnownAccount) -> None:
@@ -66,7 +90,7 @@ def _states(world: World, ann: KnownAccount) -> None:
     for bot in ("sleepy", "resting", "banned"):
         add_version(world.store, ann, bot, 1)
     bench(world.store, "sleepy", BENCHED)
-    world.store.bots.retire("resting", world.now)
+    world.store.bot_states.retire("resting", world.now)
     disqualify(world.store, "banned", WHY)
 
 
@@ -74,15 +98,15 @@ def _submissions(world: World, ann: KnownAccount) -> None:
     """Let ann have sent something that waits, plays, was taken and was not."""
     store = world.store
     send(store, ann, "5e4d", "freshling", note="likes wasabi")
-    store.desk.wait("5e4d", "no engine answers")
+    store.submissions.wait("5e4d", "no engine answers")
     send(store, ann, "9a1e", "quick", kind=UploadKind.JAVASCRIPT)
     play(store, "9a1e", 2)
     send(store, ann, "ac7e", "taken", kind=UploadKind.IMAGE, note="a first try")
     play(store, "ac7e", 3)
-    store.desk.activate("ac7e", datetime.now(UTC))
+    store.submissions.activate("ac7e", datetime.now(UTC))
     send(store, ann, "bad0", "clumsy")
     play(store, "bad0")
-    store.desk.reject("bad0", CRASH, datetime.now(UTC))
+    store.submissions.reject("bad0", CRASH, datetime.now(UTC))
 
 
 def _challenges(world: World) -> dict[str, str]:
@@ -101,9 +125,9 @@ def _now(world: World, stable: Stable) -> dict[str, str]:
     """Put a match aside, let two be played, of which one can be watched, and some wait."""
     store = world.store
     table = [*stable.house, stable.other]
-    store.writes.add_set(new_set("aside", table, matches=1))
+    add_matches(store, "aside", table, matches=1)
     put_aside(store)
-    store.writes.add_set(new_set("more", table, deals=6))
+    add_matches(store, "more", table, deals=6)
     found = {}
     for name, rounds in (("live", 2), ("unseen", 0)):
         claim = store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)

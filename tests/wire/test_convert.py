@@ -51,7 +51,7 @@ def numbers(*cards: int) -> list["pb.Card.ValueType"]:
 def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int, bank: int) -> None:
     """A request, with the history that the bot keeps, is read back into an equal view."""
     sent = pb.TurnRequest()
-    convert.fill_turn_request(sent, game, seen, convert.position_to_wire(seen), bank)
+    convert.fill_turn_request(sent, game, seen, convert.position_to_wire(seen), bank_millis=bank, nonce=7)
     request = over_the_wire(sent)
     read = convert.view_from_wire(
         request, rules=seen.rules, seat=seen.seat, turns=seen.turns, past_hands=seen.past_hands
@@ -100,7 +100,10 @@ def test_scores_and_results_come_back_as_they_were(rules: Rules) -> None:
     for number, scores in enumerate(state.rounds, start=1):
         message = convert.round_result(2, number, scores)
         assert (message.game, message.round) == (2, number)
-        assert convert.scores_from_wire(message) == scores
+        sent = [
+            RoundScore(*(getattr(score, name) for name in RoundScore._fields)) for score in message.scores
+        ]
+        assert tuple(sent) == scores
     places = tuple(range(1, rules.players + 1))
     end = convert.game_end(2, state.result, places)
     assert convert.result_from_wire(end) == state.result._replace(places=places)

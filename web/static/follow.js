@@ -1,5 +1,5 @@
-// Follows a submission: at each event this page is asked for again, and what has changed is put in place.
-// Events tell of stages at once. A slower round tells of games, and helps where events don't get through.
+// Follows a submission: at each event, fetches this page again and replaces the parts that changed.
+// Events report stages and games at once. Slower polling helps where events are blocked.
 
 import { refresh } from "./fresh.js";
 
@@ -11,7 +11,7 @@ let timer = 0;
 let asking = false;
 let again = false;
 
-// What the page says of itself: the sentence of now, whether the submission is over, and whether all has come.
+// The page's state: the current sentence, whether the submission is over, and whether everything arrived.
 function said() {
   return document.querySelector('[data-live="line"]').dataset;
 }
@@ -25,7 +25,7 @@ async function look() {
   if (said().now !== before) status.textContent = said().now;
 }
 
-// One look at a time; whoever asks for another meanwhile gets one more afterwards.
+// One fetch at a time; requests meanwhile cause one more afterwards.
 async function update() {
   again = asking;
   if (asking) return;

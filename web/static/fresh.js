@@ -1,4 +1,6 @@
-// Asks for this page again and puts those of its parts in place that have changed.
+// Fetches this page again and replaces the parts that changed.
+
+import { localise } from "./times.js";
 
 function inUse(part) {
   const selection = document.getSelection();
@@ -9,10 +11,10 @@ function differs(part, fresh) {
   return fresh.innerHTML !== part.innerHTML || [...fresh.attributes].some(({ name, value }) => part.getAttribute(name) !== value);
 }
 
-// A connection that is gone may say nothing at all: after so long it counts as lost.
+// A dead connection may never report an error, so a fetch times out.
 const PATIENCE_MILLIS = 10_000;
 
-// What was sent last, so that a page which says what it is need not be sent twice.
+// The last answer, for conditional requests.
 let last = { etag: null, page: null };
 
 async function ask() {
@@ -22,12 +24,13 @@ async function ask() {
   if (answer.status === 304) return last.page;
   if (!answer.ok || answer.redirected) return null;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  localise(page);
   last = { etag: answer.headers.get("ETag"), page };
   return page;
 }
 
-// Returns the page as it is now, or null where the site doesn't give it. A part that somebody
-// reads with the keyboard or copies from is left alone until the next time.
+// Returns the current page, or null if the site doesn't answer with it. Leaves a part that has the
+// focus or a selection alone until the next time.
 export async function refresh() {
   const page = await ask();
   if (!page) return null;

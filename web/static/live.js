@@ -1,4 +1,4 @@
-// Keeps a page current while someone looks at it, until the last change. The page is complete without.
+// Keeps a page current while it is visible, until its last change. The page works without this script.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";

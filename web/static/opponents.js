@@ -1,4 +1,4 @@
-// Offers opponents by what is typed: the page itself names those alone that are ahead.
+// Suggests opponents for typed text: the page itself only lists those ahead.
 
 const list = document.getElementById("whom");
 const named = [...list.options].map(({ value }) => value);
@@ -16,6 +16,6 @@ async function offer(text) {
 }
 
 for (const field of document.querySelectorAll("input[list=whom]")) {
-  // Where the site can't be reached, what was offered before still is.
+  // If the site can't be reached, keep the earlier suggestions.
   field.addEventListener("input", () => offer(field.value).catch(() => {}));
 }

@@ -1,8 +1,8 @@
-// Looks for something new now and then while somebody looks at the page.
+// Polls while the page is visible.
 
 const EVERY_MILLIS = 4000;
 
-/** Call `look` again and again, until it says that it was the last time. Where it fails the next time tries again. */
+/** Call `look` repeatedly until it returns true. If it fails, try again next time. */
 export function poll(look) {
   let timer = 0;
   let asking = false;
@@ -15,7 +15,7 @@ export function poll(look) {
     try {
       over = await look();
     } catch {
-      // The site can't be reached just now.
+      // The site can't be reached at the moment.
     } finally {
       asking = false;
       timer = setTimeout(tick, EVERY_MILLIS);

@@ -1,11 +1,11 @@
-// The form of a submission: takes a file that is chosen or dropped, says what it is, sends it, and shows how far it is.
+// The submission form: accepts a chosen or dropped file, describes it, uploads it and shows progress.
 
-import { put, sha256 } from "./upload.js";
+import { address, put, refusal, sha256 } from "./upload.js";
 
 const form = document.querySelector("[data-kinds]");
 const kinds = JSON.parse(form.dataset.kinds);
 const { bot, file, note, submit } = form.elements;
-const [about, refusal, sending, told] = ["about", "refusal", "sending", "told"].map((name) => form.querySelector(`[data-${name}]`));
+const [about, refused, sending, told] = ["about", "refusal", "sending", "told"].map((name) => form.querySelector(`[data-${name}]`));
 const progress = form.querySelector("progress");
 const cancel = form.querySelector("[data-cancel]");
 const UNITS = ["bytes", "KiB", "MiB"];
@@ -22,7 +22,7 @@ function size(bytes) {
   return `${inUnit(bytes, unitOf(bytes))} ${UNITS[unitOf(bytes)]}`;
 }
 
-// The last kind has no suffixes: it is what everything else is taken for.
+// The last kind has no suffixes: it is the default.
 function kindOf(name) {
   return kinds.find(({ suffixes }) => suffixes.some((suffix) => name.toLowerCase().endsWith(suffix))) ?? kinds.at(-1);
 }
@@ -30,7 +30,7 @@ function kindOf(name) {
 function trouble(chosen) {
   const { most } = kindOf(chosen.name);
   if (!chosen.size) return "This file is empty.";
-  return chosen.size > most ? `This file has ${size(chosen.size)}, and ${size(most)} is the most of its kind.` : "";
+  return chosen.size > most ? `This file has ${size(chosen.size)}; the limit is ${size(most)}.` : "";
 }
 
 function describe() {
@@ -40,16 +40,16 @@ function describe() {
 }
 
 function refuse(...texts) {
-  refusal.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
+  refused.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
 }
 
-// Which of the fields are asked for and which are shown while a file is on its way.
+// Switches between the fields and the progress of an upload.
 function turn(isSending) {
   sending.hidden = !isSending;
   submit.hidden = isSending;
   for (const field of [bot, file, note]) field.disabled = isSending;
   progress.removeAttribute("value");
-  told.textContent = "Getting ready.";
+  told.textContent = "Preparing…";
   cancel.disabled = false;
   (isSending ? cancel : submit).focus();
   (isSending ? addEventListener : removeEventListener)("beforeunload", stay);
@@ -67,21 +67,15 @@ function tell(loaded, total) {
   told.textContent =
     loaded < total
       ? `${inUnit(loaded, unit)} of ${size(total)}, ${Math.floor((100 * loaded) / total)}%`
-      : `All ${size(total)} are sent; the arena writes them down.`;
-}
-
-function address(kind, digest) {
-  const query = new URLSearchParams({ kind, note: note.value });
-  if (digest) query.set("sha256", digest);
-  return `/api/v1/bots/${encodeURIComponent(bot.value)}/submissions?${query}`;
+      : `All ${size(total)} sent; the arena is storing the file.`;
 }
 
 async function send(chosen, signal) {
-  const where = address(kindOf(chosen.name).kind, await sha256(chosen));
+  const { kind } = kindOf(chosen.name);
+  const where = address(bot.value, { kind, note: note.value, digest: await sha256(chosen) });
   const { status, body } = await put(where, chosen, { signal, onProgress: tell });
   if (status === 201) return body.id;
-  if (status === 401) refuse("You are not logged in any more.", "Log in in another tab, and submit again here: what you have filled in stays.");
-  else refuse(body?.detail ?? `The site answered with ${status}.`, body?.hint ?? "Try again in a moment.");
+  refuse(...refusal(status, body));
   return null;
 }
 
@@ -94,8 +88,8 @@ async function attempt() {
   try {
     id = await send(file.files[0], stop.signal);
   } catch {
-    if (stop.signal.aborted) refuse("Stopped. The arena has kept nothing of the file.");
-    else refuse("The file did not get through.", "The connection ended, or the file has changed since you chose it. Choose it again, and submit it once more.");
+    if (stop.signal.aborted) refuse("Canceled. The arena stored nothing.");
+    else refuse("The upload failed.", "The connection ended, or the file has changed since you chose it. Choose it again and resubmit.");
   }
   turn(false);
   if (id) location.assign(`/submissions/${id}`);
@@ -105,8 +99,8 @@ function take(transfer) {
   const folder = Array.from(transfer.items, (item) => item.webkitGetAsEntry?.()).some((entry) => entry?.isDirectory);
   if (file.disabled) return;
   refuse();
-  if (folder) refuse("That is a folder.", "Drop one file: a source file, or an image's archive. From a terminal, arena submit takes folders.");
-  else if (transfer.files.length !== 1) refuse(`Those are ${transfer.files.length} files.`, "Drop one.");
+  if (folder) refuse("That is a folder.", "Drop a source file or an image archive. From a terminal, arena submit accepts folders.");
+  else if (transfer.files.length !== 1) refuse(`You dropped ${transfer.files.length} files.`, "Drop only one.");
   else file.files = transfer.files;
   describe();
 }
@@ -117,7 +111,7 @@ function hover(event) {
   form.toggleAttribute("data-over", true);
 }
 
-// On the way from one element to the next the file is still over the page.
+// Moving from one element to the next, the file is still over the page.
 function leave(event) {
   if (!event.relatedTarget) form.toggleAttribute("data-over", false);
 }

@@ -1,17 +1,30 @@
-// Sends a file as the body of a request, and tells how far it is: fetch can't.
+// Sends a file as a request's body and reports progress, which fetch can't.
 
-// Larger files don't belong into a browser's memory just to be hashed.
+// Don't load larger files into memory just to hash them.
 const LARGEST_HASHED = 64 * 1024 * 1024;
 
-// Returns a file's SHA-256, or null. Browsers hash on pages alone that nobody can have changed on their way.
+// Returns a file's SHA-256, or null. Browsers only hash on pages served over HTTPS or from this machine.
 export async function sha256(file) {
   if (!globalThis.crypto?.subtle || file.size > LARGEST_HASHED) return null;
   const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Returns status and body (JSON, else null) of the answer. Throws the signal's reason where it was aborted, and
-// an Error where there was no answer.
+// Returns where a bot's file is sent to; a digest that is null is left out.
+export function address(bot, { kind, note, digest }) {
+  const query = new URLSearchParams({ kind, note });
+  if (digest) query.set("sha256", digest);
+  return `/api/v1/bots/${encodeURIComponent(bot)}/submissions?${query}`;
+}
+
+// Returns why the site refused a file, and what to do.
+export function refusal(status, body) {
+  if (status === 401) return ["Your session has ended.", "Log in in another tab, then submit again here. The form keeps what you entered."];
+  return [body?.detail ?? `The site answered with ${status}.`, body?.hint ?? "Try again in a moment."];
+}
+
+// Returns the answer's status and body (JSON, else null). Throws the signal's reason if aborted, and
+// an Error without an answer.
 export function put(address, file, { signal, onProgress }) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -1,6 +1,6 @@
-// Draws a frame of a game as templates/_viewer.html does. It knows no rules: what is shown comes from the server.
+// Draws a frame as templates/_viewer.html does. It knows no rules: the server sends what to show.
 
-const CARDS = "/static/cards.svg#";
+const CARDS = `${new URL("cards.svg", import.meta.url).pathname}#`;
 const MARKS = {
   p: ["picked", "chosen"],
   g: ["given", "for the dummy"],
@@ -23,7 +23,7 @@ export function whereIs({ round, turn, stage }) {
   return `Round ${round}, turn ${turn}, ${STAGES[stage].toLowerCase()}`;
 }
 
-/** The numbers of the frames that the controls lead to, by the controls' names. */
+/** The indices of the frames that the controls lead to, by the controls' names. */
 export function waysFrom(data, index) {
   const numbers = [...data.frames.keys()];
   const turns = numbers.filter((number) => data.frames[number][2] === "pick");
@@ -53,6 +53,11 @@ export function draw(data, index) {
   for (const [number, seat] of frame.seats.entries()) {
     drawSeat(film.querySelector(`[data-seat="${number}"]`), seat, kinds, data.view.endsWith(`:${number}`));
   }
+  film.classList.toggle("ended", frame.stage === "end");
+  document.getElementById("sheet").hidden = frame.stage !== "end";
+  const race = document.querySelector(".race svg");
+  race?.querySelector(".now").setAttribute("d", `M${index} 0V${race.viewBox.baseVal.height}`);
+  race?.querySelector("#raced").setAttribute("width", index + 1);
   drawUnseen(frame.unseen, kinds);
   drawEmbedCode(film, frame, data.view);
   for (const said of document.querySelectorAll("[data-turn]")) {
@@ -64,6 +69,9 @@ export function draw(data, index) {
   for (const link of document.querySelectorAll(".views [data-view]")) {
     link.href = addressOf(film.dataset.base, frame, link.dataset.view);
     setOrRemove(link, "aria-current", link.dataset.view === data.view && "true");
+  }
+  for (const menu of document.querySelectorAll(".views details")) {
+    menu.querySelector("b").textContent = menu.querySelector("[aria-current]")?.textContent ?? "";
   }
   for (const link of document.querySelectorAll("[data-event]")) {
     const at = Number(link.dataset.event);
@@ -99,14 +107,14 @@ function drawSeat(section, [hand = "", marks = "", stacks = "", score = 0, gain 
   section.querySelector(".hand").replaceChildren(...[...hand].map((letter, number) => heldCard(letter, marks[number], kinds)));
   section.querySelector(".placed").replaceChildren(...stacks.split(" ").filter(Boolean).map((code) => stack(code, kinds)));
   section.querySelector(".facts").replaceChildren(
-    ...(place ? [element("span", { class: place === 1 ? "tag won" : "tag" }, `place ${place}`)] : []),
-    ...tags.split(",").filter(Boolean).map((tag) => element("span", { class: "tag warn" }, tag)),
+    ...(place ? [element("span", { class: place === 1 ? "tag won" : "tag" }, `place ${place}`), " "] : []),
+    ...tags.split(",").filter(Boolean).flatMap((tag) => [element("span", { class: "tag warn" }, tag), " "]),
     ...(time ? [element("span", { class: "time" }, time)] : []),
   );
   section.querySelector(".score").replaceChildren(
-    ...(gain ? [element("span", { class: "gain" }, signed(gain))] : []),
+    ...(gain ? [element("span", { class: "gain" }, signed(gain)), " "] : []),
     element("b", {}, signed(score).replace("+", "")),
-    element("span", { class: "hidden" }, " points"),
+    element("span", { class: "hidden" }, counted(score, "point")),
   );
 }
 
@@ -123,9 +131,9 @@ function stack(code, kinds) {
   return element(
     "li",
     { class: [...letters].some(isNew) ? "stack fresh" : "stack" },
-    ...[...letters].map((letter) => placedCard(letter.toLowerCase(), isNew(letter), kinds)),
-    ...(rolls ? [element("b", { class: "rolls" }, rolls, element("span", { class: "hidden" }, " rolls"))] : []),
-    ...(points ? [element("b", { class: "points" }, points, element("span", { class: "hidden" }, " points"))] : []),
+    ...[...letters].flatMap((letter) => [" ", placedCard(letter.toLowerCase(), isNew(letter), kinds)]),
+    ...(rolls ? [element("b", { class: "rolls" }, rolls, element("span", { class: "hidden" }, counted(Number(rolls), "roll")))] : []),
+    ...(points ? [element("b", { class: "points" }, points, element("span", { class: "hidden" }, counted(Number(points.replace("−", "-")), "point")))] : []),
   );
 }
 
@@ -167,6 +175,10 @@ function kindOf(letter, kinds) {
 
 function nameOf(letter, kinds) {
   return kindOf(letter, kinds).replace("_", " ");
+}
+
+function counted(number, what) {
+  return Math.abs(number) === 1 ? ` ${what}` : ` ${what}s`;
 }
 
 function signed(number) {

@@ -1,4 +1,4 @@
-// Keys of the viewer, and the dialog that explains them and switches them off.
+// The viewer's keys, and the dialog that explains them and switches them off.
 
 const SETTING = "kaiten-keys";
 const OF_A_SLIDER = ["ArrowLeft", "ArrowRight", "Home", "End"];
@@ -19,7 +19,7 @@ export function listen(actions) {
   });
 }
 
-/** Whether the key belongs to something else: the browser, or what has the focus. */
+/** Whether the key belongs to the browser or the focused element. */
 function isElsewhere(event) {
   // On some keyboards brackets need AltGr, which counts as Control and Alt.
   const withModifier = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));
@@ -42,6 +42,6 @@ function remember(value) {
   try {
     localStorage.setItem(SETTING, value);
   } catch {
-    // It holds for this page, then.
+    // Storage is blocked: the choice only holds for this page.
   }
 }

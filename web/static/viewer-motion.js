@@ -1,11 +1,14 @@
-// Moves cards from where they lay to where they lie now. Only looks: without it the same frames are shown.
+// Moves cards from their old to their new places. Only decoration: the frames are the same without it.
 
 const MILLIS = { pick: 180, reveal: 420, pass: 750 };
-const GATHERED = 0.55;
+const GATHERED = 0.75;
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Where everything lies now; to be taken before the next frame is drawn. */
+/** Whether the visitor wants no motion. */
+export const isCalm = () => calm.matches;
+
+/** Record where everything is, before the next frame is drawn. */
 export function look(film) {
   const seats = [...film.querySelectorAll("[data-seat]")].map((section) => ({
     hand: section.querySelector(".hand").getBoundingClientRect(),
@@ -16,7 +19,7 @@ export function look(film) {
   return seats;
 }
 
-/** Move from what was seen to what is drawn now: one step forward, to this stage. */
+/** Animate one step forward, from the recorded places to the current ones. */
 export function move(film, seen, stage, direction, speed) {
   if (calm.matches) return;
   const duration = MILLIS[stage] / speed;
@@ -25,7 +28,7 @@ export function move(film, seen, stage, direction, speed) {
   if (stage === "pass") pass(film, seen, direction, duration);
 }
 
-/** End what is still moving. */
+/** Finish running animations. */
 export function settle(film) {
   for (const animation of film.getAnimations({ subtree: true })) animation.cancel();
 }
@@ -61,7 +64,7 @@ function reveal(film, seen, duration) {
   }
 }
 
-/** A card of this kind, or one that lay face down. */
+/** A card of this kind, or one that was face down. */
 function take(sources, kind) {
   const found = sources.findIndex((source) => source.kind === kind);
   return sources.splice(Math.max(found, 0), 1)[0];
@@ -87,11 +90,28 @@ function pass(film, seen, direction, duration) {
     const from = middle(seen[(number - direction + hands.length) % hands.length].hand);
     const path = isRing ? along(corners(ring, hand.offsetHeight), from, to, direction) : [from, to];
     hand.animate(steps(path, to), timing);
+    if (isRing) gather(hand, timing);
   }
   film.querySelector(".plates").animate([{ strokeDashoffset: 4 * direction }, {}], timing);
 }
 
-/** Keyframes along a path; on the way the cards are gathered. */
+/** Lay the cards of a hand over each other on the way, so that it is no wider than the belt. */
+function gather(hand, timing) {
+  const cards = [...hand.children];
+  const lefts = cards.map((card) => card.getBoundingClientRect());
+  const width = lefts.at(-1).right - lefts[0].left;
+  const [card, room] = [lefts[0].width, (0.8 * hand.offsetHeight) / GATHERED];
+  if (width <= room) return;
+  const kept = Math.max(0, room - card) / (width - card);
+  const centre = (lefts[0].left + lefts.at(-1).right) / 2;
+  for (const [number, each] of cards.entries()) {
+    const aside = middle(lefts[number]).x - centre;
+    const there = { translate: `${(kept - 1) * aside}px 0` };
+    each.animate([{}, { ...there, offset: 0.25 }, { ...there, offset: 0.75 }, {}], timing);
+  }
+}
+
+/** Keyframes along a path; the cards gather on the way. */
 function steps(path, to) {
   const lengths = path.slice(1).map((point, number) => Math.hypot(point.x - path[number].x, point.y - path[number].y));
   const total = lengths.reduce((sum, length) => sum + length, 0) || 1;
@@ -106,12 +126,12 @@ function steps(path, to) {
   });
 }
 
-/** The way between two points of the ring, in the direction in which the belt runs. */
+/** The path between two points of the ring, in the belt's direction. */
 function along([topLeft, topRight, bottomRight, bottomLeft], from, to, direction) {
   const [width, height] = [topRight.x - topLeft.x, bottomLeft.y - topLeft.y];
   const length = 2 * (width + height);
   const isTop = ({ y }) => y < topLeft.y + height / 2;
-  // How far along the belt a point is, clockwise from the top left.
+  // A point's distance along the belt, clockwise from the top left.
   const place = (point) => (isTop(point) ? point.x - topLeft.x : width + height + (bottomRight.x - point.x));
   const start = place(from);
   const ahead = (at) => ((at - start) * direction + 2 * length) % length;
@@ -125,7 +145,7 @@ function along([topLeft, topRight, bottomRight, bottomLeft], from, to, direction
   return [from, ...passed.map(({ point }) => point), to];
 }
 
-/** The corners of the ring's middle line, somewhat inside since it is round there. */
+/** The corners of the ring's centre line, moved inwards because the ring is round there. */
 function corners(ring, lane) {
   const { left, right, top, bottom } = ring.getBoundingClientRect();
   const [x, y] = [0.25 * lane, 0.1 * lane];

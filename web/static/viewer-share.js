@@ -1,4 +1,4 @@
-// Copies, and says so.
+// Copies text and confirms it.
 
 const WORDS = { link: "Link copied", embed: "Embed code copied", seed: "Seed copied" };
 const SHOWN_MILLIS = 2500;
@@ -7,19 +7,19 @@ const announcement = document.getElementById("announcement");
 const notice = document.getElementById("notice");
 let shown = 0;
 
-/** Tell screen readers. */
+/** Announce to screen readers. */
 export function say(text) {
   announcement.textContent = text;
 }
 
 export async function copy(what, text) {
   const done = await written(text);
-  notice.textContent = done ? WORDS[what] : "The browser does not let this page copy. Select the text instead.";
+  notice.textContent = done ? WORDS[what] : "The browser doesn't allow copying. Select the text instead.";
   clearTimeout(shown);
   shown = setTimeout(() => notice.replaceChildren(), SHOWN_MILLIS);
 }
 
-/** Make the buttons work; each names what it copies. */
+/** Activate the buttons; each names what it copies. */
 export function offerCopies(texts) {
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.addEventListener("click", () => copy(button.dataset.copy, texts[button.dataset.copy]()));

@@ -1,4 +1,4 @@
-// Waits until there is something to be watched of a match. The page has a link that does the same.
+// Waits until a match can be watched. The page has a link that does the same.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";

@@ -1,18 +1,26 @@
-// Steps through a game without loading pages anew. Every frame is also a page of its own, which needs no script.
+// Steps through a game without page loads. Every frame is also a page of its own that works without scripts.
 
-import { addressOf, draw, frameOf, waysFrom, whereIs } from "/static/viewer-draw.js";
-import { listen } from "/static/viewer-keys.js";
-import { look, move, settle } from "/static/viewer-motion.js";
-import { poll } from "/static/polling.js";
-import { copy, offerCopies, say } from "/static/viewer-share.js";
+import { addressOf, draw, frameOf, waysFrom, whereIs } from "./viewer-draw.js";
+import { listen } from "./viewer-keys.js";
+import { isCalm, look, move, settle } from "./viewer-motion.js";
+import { onSwipe } from "./viewer-swipe.js";
+import { poll } from "./polling.js";
+import { copy, offerCopies, say } from "./viewer-share.js";
 
 const PAUSE_MILLIS = { pick: 1100, reveal: 1700, pass: 1000, score: 3500 };
 const QUIET_MILLIS = 300;
+const SMALL_SPEED = "2";
 
 const film = document.getElementById("film");
 const playButton = document.getElementById("play");
 const speed = document.getElementById("speed");
 const position = document.getElementById("position");
+
+const isSmall = document.body.matches(".small");
+const isTelevision = document.body.matches(".tv");
+// In a frame the history is another page's, and Kaiten TV stays what it is when it is loaded again.
+const isAlone = window.top === window && !isTelevision;
+const WAYS_OF_STEPS = ["previous", "next", "previous-turn", "next-turn"];
 
 let loaded = new Map();
 let data;
@@ -23,6 +31,7 @@ let nextStep = 0;
 let quiet = 0;
 
 const frame = () => frameOf(data, index);
+const here = () => addressOf(film.dataset.base, frame(), data.view);
 
 async function framesOf(view) {
   const kept = loaded;
@@ -34,7 +43,7 @@ async function framesOf(view) {
   return kept.get(view);
 }
 
-/** Show a frame; what differs from the one before it is moved there. */
+/** Show a frame; animate what differs from the previous one. */
 function show(to) {
   if (to === undefined || to === index) return;
   settle(film);
@@ -48,14 +57,35 @@ function show(to) {
   changed();
 }
 
-/** Show a frame that somebody asked for, which ends what was playing. */
+/** Show a frame that the viewer chose, and stop playback. */
 function go(to) {
   if (to === undefined) return;
   pause();
   show(to);
 }
 
-const goWay = (way) => go(waysFrom(data, index)[way]);
+/** Go to another moment, from which the browser's Back leads here again. */
+function jump(to) {
+  if (to === undefined || to === index) return;
+  if (isAlone) {
+    history.replaceState(null, "", here());
+    history.pushState(null, "", addressOf(film.dataset.base, frameOf(data, to), data.view));
+  }
+  go(to);
+}
+
+const goWay = (way) => (WAYS_OF_STEPS.includes(way) ? go : jump)(waysFrom(data, index)[way]);
+
+/** Show the frame of the address, to which Back or Forward has led. */
+async function goBack() {
+  pause();
+  const view = new URLSearchParams(location.search).get("view") ?? "all";
+  if (view !== data.view) await choose(view);
+  const to = [...data.frames.keys()].find(
+    (number) => addressOf(film.dataset.base, frameOf(data, number), view) === location.pathname + location.search,
+  );
+  show(to);
+}
 
 async function choose(view) {
   chosen = view;
@@ -75,20 +105,22 @@ async function choose(view) {
   changed();
 }
 
-/** Once nothing has changed for a moment, keep the address current and say where we are. */
+/** Once nothing has changed for a moment, update the address and announce the frame. */
 function changed() {
   clearTimeout(quiet);
   quiet = setTimeout(() => {
-    history.replaceState(null, "", addressOf(film.dataset.base, frame(), data.view));
+    if (!isTelevision) history.replaceState(null, "", here());
     document.title = `${whereIs(frame())} · ${film.dataset.title}`;
-    // The choices and passes of a running game would drown what happens in it.
-    if (!playing || !["pick", "pass"].includes(frame().stage)) say(`${whereIs(frame())}. ${frame().says}`);
+    // In a running game, announcing choices and passes would drown out the events.
+    // A small viewer beside other things stays silent while it plays, and so does Kaiten TV.
+    if (!playing || !(isSmall || isTelevision || ["pick", "pass"].includes(frame().stage))) say(`${whereIs(frame())}. ${frame().says}`);
   }, QUIET_MILLIS);
 }
 
 function play() {
   if (index === data.frames.length - 1) show(0);
   setPlaying(true);
+  film.dispatchEvent(new Event("playing"));
   wait();
 }
 
@@ -97,43 +129,56 @@ function pause() {
   setPlaying(false);
 }
 
+function over() {
+  pause();
+  film.dispatchEvent(new Event("over"));
+}
+
 function wait() {
   clearTimeout(nextStep);
   nextStep = setTimeout(() => {
     show(index + 1);
     if (index < data.frames.length - 1) wait();
-    else pause();
+    else over();
   }, PAUSE_MILLIS[frame().stage] / Number(speed.value));
 }
 
 function setPlaying(value) {
   playing = value;
-  playButton.querySelector("use").setAttribute("href", `/static/viewer.svg#${playing ? "pause" : "play"}`);
+  const icon = playButton.querySelector("use");
+  icon.setAttribute("href", icon.getAttribute("href").replace(/#.*/, playing ? "#pause" : "#play"));
   playButton.querySelector(".hidden").textContent = playing ? "Pause" : "Play";
   playButton.title = `${playing ? "Pause" : "Play"} (Space)`;
 }
 
 function nextEvent() {
   const numbers = [...document.querySelectorAll("[data-event]")].map((link) => Number(link.dataset.event));
-  go(numbers.find((number) => number > index));
+  jump(numbers.find((number) => number > index));
 }
 
 function nextView() {
   const views = [...document.querySelectorAll(".views [data-view]")].map((link) => link.dataset.view);
-  choose(views[(views.indexOf(chosen) + 1) % views.length]);
+  if (views.length) choose(views[(views.indexOf(chosen) + 1) % views.length]);
 }
 
-/** Take over links to frames; with a modifier they stay links. */
+/** Close the lists of views, but not the one that was clicked in, unless something was chosen there. */
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll(".views details[open]")) {
+    if (event.target.closest("a") || !menu.contains(event.target)) menu.open = false;
+  }
+}
+
+/** Handle clicks on links to frames; with a modifier key they stay links. */
 function follow(event) {
   const link = event.target.closest("[data-way], [data-event], .views [data-view]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.way) goWay(link.dataset.way);
-  else if (link.dataset.event) go(Number(link.dataset.event));
+  else if (link.dataset.event) jump(Number(link.dataset.event));
   else choose(link.dataset.view);
 }
 
-/** What is copied: addresses as they are now, whatever the page was opened with. */
+/** What is copied: the current addresses, whichever page was opened. */
 const TEXTS = {
   link: () => new URL(addressOf(film.dataset.home, frame(), data.view), location.href).href,
   embed: () => document.getElementById("embed-code").value,
@@ -155,8 +200,8 @@ const ACTIONS = {
 };
 
 /**
- * Take up what can be seen by now of a game that is being played. The frame that is shown stays; whoever has seen
- * the last one goes on from there. What lies around the frames is brought up to them in between.
+ * Add the newly disclosed part of a running game. The current frame stays; at the last frame the viewer goes
+ * on to the new ones. The page around the frames is updated in between.
  */
 export async function takeUp(between) {
   loaded = new Map();
@@ -177,20 +222,25 @@ export async function takeUp(between) {
   if (sawAll && !playing) play();
 }
 
-/** Let the page be stepped through, now that there is something to step through. */
+/** Activate stepping, now that frames exist. */
 function begin(frames) {
   data = frames;
   document.addEventListener("click", follow);
+  document.addEventListener("click", closeMenus);
   playButton.addEventListener("click", () => ACTIONS[" "]());
   speed.addEventListener("change", () => playing && wait());
   position.addEventListener("input", () => go(Number(position.value)));
+  addEventListener("popstate", goBack);
+  onSwipe(film, (way) => goWay(way));
   offerCopies(TEXTS);
   listen(ACTIONS);
   for (const control of document.querySelectorAll(".scripted:disabled, .scripted :disabled")) control.disabled = false;
   film.dataset.ready = "";
+  if (isSmall) speed.value = SMALL_SPEED;
+  if (isTelevision || (isSmall && !isCalm())) play();
 }
 
-/** Ask for the frames until they come. Without them every step is a page, as without scripts. */
+/** Fetch the frames until it succeeds. Until then every step loads a page, as without scripts. */
 async function start() {
   const first = await framesOf(chosen).catch(() => null);
   if (first) {

@@ -1,68 +1,128 @@
-"""A public replay as a row of frames."""
+"""A public replay as a sequence of frames."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple, Self
+from urllib.parse import urlencode
 
-from arena.replay import DisclosedGame, PublicReplay, Step, course, course_so_far, parse, parse_disclosed
+from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
+from arena.play.replay.document import PublicReplay, parse
+from arena.play.replay.verify import Step, course, course_so_far
 from arena.rules import ROUNDS, Rules
-from web.text import clean_name
-from web.viewer.address import Frame, Stage
+from web.http.rendering import clean_name
+
+
+class FilmStage(StrEnum):
+    """The stages of a turn, in order; the last two follow a round's and the game's last turn."""
+
+    PICK = "pick"
+    """All have chosen; nothing is revealed."""
+    REVEAL = "reveal"
+    """The cards lie on the tables; the hands have not been passed."""
+    PASS = "pass"  # noqa: S105 - no password
+    """Every hand has gone to the next seat."""
+    SCORE = "score"
+    """The points of the round."""
+    END = "end"
+    """Puddings, totals and places."""
+
+
+class Frame(NamedTuple):
+    """A picture of a game; ``round`` and ``turn`` are from 1."""
+
+    round: int
+    turn: int
+    stage: FilmStage
+
+
+class Sight(StrEnum):
+    """Which hands are visible."""
+
+    ALL = "all"
+    SEAT = "seat"
+    INFER = "infer"
+
+
+_EYES: Final = re.compile(r"(seat|infer):([0-4])")
+EYES_PATTERN: Final = r"^(all|(seat|infer):[0-4])$"
+
+
+@dataclass(frozen=True, slots=True)
+class Eyes:
+    """A viewpoint."""
+
+    sight: Sight = Sight.ALL  # everything, what a seat saw, or what it could infer
+    seat: int | None = None  # None for everything
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError if the text is none of these."""
+        if text == Sight.ALL:
+            return cls()
+        found = _EYES.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text!r} is no view: it is all, seat:N or infer:N")
+        return cls(Sight(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return self.sight if self.seat is None else f"{self.sight}:{self.seat}"
+
+
+EVERYBODY: Final = Eyes()
+
+
+def address(game: str, frame: Frame, eyes: Eyes = EVERYBODY) -> str:
+    """Return the address of a frame, without defaults.
+
+    ``game`` is the game's address, without a trailing slash.
+    """
+    query = {}
+    if frame.stage is not FilmStage.PICK:
+        query["step"] = str(frame.stage)
+    if eyes != EVERYBODY:
+        query["view"] = str(eyes)
+    path = f"{game}/{frame.round}/{frame.turn}"
+    return f"{path}?{urlencode(query, safe=':')}" if query else path
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A game to be looked at.
+    """A replayed game."""
 
-    Attributes:
-        replay: Its document; of a game that is still being played what may be seen of it.
-        rules: What is played.
-        steps: Its turns, played again by the rules.
-        frames: All frames, in order.
-        names: What the participants are called here, the dummy last: two seats of one bot are told apart.
-    """
-
-    replay: PublicReplay | DisclosedGame
+    replay: PublicReplay | DisclosedGame  # its document; of a running game, its disclosed part
     rules: Rules
-    steps: tuple[Step, ...]
-    frames: tuple[Frame, ...]
+    steps: tuple[Step, ...]  # its turns, replayed by the rules
+    frames: tuple[Frame, ...]  # all frames, in order
+    # The participants' display names, the dummy last; seats of one bot get distinct names.
     names: tuple[str, ...]
 
     @property
     def seed(self) -> str | None:
-        """From which all deals follow; None as long as not all may be seen."""
+        """The seed of all deals; None until everything is disclosed."""
         return self.replay.seed if isinstance(self.replay, PublicReplay) else None
 
     def step(self, frame: Frame) -> Step:
-        """Return the turn of a frame."""
+        """Return a frame's turn."""
         return self.steps[(frame.round - 1) * self.rules.turns + frame.turn - 1]
 
     def following(self, frame: Frame) -> Step:
-        """Return the turn after that of a frame."""
+        """Return the turn after a frame's."""
         return self.steps[(frame.round - 1) * self.rules.turns + frame.turn]
 
 
 def film(text: str) -> Film:
-    """Play a replay again.
-
-    Args:
-        text: The replay as JSON.
-
-    Raises:
-        InvalidReplay: It is no replay, or the rules do not agree with it.
-    """
+    """Replay a game from JSON. Raises InvalidReplay if the text is no replay, or breaks the rules."""
     replay = parse(text)
     rules = replay.variant
     return Film(replay, rules, course(replay), tuple(_frames(rules, ROUNDS)), _names(replay))
 
 
 def film_so_far(text: str) -> Film:
-    """Play again what may be seen of a game that is still being played.
+    """Replay the disclosed part of a running game from JSON (``kaiten-live/1``).
 
-    Args:
-        text: As JSON (``kaiten-live/1``).
-
-    Raises:
-        InvalidReplay: It is something else, or the rules do not agree with it.
+    Raises InvalidReplay if the text is something else, or breaks the rules.
     """
     game = parse_disclosed(text)
     frames = tuple(_frames(game.variant, len(game.rounds)))
@@ -72,11 +132,11 @@ def film_so_far(text: str) -> Film:
 def _frames(rules: Rules, rounds: int) -> Iterator[Frame]:
     for round_number in range(1, rounds + 1):
         for turn in range(1, rules.turns + 1):
-            yield Frame(round_number, turn, Stage.PICK)
-            yield Frame(round_number, turn, Stage.REVEAL)
-            yield Frame(round_number, turn, Stage.PASS if turn < rules.turns else Stage.SCORE)
+            yield Frame(round_number, turn, FilmStage.PICK)
+            yield Frame(round_number, turn, FilmStage.REVEAL)
+            yield Frame(round_number, turn, FilmStage.PASS if turn < rules.turns else FilmStage.SCORE)
     if rounds == ROUNDS:
-        yield Frame(ROUNDS, rules.turns, Stage.END)
+        yield Frame(ROUNDS, rules.turns, FilmStage.END)
 
 
 def _names(replay: PublicReplay | DisclosedGame) -> tuple[str, ...]:

@@ -1,47 +1,127 @@
-"""What one pair of eyes sees in one frame."""
+"""A frame as seen from one viewpoint, and all frames as data for ``static/viewer.js``.
+
+The data is compact, so that stepping needs no further requests: one letter per card, and lists without
+trailing empty entries. Letters number ``KINDS`` in order, from ``a``.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from string import ascii_lowercase
+from typing import Any, Final
 
-from arena.rules import Card, Knowledge
-from web.text import millis
-from web.viewer.address import Eyes, Frame, Stage
-from web.viewer.film import Film
-from web.viewer.hands import HandCard, hands, known_to
-from web.viewer.points import standing
-from web.viewer.stacks import Stack, stacks, with_points
+from arena.rules import ROUNDS, Card, Hand, Knowledge, State, Turn, knowledge, seen
+from web.http.rendering import fixed, millis
+from web.viewer.film import Eyes, Film, FilmStage, Frame, Sight
+from web.viewer.stacks import Stack, stacks, standing, with_points
 from web.viewer.words import of_unseen, says
+
+
+class Mark(StrEnum):
+    """What is special about a card in a hand."""
+
+    NONE = ""
+    PICKED = "picked"
+    GIVEN = "given"
+    """Chosen for the dummy."""
+    RETURNED = "returned"
+    """Chopsticks that have just gone back."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandCard:
+    """A card in a hand; None lies face down."""
+
+    card: Card | None
+    mark: Mark = Mark.NONE
+
+
+def known_to(film: Film, frame: Frame, eyes: Eyes) -> Knowledge | None:
+    """Return what the seat knows in this frame, if the viewpoint is a seat's inference."""
+    if eyes.sight is not Sight.INFER or eyes.seat is None:
+        return None
+    if frame.stage is FilmStage.PASS:
+        return knowledge(seen(film.following(frame).moment.state, eyes.seat))
+    moment = film.step(frame).moment
+    before = seen(moment.state, eyes.seat)
+    return knowledge(
+        before, None if frame.stage is FilmStage.PICK else Turn(frame.round, frame.turn, moment.plays)
+    )
+
+
+def hands(film: Film, frame: Frame, eyes: Eyes, known: Knowledge | None) -> list[tuple[HandCard, ...]]:
+    """Return every hand, then the dummy's pile, as these eyes see them."""
+    found = [_marked(film, frame, seat) for seat in range(film.rules.players)]
+    if film.rules.dummy:
+        found.append(tuple(HandCard(card) for card in _state(film, frame).pile))
+    if known:
+        return [
+            hand
+            if seat == eyes.seat
+            else (*map(HandCard, known.hands[seat].certain), *[HandCard(None)] * known.hands[seat].hidden)
+            for seat, hand in enumerate(found)
+        ]
+    if eyes.seat is not None:
+        return [hand if seat == eyes.seat else _backs(hand) for seat, hand in enumerate(found)]
+    return found
+
+
+def _state(film: Film, frame: Frame) -> State:
+    """Return the state whose hands the frame shows; after the pass, that of the next turn."""
+    return (film.following if frame.stage is FilmStage.PASS else film.step)(frame).moment.state
+
+
+def _marked(film: Film, frame: Frame, seat: int) -> tuple[HandCard, ...]:
+    """Return a player's hand with the chosen or returned cards marked."""
+    moment = film.step(frame).moment
+    if frame.stage is FilmStage.PASS:
+        return tuple(map(HandCard, _state(film, frame).hands[seat]))
+    if frame.stage is not FilmStage.PICK:
+        returned = [Card.CHOPSTICKS] if len(moment.plays[seat]) > 1 else []
+        return _mark(moment.hands[seat], [(card, Mark.RETURNED) for card in returned])
+    marks = [(card, Mark.PICKED) for card in moment.plays[seat]]
+    if seat == moment.state.controller:
+        marks += [(card, Mark.GIVEN) for card in moment.plays[-1]]
+    return _mark(moment.state.hands[seat], marks)
+
+
+def _mark(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ...]:
+    left, cards = list(marks), []
+    for card in hand:
+        mark = next((mark for mark in left if mark[0] is card), (card, Mark.NONE))
+        if mark in left:
+            left.remove(mark)
+        cards.append(HandCard(*mark))
+    return tuple(cards)
+
+
+def _backs(hand: Sequence[HandCard]) -> tuple[HandCard, ...]:
+    """Turn a hand over; this shows that a card was chosen, but not which or how many."""
+    picked = any(card.mark is Mark.PICKED for card in hand)
+    return tuple(
+        HandCard(None, Mark.PICKED if picked and not number else Mark.NONE) for number in range(len(hand))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatScene:
-    """One participant.
+    """One participant."""
 
-    Attributes:
-        hand: In the order of the table of kinds, face-down ones last; of the dummy its pile, top card first.
-        stacks: What lies in front of it.
-        score: Points so far.
-        gain: Points of this very frame.
-        tags: Fault, stand-in, take-over.
-        time: How long it took, or nothing.
-        leads: Whether no player has more points, and one has fewer.
-        place: At the end of the game, from 1; before it 0.
-    """
-
+    # In the order of card kinds, face-down cards last; the dummy's pile has its top card first.
     hand: tuple[HandCard, ...]
     stacks: tuple[Stack, ...]
-    score: int
-    gain: int
-    tags: tuple[str, ...]
-    time: str
-    leads: bool
-    place: int
+    score: int  # points so far
+    gain: int  # points of this frame
+    tags: tuple[str, ...]  # fault, stand-in, take-over
+    time: str  # the decision's time as text; empty if unknown
+    leads: bool  # whether no player has more points, and some player has fewer
+    place: int  # from 1 at the end of the game, else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The cards of which a seat knows no place: of each kind, and in words."""
+    """The cards whose place a seat can't know: counts by kind, and in words."""
 
     cards: tuple[tuple[Card, int], ...]
     says: str
@@ -49,23 +129,16 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A frame as somebody sees it.
-
-    Attributes:
-        frame: Which.
-        says: What happens, in a sentence.
-        seats: One a participant, the dummy last.
-        unseen: What a seat could infer of the rest of the deck; None where that is not asked.
-    """
+    """A frame as seen from one viewpoint."""
 
     frame: Frame
-    says: str
-    seats: tuple[SeatScene, ...]
-    unseen: Unseen | None
+    says: str  # what happens, in a sentence
+    seats: tuple[SeatScene, ...]  # one per participant, the dummy last
+    unseen: Unseen | None  # what a seat could infer of the rest of the deck; None in other views
 
 
 def scene(film: Film, frame: Frame, eyes: Eyes) -> Scene:
-    """Return what these eyes see in a frame of this film."""
+    """Return a frame of a film as these eyes see it."""
     known = known_to(film, frame, eyes)
     return Scene(
         frame=frame,
@@ -88,23 +161,23 @@ def _seats(film: Film, frame: Frame, eyes: Eyes, held: Sequence[tuple[HandCard, 
             tags=_tags(film, frame, seat) if known and player else (),
             time=_time(film, frame, seat) if known and player else "",
             leads=seat in points.leaders,
-            place=film.replay.places[seat] if known and player and frame.stage is Stage.END else 0,
+            place=film.replay.places[seat] if known and player and frame.stage is FilmStage.END else 0,
         )
 
 
 def _stacks(film: Film, frame: Frame, seat: int) -> tuple[Stack, ...]:
     moment, rules, replay = film.step(frame).moment, film.rules, film.replay
     kept = moment.state.puddings[seat]
-    if frame.stage is Stage.PICK:
+    if frame.stage is FilmStage.PICK:
         return stacks(rules, moment.state.tables[seat], kept=kept)
     table = moment.tables[seat]
-    if frame.stage is Stage.REVEAL:
+    if frame.stage is FilmStage.REVEAL:
         return stacks(rules, table, kept=kept, new=len(moment.plays[seat]))
-    if frame.stage is Stage.END:
+    if frame.stage is FilmStage.END:
         left = stacks(rules, (), kept=replay.puddings.counts[seat])
         return with_points(left, Card.PUDDING, replay.puddings.scores[seat])
     laid = stacks(rules, table, kept=kept)
-    if frame.stage is Stage.PASS:
+    if frame.stage is FilmStage.PASS:
         return laid
     points = replay.rounds[frame.round - 1].breakdown[seat]
     laid = with_points(laid, Card.MAKI_1, points["maki"])
@@ -112,9 +185,9 @@ def _stacks(film: Film, frame: Frame, seat: int) -> tuple[Stack, ...]:
 
 
 def _tags(film: Film, frame: Frame, seat: int) -> tuple[str, ...]:
-    """Return what went wrong with a seat, of a decision only while that is shown."""
+    """Return a seat's troubles; those of a decision only in its frames."""
     step = film.step(frame)
-    fault = step.noted.fault[seat] if frame.stage in {Stage.PICK, Stage.REVEAL} else None
+    fault = step.noted.fault[seat] if frame.stage in {FilmStage.PICK, FilmStage.REVEAL} else None
     if step.gone[seat]:
         return (*([fault] if fault else []), "taken over")
     return (fault, "stand-in") if fault else ()
@@ -122,7 +195,7 @@ def _tags(film: Film, frame: Frame, seat: int) -> tuple[str, ...]:
 
 def _time(film: Film, frame: Frame, seat: int) -> str:
     taken = film.step(frame).noted.millis
-    if taken is None or frame.stage not in {Stage.PICK, Stage.REVEAL}:
+    if taken is None or frame.stage not in {FilmStage.PICK, FilmStage.REVEAL}:
         return ""
     value = taken[seat]
     return "" if value is None else millis(value)
@@ -134,3 +207,80 @@ def _unseen(known: Knowledge) -> Unseen:
     return Unseen(
         tuple((card, counts[card]) for card in Card if counts[card]), of_unseen(counts.total(), hidden)
     )
+
+
+FORMAT: Final = "kaiten-frames/1"
+KINDS: Final = tuple(card.label for card in Card)
+_LETTERS: Final = dict(zip(Card, ascii_lowercase, strict=False))
+_MARKS: Final = {Mark.NONE: ".", Mark.PICKED: "p", Mark.GIVEN: "g", Mark.RETURNED: "r"}
+_FACE_DOWN: Final = "?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frames:
+    """The document."""
+
+    format: str  # `kaiten-frames/1`
+    view: str  # whose eyes
+    turns: int  # how many a round has
+    # Of each round: 1 where hands go to the next seat, -1 where they go to the one before.
+    directions: tuple[int, ...]
+    kinds: tuple[str, ...]  # names of cards, in the order of their letters
+    # Of each round, turn, stage, what happens in words, and the seats; in views of what a seat could infer
+    # also the unseen cards, each a letter and a number, and what there is to say of them. Of a seat: its
+    # hand, the marks of the hand's cards, its stacks, points, gain, tags, time, whether it leads, its place.
+    frames: tuple[tuple[Any, ...], ...]
+
+
+def frames(film: Film, eyes: Eyes) -> Frames:
+    """Return a film's frames as these eyes see them."""
+    return Frames(
+        format=FORMAT,
+        view=str(eyes),
+        turns=film.rules.turns,
+        directions=tuple(map(film.rules.direction, range(1, ROUNDS + 1))),
+        kinds=KINDS,
+        frames=tuple(_frame(scene(film, frame, eyes)) for frame in film.frames),
+    )
+
+
+def _frame(shown: Scene) -> tuple[Any, ...]:
+    unseen = shown.unseen and (
+        " ".join(f"{_LETTERS[card]}{count}" for card, count in shown.unseen.cards),
+        shown.unseen.says,
+    )
+    return _cut(*shown.frame, shown.says, tuple(map(_seat, shown.seats)), unseen)
+
+
+def _seat(seat: SeatScene) -> tuple[Any, ...]:
+    return _cut(
+        "".join(_FACE_DOWN if held.card is None else _LETTERS[held.card] for held in seat.hand),
+        _marks(seat.hand),
+        " ".join(map(_stack, seat.stacks)),
+        seat.score,
+        seat.gain,
+        ",".join(seat.tags),
+        seat.time,
+        int(seat.leads),
+        seat.place,
+    )
+
+
+def _marks(hand: tuple[HandCard, ...]) -> str:
+    return "".join(_MARKS[held.mark] for held in hand).rstrip(_MARKS[Mark.NONE])
+
+
+def _stack(stack: Stack) -> str:
+    """Encode a stack: its letters, new cards as capitals, ``~`` and maki rolls, ``=`` and points."""
+    cards = "".join(
+        _LETTERS[card].upper() if new else _LETTERS[card]
+        for card, new in zip(stack.cards, stack.new, strict=True)
+    )
+    rolls = f"~{stack.rolls}" if stack.rolls else ""
+    return cards + rolls + (f"={fixed(stack.points, 0)}" if stack.points else "")
+
+
+def _cut(*entries: object) -> tuple[Any, ...]:
+    """Drop trailing empty entries."""
+    last = max((number for number, entry in enumerate(entries) if entry), default=-1)
+    return entries[: last + 1]

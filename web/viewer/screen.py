@@ -1,38 +1,97 @@
-"""What the page around a frame needs: where its links lead, and what there is to choose."""
+"""The viewer's page around a frame: links, controls and choices."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from html import escape
 from typing import Final, NamedTuple
 
-from web.viewer.address import EVERYBODY, Eyes, Frame, Sight, Stage, address
-from web.viewer.events import Event, events
-from web.viewer.film import Film
+from web.http.rendering import signed
+from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, Sight, address
 from web.viewer.scene import Scene, scene
+from web.viewer.scores import Race, ScoreSheet, race, score_sheet
+from web.viewer.stacks import standing
+from web.viewer.words import card_name
+
+MANY_POINTS: Final = 9
+"""A turn that brings as many is an event."""
+
+
+class ViewerEventKind(StrEnum):
+    """The kinds of moments to jump to."""
+
+    FAULT = "fault"
+    TAKE_OVER = "take-over"
+    CHOPSTICKS = "chopsticks"
+    POINTS = "points"
+    LEAD = "lead"
+    ROUND = "round"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A moment to jump to."""
+
+    frame: Frame
+    kind: ViewerEventKind
+    text: str
+
+
+def events(film: Film) -> tuple[Event, ...]:
+    """Return all moments, in order."""
+    found: list[Event] = []
+    leader = None
+    for frame in film.frames:
+        if frame.stage is FilmStage.PICK:
+            found += _faults(film, frame)
+        if frame.stage is FilmStage.REVEAL:
+            found += _moves(film, frame)
+        leaders = standing(film, frame).leaders
+        if len(leaders) == 1 and leader not in {None, *leaders}:
+            (seat,) = leaders
+            found.append(Event(frame, ViewerEventKind.LEAD, f"{film.names[seat]} takes the lead"))
+        leader = next(iter(leaders)) if len(leaders) == 1 else leader
+        if frame.stage is FilmStage.SCORE:
+            found.append(Event(frame, ViewerEventKind.ROUND, f"end of round {frame.round}"))
+        if frame.stage is FilmStage.END:
+            found.append(Event(frame, ViewerEventKind.END, "end of the game"))
+    return tuple(found)
+
+
+def _faults(film: Film, frame: Frame) -> Iterator[Event]:
+    step = film.step(frame)
+    for seat, (fault, gone) in enumerate(zip(step.noted.fault, step.gone, strict=True)):
+        if fault:
+            yield Event(frame, ViewerEventKind.FAULT, f"{film.names[seat]}: {fault}")
+            if gone:
+                yield Event(frame, ViewerEventKind.TAKE_OVER, f"{film.names[seat]} is taken over")
+
+
+def _moves(film: Film, frame: Frame) -> Iterator[Event]:
+    plays, gains = film.step(frame).moment.plays, standing(film, frame).gains
+    for name, play, gain in zip(film.names, plays, gains, strict=True):
+        if len(play) > 1:
+            cards = " and ".join(map(card_name, play))
+            yield Event(frame, ViewerEventKind.CHOPSTICKS, f"{name}: chopsticks for {cards}")
+        if gain >= MANY_POINTS:
+            yield Event(frame, ViewerEventKind.POINTS, f"{name}: {signed(gain, 0)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A game that is there to be watched, rated or not.
+    """A game to watch, rated or not."""
 
-    Attributes:
-        title: What it is called, such as ``Game 12``.
-        replay: Its public replay, as JSON.
-        home: The address of the page about it.
-        base: The address that those of its frames begin with, without a slash at the end.
-        download: The address of the replay.
-        embed: As ``base``, for pages that other sites may frame; None for a game that is not everybody's.
-    """
-
-    title: str
-    replay: str
-    home: str
-    base: str
-    download: str
-    embed: str | None
+    title: str  # such as `Game 12`
+    replay: str  # its public replay, as JSON
+    home: str  # the address of its page
+    base: str  # begins the addresses of its frames, without a trailing slash
+    download: str  # the address of its replay
+    embed: str | None  # as `base`, for pages that other sites may frame; None for a private game
 
 
-class Control(NamedTuple):
-    """A way to another frame: its name, what it is called, its key if it has one."""
+class ViewerControl(NamedTuple):
+    """A link to another frame: its name, label and key, if any."""
 
     name: str
     label: str
@@ -40,16 +99,16 @@ class Control(NamedTuple):
 
 
 BACK: Final = (
-    Control("first", "Start", "Home"),
-    Control("previous-round", "Previous round", "["),
-    Control("previous-turn", "Previous turn", ""),
-    Control("previous", "Step back", "←"),
+    ViewerControl("first", "Start", "Home"),
+    ViewerControl("previous-round", "Previous round", "["),
+    ViewerControl("previous-turn", "Previous turn", ""),
+    ViewerControl("previous", "Step back", "←"),
 )
 FORWARD: Final = (
-    Control("next", "Step forward", "→"),
-    Control("next-turn", "Next turn", ""),
-    Control("next-round", "Next round", "]"),
-    Control("last", "End", "End"),
+    ViewerControl("next", "Step forward", "→"),
+    ViewerControl("next-turn", "Next turn", ""),
+    ViewerControl("next-round", "Next round", "]"),
+    ViewerControl("last", "End", "End"),
 )
 
 
@@ -63,16 +122,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A frame and what lies around it.
-
-    Attributes:
-        shown: The game.
-        film: It, played again.
-        scene: The frame as these eyes see it.
-        eyes: Who looks.
-        base: What the addresses of frames begin with here.
-        events: Moments to jump to.
-    """
+    """A frame and its surroundings; ``base`` begins the addresses of frames."""
 
     shown: Shown
     film: Film
@@ -83,16 +133,16 @@ class Screen:
 
     @property
     def index(self) -> int:
-        """Number of the frame, from 0."""
+        """Index of the frame."""
         return self.film.frames.index(self.scene.frame)
 
     def address(self, frame: Frame) -> str:
-        """Return the address of another frame, seen by the same eyes."""
+        """Return the address of another frame from the same viewpoint."""
         return address(self.base, frame, self.eyes)
 
     @property
     def description(self) -> str:
-        """Who plays what, for those who see a link to this frame."""
+        """Who plays what, for link previews."""
         replay = self.film.replay
         switches = [name for name in ("pass_both_ways", "soy_sauce", "dummy") if getattr(replay.rules, name)]
         variants = "".join(f", {name.replace('_', ' ')}" for name in switches)
@@ -100,20 +150,30 @@ class Screen:
 
     @property
     def here(self) -> str:
-        """The address of this frame on the site itself, also where this is the page that others embed."""
+        """The frame's address on the site itself, also on embedded pages."""
         return address(self.shown.base, self.scene.frame, self.eyes)
 
     @property
     def picture(self) -> str:
-        """The address of a picture of this frame; private games have none."""
+        """The address of the frame's picture; None for private games."""
         path, mark, query = self.here.partition("?")
         return f"{path}/og.png{mark}{query}"
 
     @property
+    def race(self) -> Race:
+        """The points from frame to frame."""
+        return race(self.film)
+
+    @property
+    def sheet(self) -> ScoreSheet | None:
+        """The score sheet; None if the game isn't over."""
+        return score_sheet(self.film)
+
+    @property
     def ways(self) -> dict[str, str | None]:
-        """The addresses behind the controls by their names; None where there is nothing in that direction."""
+        """The controls' addresses by name; None at the ends."""
         at, frames = self.index, self.film.frames
-        turns = [number for number, frame in enumerate(frames) if frame.stage is Stage.PICK]
+        turns = [number for number, frame in enumerate(frames) if frame.stage is FilmStage.PICK]
         rounds = [number for number in turns if frames[number].turn == 1]
         targets = {
             "first": 0 if at else None,
@@ -153,12 +213,7 @@ class Screen:
 
 
 def embed_code(at: Screen, origin: str) -> str | None:
-    """Return the HTML that shows this frame on another site; None where that is not allowed.
-
-    Args:
-        at: The frame.
-        origin: What absolute addresses of this site begin with.
-    """
+    """Return the HTML that embeds this frame on another site; None for a private game."""
     if at.shown.embed is None:
         return None
     source = escape(origin + address(at.shown.embed, at.scene.frame, at.eyes))
@@ -167,13 +222,5 @@ def embed_code(at: Screen, origin: str) -> str | None:
 
 
 def screen(shown: Shown, film: Film, frame: Frame, eyes: Eyes, base: str) -> Screen:
-    """Return what the page of a frame needs.
-
-    Args:
-        shown: The game.
-        film: It, played again.
-        frame: One of its frames.
-        eyes: Who looks; a seat that there is.
-        base: What the addresses of frames begin with.
-    """
+    """Return a frame and its surroundings; the seat of ``eyes`` must exist."""
     return Screen(shown, film, scene(film, frame, eyes), eyes, base, events(film))

@@ -1,4 +1,4 @@
-"""Placed cards as they lie on a table: sets together, a nigiri on its wasabi, and their points."""
+"""Placed cards grouped as on a table: sets, a nigiri on its wasabi, and their points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Final
 
 from arena.rules import Card, Rules, Table, score_round
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
+from web.viewer.film import Film, FilmStage, Frame
 
 _ROOM: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
 """How many go onto one stack where it is not all of them."""
@@ -13,23 +14,16 @@ _ROOM: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Cards that count together.
+    """Cards that score together."""
 
-    Attributes:
-        cards: In the order of placing.
-        new: Which of them were placed in this turn.
-        points: What they have earned so far; None where that is not known yet or nothing.
-        rolls: Icons of maki; 0 for other cards.
-    """
-
-    cards: tuple[Card, ...]
-    new: tuple[bool, ...]
-    points: int | None
-    rolls: int
+    cards: tuple[Card, ...]  # in the order of placing
+    new: tuple[bool, ...]  # indices of the cards placed in this turn
+    points: int | None  # earned so far; None if unknown or zero
+    rolls: int  # Maki icons; 0 for other cards
 
     @property
     def tripled(self) -> tuple[Card, ...]:
-        """The nigiri that was placed on the wasabi in this turn, if there is one."""
+        """The nigiri placed on the wasabi in this turn, if any."""
         on_wasabi = self.cards[0] is Card.WASABI
         return tuple(
             card for card, new in zip(self.cards[1:], self.new[1:], strict=True) if on_wasabi and new
@@ -37,22 +31,16 @@ class Stack:
 
 
 def earned(rules: Rules, table: Table) -> int:
-    """Return the points of a table that are sure already: of tempura, sashimi, dumplings and nigiri."""
-    score = score_round(rules, (table, ()))[0]  # nobody plays alone
+    """Return the points that a table has for certain: of tempura, sashimi, dumplings and nigiri."""
+    score = score_round(rules, (table, ()))[0]  # a single table
     return score.tempura + score.sashimi + score.dumpling + score.nigiri
 
 
 def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[Stack, ...]:
-    """Lay a table out.
+    """Group a table into stacks, in the order in which they began.
 
-    Args:
-        rules: What is played.
-        table: Cards of this round in the order of placing.
-        kept: Puddings of the rounds before, which lie there too.
-        new: How many of the cards were placed in this turn: the last ones.
-
-    Returns:
-        The stacks, in the order in which they were begun.
+    ``table`` has this round's cards in the order of placing, the last ``new`` of them placed in this turn;
+    ``kept`` are puddings of earlier rounds.
     """
     laid: list[list[tuple[Card, bool]]] = [[(Card.PUDDING, False)] * kept] if kept else []
     for number, card in enumerate(table):
@@ -66,12 +54,9 @@ def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[
 
 
 def with_points(laid: Sequence[Stack], card: Card, points: int) -> tuple[Stack, ...]:
-    """Give points that only a whole round or game decides to the stack that begins with such a card.
+    """Add points that a whole round or game decides to the stack that begins with this kind.
 
-    Args:
-        laid: The stacks of a table.
-        card: The kind that earned them; any maki stands for all.
-        points: Nothing is shown for 0.
+    ``laid`` are a table's stacks; any maki stands for all.
     """
     found = next(
         (number for number, stack in enumerate(laid) if _family(stack.cards[0]) is _family(card)), None
@@ -83,7 +68,7 @@ def with_points(laid: Sequence[Stack], card: Card, points: int) -> tuple[Stack, 
 
 
 def _stack_for(card: Card, laid: Sequence[Sequence[Card]]) -> int | None:
-    """Return the stack that a card goes onto, or None where it begins one."""
+    """Return the index of the stack that a card joins, or None if it begins one."""
     if card in NIGIRI_POINTS and [Card.WASABI] in laid:
         return laid.index([Card.WASABI])
     for number, stack in enumerate(laid):
@@ -93,7 +78,7 @@ def _stack_for(card: Card, laid: Sequence[Sequence[Card]]) -> int | None:
 
 
 def _family(card: Card) -> Card:
-    """Return the kind that stands for all that lie together with this one."""
+    """Return the kind that represents all kinds stacked with this one."""
     if card in MAKI_ICONS:
         return Card.MAKI_1
     return Card.SALMON_NIGIRI if card in NIGIRI_POINTS else card
@@ -107,3 +92,45 @@ def _stack(rules: Rules, laid: Sequence[tuple[Card, bool]]) -> Stack:
         earned(rules, cards) or None,
         sum(MAKI_ICONS.get(card, 0) for card in cards),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SeatStanding:
+    """The points in a frame, one entry per participant."""
+
+    # Of finished rounds, and the certain points of this one; maki, soy sauce and puddings count once scored.
+    scores: tuple[int, ...]
+    gains: tuple[int, ...]  # points of this frame
+    players: int  # number of participants without the dummy
+
+    @property
+    def leaders(self) -> frozenset[int]:
+        """The players with the most points; none if all are equal."""
+        scores = self.scores[: self.players]
+        if min(scores) == max(scores):
+            return frozenset()
+        return frozenset(seat for seat, score in enumerate(scores) if score == max(scores))
+
+
+def standing(film: Film, frame: Frame) -> SeatStanding:
+    """Return the points in a frame."""
+    moment, rules = film.step(frame).moment, film.rules
+    sure = [
+        [score + earned(rules, table) for score, table in zip(moment.state.scores, tables, strict=True)]
+        for tables in (moment.state.tables, moment.tables)
+    ]
+    scored = [
+        before + points
+        for before, points in zip(
+            moment.state.scores, film.replay.rounds[frame.round - 1].scores, strict=True
+        )
+    ]
+    before, now = {
+        FilmStage.PICK: (sure[0], sure[0]),
+        FilmStage.REVEAL: (sure[0], sure[1]),
+        FilmStage.PASS: (sure[1], sure[1]),
+        FilmStage.SCORE: (sure[1], scored),
+        FilmStage.END: (scored, film.replay.totals),
+    }[frame.stage]
+    gains = tuple(after - earlier for earlier, after in zip(before, now, strict=True))
+    return SeatStanding(tuple(now), gains, rules.players)

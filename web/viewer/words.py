@@ -1,57 +1,52 @@
-"""What happens in a frame, in words: for everybody below the table, and for screen readers as it changes."""
+"""What happens in a frame, in words: shown below the table, and announced to screen readers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from arena.replay.build import is_automatic
+from arena.play.replay.document import is_automatic
 from arena.rules import Card
-from web.text import fixed, signed
-from web.viewer.address import Eyes, Frame, Stage
-from web.viewer.film import Film
-from web.viewer.points import standing
-from web.viewer.stacks import stacks
+from web.http.rendering import fixed, signed
+from web.viewer.film import Eyes, Film, FilmStage, Frame
+from web.viewer.stacks import stacks, standing
 
 STAGES: Final = {
-    Stage.PICK: "Choice",
-    Stage.REVEAL: "Reveal",
-    Stage.PASS: "Pass",
-    Stage.SCORE: "Points",
-    Stage.END: "End",
+    FilmStage.PICK: "Choice",
+    FilmStage.REVEAL: "Reveal",
+    FilmStage.PASS: "Pass",
+    FilmStage.SCORE: "Points",
+    FilmStage.END: "End",
 }
-FACE_DOWN: Final = "face down"
 
 
 def card_name(card: Card) -> str:
-    """Return what a kind is called."""
+    """Return a kind's display name."""
     return card.label.replace("_", " ")
 
 
 def where(frame: Frame) -> str:
-    """Say which frame it is."""
+    """Name a frame."""
     return f"Round {frame.round}, turn {frame.turn}, {STAGES[frame.stage].lower()}"
 
 
 def says(film: Film, frame: Frame, eyes: Eyes) -> str:
-    """Say what happens, and of faults what these eyes may know."""
-    if frame.stage is Stage.PICK:
+    """Describe what happens; faults only as far as these eyes may know."""
+    if frame.stage is FilmStage.PICK:
         return " ".join(_choice(film, frame, eyes))
-    if frame.stage is Stage.REVEAL:
+    if frame.stage is FilmStage.REVEAL:
         return " ".join(_revealed(film, frame))
-    if frame.stage is Stage.PASS:
+    if frame.stage is FilmStage.PASS:
         return _passed(film, frame)
-    points = standing(film, frame)
-    if frame.stage is Stage.SCORE:
+    if frame.stage is FilmStage.SCORE:
         scores = film.replay.rounds[frame.round - 1].scores
-        return f"Points of this round: {_list(film.names, scores)}."
-    return f"{_winners(film)}. Points: {_list(film.names, points.scores)}."
+        return f"Points of this round: {points_of(film.names, scores)}."
+    won = film.replay.totals[film.replay.places.index(1)]
+    return " ".join([f"{_winners(film)} with {number(won, 'point')}.", *_ties(film)])
 
 
 def of_unseen(count: int, hidden: int) -> str:
-    """Say what the unseen cards are to the face-down ones.
+    """Compare the cards of unknown place with the number of face-down cards.
 
-    Args:
-        count: How many cards have no known place.
-        hidden: How many of them lie face down in hands and in the dummy's pile.
+    ``count`` cards are in unknown places, ``hidden`` of them face down in hands and in the dummy's pile.
     """
     if not hidden:
         return f"Every hand is known. These {count} cards are undealt."
@@ -94,5 +89,31 @@ def _winners(film: Film) -> str:
     return f"{', '.join(winners[:-1])} and {winners[-1]} share the first place"
 
 
-def _list(names: Sequence[str], points: Sequence[int]) -> str:
+def _ties(film: Film) -> Iterator[str]:
+    """Say what ranks players with equal points.
+
+    A seat that was taken over is ranked below the others, whatever it has.
+    """
+    places, totals, puddings = film.replay.places, film.replay.totals, film.replay.puddings.counts
+    seats = sorted(range(film.rules.players), key=lambda seat: (places[seat], seat))
+    for total in dict.fromkeys(totals[seat] for seat in seats):
+        tied = [seat for seat in seats if totals[seat] == total]
+        names = [film.names[seat] for seat in tied]
+        who = f"{', '.join(names[:-1])} and {names[-1]}"
+        found = {(puddings[seat], places[seat]) for seat in tied}
+        if len(tied) > 1 and len(found) == 1:
+            held = number(puddings[tied[0]], "pudding")
+            yield f"{who} have {number(total, 'point')} and {held} each, and share place {places[tied[0]]}."
+        elif len(tied) > 1 and sorted(found, reverse=True) == sorted(found, key=lambda each: each[1]):
+            counts = points_of(names, [puddings[seat] for seat in tied])
+            yield f"{who} have {number(total, 'point')} each; their puddings decide: {counts}."
+
+
+def number(count: int, what: str) -> str:
+    """Count things: ``1 point``, ``2 points``."""
+    return f"{fixed(count, 0)} {what if abs(count) == 1 else what + 's'}"
+
+
+def points_of(names: Sequence[str], points: Sequence[int]) -> str:
+    """List points by name."""
     return ", ".join(f"{name} {fixed(score, 0)}" for name, score in zip(names, points, strict=True))

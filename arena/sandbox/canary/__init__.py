@@ -1,11 +1,5 @@
-"""Tries, on this very host, to break each control that bots are held by, and says which ones held.
+"""Tries to break each sandbox control on this host, and reports which ones held.
 
-``Canary.check`` starts five containers from the template that bots get. What happens in them, and what the
-engine says of them, is evidence; ``judge`` makes findings of it and is pure.
+``Canary.check`` starts five containers from the bots' template. It collects evidence in them and from the
+engine; ``judge`` derives findings from it and is pure.
 """
-
-from arena.sandbox.canary.check import Canary
-from arena.sandbox.canary.evidence import Engine, Evidence, Trial
-from arena.sandbox.canary.judge import judge, report_of
-
-__all__ = ["Canary", "Engine", "Evidence", "Trial", "judge", "report_of"]

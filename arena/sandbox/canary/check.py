@@ -12,44 +12,127 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import docker
 
-from arena.match import Limits
-from arena.sandbox.canary.evidence import TASKS, Evidence, Share, Trial, last_words
-from arena.sandbox.canary.observe import Observer, seconds_of_life, share_between
-from arena.sandbox.common_group import CommonGroup
-from arena.sandbox.docker_runtime import DockerRuntime
-from arena.sandbox.docker_sandbox import DockerSandbox
-from arena.sandbox.errors import LaunchRefused, RuntimeTrouble
-from arena.sandbox.policy import OPEN_FILES, TMP_FILES, container_arguments, slot_owner
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, SandboxSpec
+from arena.protocol.match import Limits
+from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, Share, Trial, last_words
+from arena.sandbox.docker.cgroups import CommonGroup
+from arena.sandbox.docker.engine import engine_errors
+from arena.sandbox.docker.policy import OPEN_FILES, TMP_FILES, container_arguments, slot_owner
+from arena.sandbox.docker.sandbox import DockerSandbox
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble, SandboxSpec
+
+if TYPE_CHECKING:
+    from arena.sandbox.docker.runtime import DockerRuntime
+
+_SECOND: Final = 1e9
+_FRACTION: Final = 6
+
+
+class Observer:
+    """Queries the engine without changing anything. Thread-safe."""
+
+    def __init__(self, client: docker.APIClient) -> None:
+        self._client = client
+
+    def engine(self) -> ProbedEngine:
+        """Describe the engine. Raises RuntimeTrouble."""
+        with engine_errors("read what the engine is"):
+            info: dict[str, Any] = self._client.info()
+        return ProbedEngine(
+            host=info["Name"],
+            version=info["ServerVersion"],
+            kernel=info["KernelVersion"],
+            cgroup_version=info.get("CgroupVersion", "1"),
+            cgroup_driver=info["CgroupDriver"],
+        )
+
+    def environment(self, image: str) -> dict[str, str]:
+        """Return an image's environment variables."""
+        with engine_errors(f"inspect image {image}"):
+            config = self._client.inspect_image(image)["Config"]  # type: ignore[no-untyped-call] # so in its stubs
+        return dict(line.split("=", 1) for line in config.get("Env") or ())
+
+    def inspect(self, name: str) -> dict[str, Any]:
+        """Return the engine's description of a container."""
+        with engine_errors(f"inspect container {name}"):
+            found: dict[str, Any] = self._client.inspect_container(name)
+        return found
+
+    def log_bytes(self, name: str) -> int:
+        """Return the size of a container's stored output."""
+        with engine_errors(f"read the log of container {name}"):
+            if self._client.inspect_container(name)["HostConfig"]["LogConfig"]["Type"] == "none":
+                return 0
+            kept: bytes = self._client.logs(name, stdout=True, stderr=False)
+        return len(kept)
+
+    def usage(self, name: str) -> dict[str, Any]:
+        """Return a running container's usage so far, with a timestamp."""
+        with engine_errors(f"read the use of container {name}"):
+            used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)
+        return used
+
+
+def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
+    """Return the share of the processor between two usages.
+
+    Raises ValueError if the container has ended, so the usage is incomplete.
+    """
+    try:
+        return _share_between(before, after)
+    except (KeyError, ZeroDivisionError) as error:
+        raise ValueError("a container that has ended has no usage") from error
+
+
+def _share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
+    seconds = (_moment(after["read"]) - _moment(before["read"])).total_seconds()
+    used = after["cpu_stats"]["cpu_usage"]["total_usage"] - before["cpu_stats"]["cpu_usage"]["total_usage"]
+    periods = "throttled_periods"
+    throttled = (
+        after["cpu_stats"]["throttling_data"][periods] - before["cpu_stats"]["throttling_data"][periods]
+    )
+    return Share(cores=used / _SECOND / seconds, throttled=throttled)
+
+
+def seconds_of_life(state: dict[str, Any]) -> float:
+    """Return how long an ended container ran, by the engine's clock."""
+    return (_moment(state["FinishedAt"]) - _moment(state["StartedAt"])).total_seconds()
+
+
+def _moment(text: str) -> datetime:
+    """Parse Go's timestamps, whose seconds have up to nine decimals."""
+    whole, _, rest = text.rstrip("Z").partition(".")
+    return datetime.fromisoformat(f"{whole}.{rest[:_FRACTION].ljust(_FRACTION, '0')}+00:00")
+
 
 INSTALL: Final = "canary"
-"""Under which its containers are found, whichever installation or command started them."""
+"""Install label of its containers, whichever installation or command started them."""
 
 _PREFIX: Final = "canary-"
-"""Of its sockets' folders."""
+"""Prefix of its sockets' folders."""
 
 _SLOT: Final = 1_000
-"""The first of its slots: far above those of matches, so that it can run beside them."""
+"""Its first slot: far above those of matches, so that it can run beside them."""
 
 _DEADLINE_SECONDS: Final = 1
 _PATIENCE_SECONDS: Final = 20.0
-"""For a probe on a busy host. One that needs more has not answered."""
+"""Time limit of a probe on a busy host. A slower one counts as no answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""For the one that can't end before its deadline; what is late by seconds was not ended by it."""
+"""Time limit of the one that only its deadline ends; seconds later the deadline has failed."""
 
 _NANO: Final = 1e9
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
-"""On a busy host the quota is not reached at once."""
+"""On a busy host a container doesn't reach its quota at once."""
 
 _STALE_SECONDS: Final = 120
-"""After that long a canary's containers have been left by somebody who was killed."""
+"""Age after which a canary's containers are leftovers of a killed process."""
 
 Owner = Callable[[int, int, int], tuple[int, int]]
 
@@ -57,20 +140,14 @@ Owner = Callable[[int, int, int], tuple[int, int]]
 class Canary:
     """Tries the controls of one engine with one runtime.
 
-    Args:
-        client: Of the engine; closed by whoever made it.
-        runtime: What bots are run with.
-        image: Id of the image that starts the probe.
-        run_dir: Folder for its sockets; must be writable for nobody else.
-        limits: Those of bots.
-        group: Of all bots together.
-        owner: Who owns a slot's socket.
+    The caller closes ``client``. ``image`` is the id of the probe's image; no other user may write to
+    ``run_dir``; ``group`` limits all bots together; ``owner`` returns the owner of a slot's socket.
     """
 
-    def __init__(  # noqa: PLR0913 - what it needs to do as the arena does
+    def __init__(  # noqa: PLR0913 - the same parts as in a match
         self,
         client: docker.APIClient,
-        runtime: DockerRuntime,
+        runtime: "DockerRuntime",
         *,
         image: str,
         run_dir: Path,
@@ -88,10 +165,9 @@ class Canary:
         self._id = f"{int(time.time())}-{secrets.token_hex(4)}"
 
     def check(self) -> Evidence:
-        """Try everything, and return what was seen.
+        """Try all controls, and return the evidence.
 
-        Raises:
-            RuntimeTrouble: The engine does not answer, or can't start containers.
+        Raises RuntimeTrouble if the engine doesn't answer, or can't start containers.
         """
         engine = self._observer.engine()
         self._sweep()
@@ -111,7 +187,7 @@ class Canary:
         )
 
     def _sweep(self) -> None:
-        """Remove what canaries left that were killed."""
+        """Remove the leftovers of killed canaries."""
         self._runtime.sweep(INSTALL, _is_recent)
         for folder in self._run_dir.glob(f"{_PREFIX}*"):
             with suppress(FileNotFoundError):  # another canary has just removed its own
@@ -119,7 +195,7 @@ class Canary:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _expected(self, asked: dict[str, Any]) -> dict[str, str]:
-        """Return the whole environment that a bot may see. HOSTNAME is the engine's doing."""
+        """Return the complete environment of a bot. The engine sets HOSTNAME."""
         image = self._observer.environment(self._image)
         return {**image, "HOSTNAME": asked["hostname"], **asked["environment"]}
 
@@ -153,12 +229,12 @@ class Canary:
                 sandbox.remove()
 
     def _await(self, sandbox: DockerSandbox, name: str, patience: float) -> Trial:
-        """Let a probe come to its end, but not for more than so many seconds."""
+        """Wait for a probe's end, and remove it after ``patience`` seconds."""
         late = threading.Event()
 
         def end() -> None:
             late.set()
-            with suppress(RuntimeTrouble):  # whoever waits hears of it too
+            with suppress(RuntimeTrouble):  # wait() below fails, too
                 sandbox.remove()
 
         timer = threading.Timer(patience, end)
@@ -183,10 +259,11 @@ class Canary:
         )
 
     def _spin(self, sandbox: DockerSandbox, name: str) -> Trial:
-        """Watch a probe that computes for ever, for a while."""
+        """Measure a probe that computes forever."""
         share: Share | None = None
         found = self._observer.inspect(name)
         together = self._group.held(found["Id"])
+        disk_rate = self._disk_rate(found)
         before = self._observer.usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
@@ -202,12 +279,20 @@ class Canary:
             cpus=found["HostConfig"]["NanoCpus"] / _NANO,
             share=share,
             together=together,
+            disk_rate=disk_rate,
             warnings=sandbox.warnings,
         )
 
+    def _disk_rate(self, found: dict[str, Any]) -> int | None:
+        """Return the control group's limit, or the engine's if that can't be read."""
+        with suppress(OSError):
+            return self._group.disk_rate(found["Id"])
+        kept = found["HostConfig"].get("BlkioDeviceReadBps") or ()
+        return min((limit["Rate"] for limit in kept), default=None)
+
     @contextmanager
     def _folder(self, task: str) -> Iterator[Path]:
-        """Give a socket's folder as a match has it, with the task in it and another slot's socket beside."""
+        """Create a socket's folder like a match's, with the task and another slot's socket in it."""
         slot = _SLOT + TASKS.index(task)
         mine, others = self._owned(slot), self._owned(slot + len(TASKS))
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._run_dir))
@@ -216,13 +301,13 @@ class Canary:
             (folder / "task").write_text(json.dumps({"name": task, "limits": self._bounds()}))
             with _listening(folder / SOCKET_NAME, mine), _listening(folder / "other.sock", others):
                 if os.geteuid() != 0:
-                    (folder / "other.sock").unlink()  # without root nothing but the mount parts the bots
+                    (folder / "other.sock").unlink()  # without root only the mount separates the bots
                 yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _bounds(self) -> dict[str, int]:
-        """Return what should be possible at most, in the probe's words."""
+        """Return the limits in the probe's terms."""
         mebibyte = 1024 * 1024
         asked = asdict(self._limits)
         return {
@@ -236,7 +321,7 @@ class Canary:
 
 
 def _is_recent(name: str) -> bool:
-    """Tell by a container's name whether its canary may still be at work."""
+    """Return whether a container's canary may still be running, judging by the container's name."""
     return time.time() - int(name.split("-")[2]) < _STALE_SECONDS
 
 

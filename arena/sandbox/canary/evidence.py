@@ -1,4 +1,4 @@
-"""What the canary's containers and the engine have shown."""
+"""The evidence from the canary's containers and the engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,27 +6,22 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.controls import Finding
-from arena.match import Limits
+from arena.protocol.controls import Finding
+from arena.protocol.match import Limits
 from arena.sandbox.runtime import Exit
 
 MARK: Final = "canary "
-"""Begins the probe's lines."""
+"""Prefix of the probe's lines."""
 
 TASKS: Final = ("look", "memory", "processes", "cpu", "deadline")
-"""One container each, all at a time."""
+"""One container each, all concurrently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """The engine, as it describes itself.
+class ProbedEngine:
+    """The engine's own description: machine name, engine version, kernel release and control groups.
 
-    Attributes:
-        host: Name of its machine.
-        version: Its own.
-        kernel: Release of its machine's kernel.
-        cgroup_version: ``1`` or ``2``.
-        cgroup_driver: ``cgroupfs`` or ``systemd``.
+    ``cgroup_version`` is ``1`` or ``2``, ``cgroup_driver`` is ``cgroupfs`` or ``systemd``.
     """
 
     host: str
@@ -38,81 +33,52 @@ class Engine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What a container got of the processor for a while, by the control groups' own count.
+    """A container's processor time in an interval, as the control groups count it."""
 
-    Attributes:
-        cores: On average.
-        throttled: How many of the quota's periods it had to pause in.
-    """
-
-    cores: float
-    throttled: int
+    cores: float  # on average
+    throttled: int  # number of the quota's periods in which it was throttled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of one container.
+    """The result of one container."""
 
-    Attributes:
-        said: The probe's last line; None where it said nothing that can be read.
-        exit: How it ended.
-        in_time: Whether it ended by itself, or had to be killed.
-        seconds: From its start to its end, by the engine's clock; None where nobody knows.
-        memory: The engine's limit on memory, in bytes, after what the host can't hold was dropped; 0 is none.
-        memory_and_swap: The same of memory and swap together; -1 is none.
-        cpus: The engine's limit on the share of the processor, in cores; 0 is none.
-        log_bytes: What the engine kept of its output.
-        share: Of the processor; None where it was not measured.
-        together: What was found of the limit on all bots, while it ran; None where nobody looked.
-        warnings: What the engine said when it made it.
-    """
-
-    said: Mapping[str, Any] | None
-    exit: Exit
-    in_time: bool
-    seconds: float | None = None
-    memory: int = 0
-    memory_and_swap: int = 0
-    cpus: float = 0
-    log_bytes: int = 0
-    share: Share | None = None
+    said: Mapping[str, Any] | None  # the probe's last readable line, or None
+    exit: Exit  # how it ended
+    in_time: bool  # False if it had to be killed
+    seconds: float | None = None  # from its start to its end, by the engine's clock; None if unknown
+    memory: int = 0  # the memory limit that the engine kept, in bytes; 0 for none
+    memory_and_swap: int = 0  # the same for memory and swap together; -1 for none
+    cpus: float = 0  # the engine's limit in cores; 0 for none
+    disk_rate: int | None = None  # limit on disk reads in bytes per second; None for none
+    log_bytes: int = 0  # size of the output that the engine kept
+    share: Share | None = None  # of the processor; None if not measured
+    # The finding about the limit on all bots while it ran; None if not checked.
     together: Finding | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # the engine's, from creating it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Everything that the judgement rests on.
+    """The expected limits and the observed trials."""
 
-    Attributes:
-        engine: Where it was seen.
-        limits: What the containers were to be held by.
-        pids: Processes that a container was to have at most.
-        tmp_files: Files that /tmp was to hold at most.
-        open_files: Files that a process was to have open at most.
-        owner: Uid and gid that the container ``look`` was to have.
-        environment: What it was to find in its environment, and nothing else.
-        deadline_seconds: After which the container ``deadline`` was to end.
-        trials: One a task.
-    """
-
-    engine: Engine
-    limits: Limits
-    pids: int
-    tmp_files: int
-    open_files: int
-    owner: tuple[int, int]
-    environment: Mapping[str, str]
-    deadline_seconds: int
-    trials: Mapping[str, Trial] = field(default_factory=dict)
+    engine: ProbedEngine  # of the trials
+    limits: Limits  # of each container
+    pids: int  # limit on a container's processes
+    tmp_files: int  # limit on the files in /tmp
+    open_files: int  # limit on a process's open files
+    owner: tuple[int, int]  # expected uid and gid of the container `look`
+    environment: Mapping[str, str]  # its complete expected environment
+    deadline_seconds: int  # of the container `deadline`
+    trials: Mapping[str, Trial] = field(default_factory=dict)  # one per task
 
 
 def last_words(stderr: str) -> dict[str, Any] | None:
-    """Return what the last readable line of the probe says, or None."""
+    """Return the content of the probe's last readable line, or None."""
     for line in reversed(stderr.splitlines()):
         if line.startswith(MARK):
             try:
                 return msgspec.json.decode(line.removeprefix(MARK), type=dict[str, Any])
             except msgspec.DecodeError:
-                continue  # cut off by the end of its process
+                continue  # truncated by the end of its process
     return None

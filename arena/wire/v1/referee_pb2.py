@@ -24,53 +24,56 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x61rena/wire/v1/referee.proto\x12\rarena.wire.v1\"U\n\nBotMessage\x12#\n\x05hello\x18\x01 \x01(\x0b\x32\x14.arena.wire.v1.Hello\x12\"\n\x05moves\x18\x02 \x03(\x0b\x32\x13.arena.wire.v1.Move\"=\n\x05Hello\x12\x10\n\x08protocol\x18\x01 \x01(\r\x12\x0b\n\x03sdk\x18\x02 \x01(\t\x12\x15\n\rgames_at_once\x18\x03 \x01(\r\"\x8c\x01\n\x04Move\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12\"\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x13.arena.wire.v1.Card\x12\'\n\ndummy_card\x18\x05 \x01(\x0e\x32\x13.arena.wire.v1.Card\x12\x0c\n\x04note\x18\x06 \x01(\t\"6\n\x0eRefereeMessage\x12$\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x14.arena.wire.v1.Event\"\xda\x02\n\x05\x45vent\x12)\n\x07welcome\x18\x01 \x01(\x0b\x32\x16.arena.wire.v1.WelcomeH\x00\x12.\n\ngame_start\x18\x02 \x01(\x0b\x32\x18.arena.wire.v1.GameStartH\x00\x12\x32\n\x0cturn_request\x18\x03 \x01(\x0b\x32\x1a.arena.wire.v1.TurnRequestH\x00\x12\x30\n\x0bturn_result\x18\x04 \x01(\x0b\x32\x19.arena.wire.v1.TurnResultH\x00\x12\x32\n\x0cround_result\x18\x05 \x01(\x0b\x32\x1a.arena.wire.v1.RoundResultH\x00\x12*\n\x08game_end\x18\x06 \x01(\x0b\x32\x16.arena.wire.v1.GameEndH\x00\x12\'\n\x06notice\x18\x07 \x01(\x0b\x32\x15.arena.wire.v1.NoticeH\x00\x42\x07\n\x05\x65vent\"t\n\x07Welcome\x12\x10\n\x08protocol\x18\x01 \x01(\r\x12\r\n\x05games\x18\x02 \x01(\r\x12\x15\n\rgames_at_once\x18\x03 \x01(\r\x12\x19\n\x11max_message_bytes\x18\x04 \x01(\r\x12\x16\n\x0emax_note_bytes\x18\x05 \x01(\r\"R\n\x05Rules\x12\x0f\n\x07players\x18\x01 \x01(\r\x12\x16\n\x0epass_both_ways\x18\x02 \x01(\x08\x12\x11\n\tsoy_sauce\x18\x03 \x01(\x08\x12\r\n\x05\x64ummy\x18\x04 \x01(\x08\"1\n\x05\x43lock\x12\x13\n\x0bmove_millis\x18\x01 \x01(\r\x12\x13\n\x0b\x62\x61nk_millis\x18\x02 \x01(\r\"q\n\tGameStart\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12#\n\x05rules\x18\x03 \x01(\x0b\x32\x14.arena.wire.v1.Rules\x12#\n\x05\x63lock\x18\x04 \x01(\x0b\x32\x14.arena.wire.v1.Clock\"+\n\x05Table\x12\"\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x13.arena.wire.v1.Card\"\x83\x01\n\x08Position\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0c\n\x04turn\x18\x02 \x01(\r\x12$\n\x06tables\x18\x03 \x03(\x0b\x32\x14.arena.wire.v1.Table\x12\x10\n\x08puddings\x18\x04 \x03(\r\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\x12\n\nhand_sizes\x18\x06 \x03(\r\"\xb3\x01\n\x0bTurnRequest\x12\x0c\n\x04game\x18\x01 \x01(\r\x12)\n\x08position\x18\x02 \x01(\x0b\x32\x17.arena.wire.v1.Position\x12!\n\x04hand\x18\x03 \x03(\x0e\x32\x13.arena.wire.v1.Card\x12\x0f\n\x07\x63ontrol\x18\x04 \x01(\x08\x12\"\n\x05\x64rawn\x18\x05 \x01(\x0e\x32\x13.arena.wire.v1.Card\x12\x13\n\x0b\x62\x61nk_millis\x18\x06 \x01(\r\"*\n\x04Play\x12\"\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x13.arena.wire.v1.Card\"[\n\nTurnResult\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12\"\n\x05plays\x18\x04 \x03(\x0b\x32\x13.arena.wire.v1.Play\"l\n\x05Score\x12\x0f\n\x07tempura\x18\x01 \x01(\r\x12\x0f\n\x07sashimi\x18\x02 \x01(\r\x12\x10\n\x08\x64umpling\x18\x03 \x01(\r\x12\x0c\n\x04maki\x18\x04 \x01(\r\x12\x0e\n\x06nigiri\x18\x05 \x01(\r\x12\x11\n\tsoy_sauce\x18\x06 \x01(\r\"P\n\x0bRoundResult\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12$\n\x06scores\x18\x03 \x03(\x0b\x32\x14.arena.wire.v1.Score\"a\n\x07GameEnd\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x10\n\x08puddings\x18\x02 \x03(\r\x12\x16\n\x0epudding_scores\x18\x03 \x03(\x11\x12\x0e\n\x06totals\x18\x04 \x03(\x11\x12\x0e\n\x06places\x18\x05 \x03(\r\"~\n\x06Notice\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12\'\n\x05\x66\x61ult\x18\x04 \x01(\x0e\x32\x18.arena.wire.v1.FaultKind\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x12\n\ntaken_over\x18\x06 \x01(\x08*\x96\x02\n\x04\x43\x61rd\x12\x14\n\x10\x43\x41RD_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x43\x41RD_TEMPURA\x10\x01\x12\x10\n\x0c\x43\x41RD_SASHIMI\x10\x02\x12\x11\n\rCARD_DUMPLING\x10\x03\x12\x0f\n\x0b\x43\x41RD_MAKI_1\x10\x04\x12\x0f\n\x0b\x43\x41RD_MAKI_2\x10\x05\x12\x0f\n\x0b\x43\x41RD_MAKI_3\x10\x06\x12\x16\n\x12\x43\x41RD_SALMON_NIGIRI\x10\x07\x12\x15\n\x11\x43\x41RD_SQUID_NIGIRI\x10\x08\x12\x13\n\x0f\x43\x41RD_EGG_NIGIRI\x10\t\x12\x10\n\x0c\x43\x41RD_PUDDING\x10\n\x12\x0f\n\x0b\x43\x41RD_WASABI\x10\x0b\x12\x13\n\x0f\x43\x41RD_CHOPSTICKS\x10\x0c\x12\x12\n\x0e\x43\x41RD_SOY_SAUCE\x10\r*p\n\tFaultKind\x12\x1a\n\x16\x46\x41ULT_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46\x41ULT_KIND_TIMEOUT\x10\x01\x12\x16\n\x12\x46\x41ULT_KIND_ILLEGAL\x10\x02\x12\x17\n\x13\x46\x41ULT_KIND_PROTOCOL\x10\x03\x32O\n\x07Referee\x12\x44\n\x04Play\x12\x19.arena.wire.v1.BotMessage\x1a\x1d.arena.wire.v1.RefereeMessage(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x61rena/wire/v1/referee.proto\x12\rarena.wire.v1\"U\n\nBotMessage\x12#\n\x05hello\x18\x01 \x01(\x0b\x32\x14.arena.wire.v1.Hello\x12\"\n\x05moves\x18\x02 \x03(\x0b\x32\x13.arena.wire.v1.Move\"=\n\x05Hello\x12\x10\n\x08protocol\x18\x01 \x01(\r\x12\x0b\n\x03sdk\x18\x02 \x01(\t\x12\x15\n\rgames_at_once\x18\x03 \x01(\r\"\x9b\x01\n\x04Move\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12\"\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x13.arena.wire.v1.Card\x12\'\n\ndummy_card\x18\x05 \x01(\x0e\x32\x13.arena.wire.v1.Card\x12\x0c\n\x04note\x18\x06 \x01(\t\x12\r\n\x05nonce\x18\x07 \x01(\x07\"6\n\x0eRefereeMessage\x12$\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x14.arena.wire.v1.Event\"\x88\x03\n\x05\x45vent\x12)\n\x07welcome\x18\x01 \x01(\x0b\x32\x16.arena.wire.v1.WelcomeH\x00\x12.\n\ngame_start\x18\x02 \x01(\x0b\x32\x18.arena.wire.v1.GameStartH\x00\x12\x32\n\x0cturn_request\x18\x03 \x01(\x0b\x32\x1a.arena.wire.v1.TurnRequestH\x00\x12\x30\n\x0bturn_result\x18\x04 \x01(\x0b\x32\x19.arena.wire.v1.TurnResultH\x00\x12\x32\n\x0cround_result\x18\x05 \x01(\x0b\x32\x1a.arena.wire.v1.RoundResultH\x00\x12*\n\x08game_end\x18\x06 \x01(\x0b\x32\x16.arena.wire.v1.GameEndH\x00\x12\'\n\x06notice\x18\x07 \x01(\x0b\x32\x15.arena.wire.v1.NoticeH\x00\x12,\n\tmatch_end\x18\x08 \x01(\x0b\x32\x17.arena.wire.v1.MatchEndH\x00\x42\x07\n\x05\x65vent\"t\n\x07Welcome\x12\x10\n\x08protocol\x18\x01 \x01(\r\x12\r\n\x05games\x18\x02 \x01(\r\x12\x15\n\rgames_at_once\x18\x03 \x01(\r\x12\x19\n\x11max_message_bytes\x18\x04 \x01(\r\x12\x16\n\x0emax_note_bytes\x18\x05 \x01(\r\"R\n\x05Rules\x12\x0f\n\x07players\x18\x01 \x01(\r\x12\x16\n\x0epass_both_ways\x18\x02 \x01(\x08\x12\x11\n\tsoy_sauce\x18\x03 \x01(\x08\x12\r\n\x05\x64ummy\x18\x04 \x01(\x08\"1\n\x05\x43lock\x12\x13\n\x0bmove_millis\x18\x01 \x01(\r\x12\x13\n\x0b\x62\x61nk_millis\x18\x02 \x01(\r\"q\n\tGameStart\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12#\n\x05rules\x18\x03 \x01(\x0b\x32\x14.arena.wire.v1.Rules\x12#\n\x05\x63lock\x18\x04 \x01(\x0b\x32\x14.arena.wire.v1.Clock\"+\n\x05Table\x12\"\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x13.arena.wire.v1.Card\"\x83\x01\n\x08Position\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0c\n\x04turn\x18\x02 \x01(\r\x12$\n\x06tables\x18\x03 \x03(\x0b\x32\x14.arena.wire.v1.Table\x12\x10\n\x08puddings\x18\x04 \x03(\r\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\x12\n\nhand_sizes\x18\x06 \x03(\r\"\xdc\x01\n\x0bTurnRequest\x12\x0c\n\x04game\x18\x01 \x01(\r\x12)\n\x08position\x18\x02 \x01(\x0b\x32\x17.arena.wire.v1.Position\x12!\n\x04hand\x18\x03 \x03(\x0e\x32\x13.arena.wire.v1.Card\x12\x0f\n\x07\x63ontrol\x18\x04 \x01(\x08\x12\"\n\x05\x64rawn\x18\x05 \x01(\x0e\x32\x13.arena.wire.v1.Card\x12\x13\n\x0b\x62\x61nk_millis\x18\x06 \x01(\r\x12\x18\n\x10\x61sked_millis_ago\x18\x07 \x01(\r\x12\r\n\x05nonce\x18\x08 \x01(\x07\"*\n\x04Play\x12\"\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x13.arena.wire.v1.Card\"n\n\nTurnResult\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12\"\n\x05plays\x18\x04 \x03(\x0b\x32\x13.arena.wire.v1.Play\x12\x11\n\tstand_ins\x18\x05 \x03(\x08\"l\n\x05Score\x12\x0f\n\x07tempura\x18\x01 \x01(\r\x12\x0f\n\x07sashimi\x18\x02 \x01(\r\x12\x10\n\x08\x64umpling\x18\x03 \x01(\r\x12\x0c\n\x04maki\x18\x04 \x01(\r\x12\x0e\n\x06nigiri\x18\x05 \x01(\r\x12\x11\n\tsoy_sauce\x18\x06 \x01(\r\"P\n\x0bRoundResult\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12$\n\x06scores\x18\x03 \x03(\x0b\x32\x14.arena.wire.v1.Score\"a\n\x07GameEnd\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x10\n\x08puddings\x18\x02 \x03(\r\x12\x16\n\x0epudding_scores\x18\x03 \x03(\x11\x12\x0e\n\x06totals\x18\x04 \x03(\x11\x12\x0e\n\x06places\x18\x05 \x03(\r\"\x19\n\x08MatchEnd\x12\r\n\x05games\x18\x01 \x01(\r\"~\n\x06Notice\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12\'\n\x05\x66\x61ult\x18\x04 \x01(\x0e\x32\x18.arena.wire.v1.FaultKind\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x12\n\ntaken_over\x18\x06 \x01(\x08*\x96\x02\n\x04\x43\x61rd\x12\x14\n\x10\x43\x41RD_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x43\x41RD_TEMPURA\x10\x01\x12\x10\n\x0c\x43\x41RD_SASHIMI\x10\x02\x12\x11\n\rCARD_DUMPLING\x10\x03\x12\x0f\n\x0b\x43\x41RD_MAKI_1\x10\x04\x12\x0f\n\x0b\x43\x41RD_MAKI_2\x10\x05\x12\x0f\n\x0b\x43\x41RD_MAKI_3\x10\x06\x12\x16\n\x12\x43\x41RD_SALMON_NIGIRI\x10\x07\x12\x15\n\x11\x43\x41RD_SQUID_NIGIRI\x10\x08\x12\x13\n\x0f\x43\x41RD_EGG_NIGIRI\x10\t\x12\x10\n\x0c\x43\x41RD_PUDDING\x10\n\x12\x0f\n\x0b\x43\x41RD_WASABI\x10\x0b\x12\x13\n\x0f\x43\x41RD_CHOPSTICKS\x10\x0c\x12\x12\n\x0e\x43\x41RD_SOY_SAUCE\x10\r*p\n\tFaultKind\x12\x1a\n\x16\x46\x41ULT_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46\x41ULT_KIND_TIMEOUT\x10\x01\x12\x16\n\x12\x46\x41ULT_KIND_ILLEGAL\x10\x02\x12\x17\n\x13\x46\x41ULT_KIND_PROTOCOL\x10\x03\x32O\n\x07Referee\x12\x44\n\x04Play\x12\x19.arena.wire.v1.BotMessage\x1a\x1d.arena.wire.v1.RefereeMessage(\x01\x30\x01\x42\x37\n\rarena.wire.v1P\x01Z\x14\x61rena/wire/v1;wirev1\xaa\x02\rArena.Wire.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arena.wire.v1.referee_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_CARD']._serialized_start=2030
-  _globals['_CARD']._serialized_end=2308
-  _globals['_FAULTKIND']._serialized_start=2310
-  _globals['_FAULTKIND']._serialized_end=2422
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\rarena.wire.v1P\001Z\024arena/wire/v1;wirev1\252\002\rArena.Wire.V1'
+  _globals['_CARD']._serialized_start=2178
+  _globals['_CARD']._serialized_end=2456
+  _globals['_FAULTKIND']._serialized_start=2458
+  _globals['_FAULTKIND']._serialized_end=2570
   _globals['_BOTMESSAGE']._serialized_start=46
   _globals['_BOTMESSAGE']._serialized_end=131
   _globals['_HELLO']._serialized_start=133
   _globals['_HELLO']._serialized_end=194
   _globals['_MOVE']._serialized_start=197
-  _globals['_MOVE']._serialized_end=337
-  _globals['_REFEREEMESSAGE']._serialized_start=339
-  _globals['_REFEREEMESSAGE']._serialized_end=393
-  _globals['_EVENT']._serialized_start=396
-  _globals['_EVENT']._serialized_end=742
-  _globals['_WELCOME']._serialized_start=744
-  _globals['_WELCOME']._serialized_end=860
-  _globals['_RULES']._serialized_start=862
-  _globals['_RULES']._serialized_end=944
-  _globals['_CLOCK']._serialized_start=946
-  _globals['_CLOCK']._serialized_end=995
-  _globals['_GAMESTART']._serialized_start=997
-  _globals['_GAMESTART']._serialized_end=1110
-  _globals['_TABLE']._serialized_start=1112
-  _globals['_TABLE']._serialized_end=1155
-  _globals['_POSITION']._serialized_start=1158
-  _globals['_POSITION']._serialized_end=1289
-  _globals['_TURNREQUEST']._serialized_start=1292
-  _globals['_TURNREQUEST']._serialized_end=1471
-  _globals['_PLAY']._serialized_start=1473
-  _globals['_PLAY']._serialized_end=1515
-  _globals['_TURNRESULT']._serialized_start=1517
-  _globals['_TURNRESULT']._serialized_end=1608
-  _globals['_SCORE']._serialized_start=1610
-  _globals['_SCORE']._serialized_end=1718
-  _globals['_ROUNDRESULT']._serialized_start=1720
-  _globals['_ROUNDRESULT']._serialized_end=1800
-  _globals['_GAMEEND']._serialized_start=1802
-  _globals['_GAMEEND']._serialized_end=1899
-  _globals['_NOTICE']._serialized_start=1901
-  _globals['_NOTICE']._serialized_end=2027
-  _globals['_REFEREE']._serialized_start=2424
-  _globals['_REFEREE']._serialized_end=2503
+  _globals['_MOVE']._serialized_end=352
+  _globals['_REFEREEMESSAGE']._serialized_start=354
+  _globals['_REFEREEMESSAGE']._serialized_end=408
+  _globals['_EVENT']._serialized_start=411
+  _globals['_EVENT']._serialized_end=803
+  _globals['_WELCOME']._serialized_start=805
+  _globals['_WELCOME']._serialized_end=921
+  _globals['_RULES']._serialized_start=923
+  _globals['_RULES']._serialized_end=1005
+  _globals['_CLOCK']._serialized_start=1007
+  _globals['_CLOCK']._serialized_end=1056
+  _globals['_GAMESTART']._serialized_start=1058
+  _globals['_GAMESTART']._serialized_end=1171
+  _globals['_TABLE']._serialized_start=1173
+  _globals['_TABLE']._serialized_end=1216
+  _globals['_POSITION']._serialized_start=1219
+  _globals['_POSITION']._serialized_end=1350
+  _globals['_TURNREQUEST']._serialized_start=1353
+  _globals['_TURNREQUEST']._serialized_end=1573
+  _globals['_PLAY']._serialized_start=1575
+  _globals['_PLAY']._serialized_end=1617
+  _globals['_TURNRESULT']._serialized_start=1619
+  _globals['_TURNRESULT']._serialized_end=1729
+  _globals['_SCORE']._serialized_start=1731
+  _globals['_SCORE']._serialized_end=1839
+  _globals['_ROUNDRESULT']._serialized_start=1841
+  _globals['_ROUNDRESULT']._serialized_end=1921
+  _globals['_GAMEEND']._serialized_start=1923
+  _globals['_GAMEEND']._serialized_end=2020
+  _globals['_MATCHEND']._serialized_start=2022
+  _globals['_MATCHEND']._serialized_end=2047
+  _globals['_NOTICE']._serialized_start=2049
+  _globals['_NOTICE']._serialized_end=2175
+  _globals['_REFEREE']._serialized_start=2572
+  _globals['_REFEREE']._serialized_end=2651
 # @@protoc_insertion_point(module_scope)

@@ -204,6 +204,7 @@ class Move(_message.Message):
     CARDS_FIELD_NUMBER: _builtins.int
     DUMMY_CARD_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    NONCE_FIELD_NUMBER: _builtins.int
     game: _builtins.int
     """The game that asked (TurnRequest.game)."""
     round: _builtins.int
@@ -217,6 +218,10 @@ class Move(_message.Message):
     note: _builtins.str
     """Free text for the owner's own log, at most 256 bytes of UTF-8. Nobody
     else sees it. A longer note is a protocol fault.
+    """
+    nonce: _builtins.int
+    """TurnRequest.nonce, sent back. 0, as from a bot that does not know the
+    field, is not compared.
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
@@ -233,10 +238,11 @@ class Move(_message.Message):
         cards: _abc.Iterable[Global___Card.ValueType] | None = ...,
         dummy_card: Global___Card.ValueType = ...,
         note: _builtins.str = ...,
+        nonce: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "dummy_card", b"dummy_card", "game", b"game", "note", b"note", "round", b"round", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "dummy_card", b"dummy_card", "game", b"game", "nonce", b"nonce", "note", b"note", "round", b"round", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -281,6 +287,7 @@ class Event(_message.Message):
     ROUND_RESULT_FIELD_NUMBER: _builtins.int
     GAME_END_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
+    MATCH_END_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
         """The answer to Hello; always the first event of a stream."""
@@ -309,6 +316,10 @@ class Event(_message.Message):
     def notice(self) -> Global___Notice:
         """The referee has something to say about this seat."""
 
+    @_builtins.property
+    def match_end(self) -> Global___MatchEnd:
+        """The match has ended; the last event of a stream."""
+
     def __init__(
         self,
         *,
@@ -319,12 +330,13 @@ class Event(_message.Message):
         round_result: Global___RoundResult | None = ...,
         game_end: Global___GameEnd | None = ...,
         notice: Global___Notice | None = ...,
+        match_end: Global___MatchEnd | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "game_end", b"game_end", "game_start", b"game_start", "notice", b"notice", "round_result", b"round_result", "turn_request", b"turn_request", "turn_result", b"turn_result", "welcome", b"welcome"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "game_end", b"game_end", "game_start", b"game_start", "match_end", b"match_end", "notice", b"notice", "round_result", b"round_result", "turn_request", b"turn_request", "turn_result", b"turn_result", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "game_end", b"game_end", "game_start", b"game_start", "notice", b"notice", "round_result", b"round_result", "turn_request", b"turn_request", "turn_result", b"turn_result", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "game_end", b"game_end", "game_start", b"game_start", "match_end", b"match_end", "notice", b"notice", "round_result", b"round_result", "turn_request", b"turn_request", "turn_result", b"turn_result", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["welcome", "game_start", "turn_request", "turn_result", "round_result", "game_end", "notice"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["welcome", "game_start", "turn_request", "turn_result", "round_result", "game_end", "notice", "match_end"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -562,6 +574,8 @@ class TurnRequest(_message.Message):
     CONTROL_FIELD_NUMBER: _builtins.int
     DRAWN_FIELD_NUMBER: _builtins.int
     BANK_MILLIS_FIELD_NUMBER: _builtins.int
+    ASKED_MILLIS_AGO_FIELD_NUMBER: _builtins.int
+    NONCE_FIELD_NUMBER: _builtins.int
     game: _builtins.int
     """The game's number in this match."""
     control: _builtins.bool
@@ -569,7 +583,18 @@ class TurnRequest(_message.Message):
     drawn: Global___Card.ValueType
     """The card drawn from the dummy's pile, when in control."""
     bank_millis: _builtins.int
-    """What is left of the game's bank, in milliseconds."""
+    """What was left of the game's bank when the clock of this decision started,
+    in milliseconds.
+    """
+    asked_millis_ago: _builtins.int
+    """How long the clock of this decision had been running when the request was
+    put on the stream, in milliseconds. Above 0 where the bot reads more slowly
+    than the referee asks.
+    """
+    nonce: _builtins.int
+    """A number that can't be known before the request has been read; never 0.
+    A Move with another one is refused as sent before it was asked for.
+    """
     @_builtins.property
     def position(self) -> Global___Position:
         """What everybody sees."""
@@ -589,10 +614,12 @@ class TurnRequest(_message.Message):
         control: _builtins.bool = ...,
         drawn: Global___Card.ValueType = ...,
         bank_millis: _builtins.int = ...,
+        asked_millis_ago: _builtins.int = ...,
+        nonce: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bank_millis", b"bank_millis", "control", b"control", "drawn", b"drawn", "game", b"game", "hand", b"hand", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked_millis_ago", b"asked_millis_ago", "bank_millis", b"bank_millis", "control", b"control", "drawn", b"drawn", "game", b"game", "hand", b"hand", "nonce", b"nonce", "position", b"position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -632,6 +659,7 @@ class TurnResult(_message.Message):
     ROUND_FIELD_NUMBER: _builtins.int
     TURN_FIELD_NUMBER: _builtins.int
     PLAYS_FIELD_NUMBER: _builtins.int
+    STAND_INS_FIELD_NUMBER: _builtins.int
     game: _builtins.int
     """The game's number in this match."""
     round: _builtins.int
@@ -642,6 +670,12 @@ class TurnResult(_message.Message):
     def plays(self) -> _containers.RepeatedCompositeFieldContainer[Global___Play]:
         """One entry a seat; with a dummy its play comes last."""
 
+    @_builtins.property
+    def stand_ins(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
+        """Whether the stand-in chose, one entry a seat. Empty where every seat chose
+        for itself and in automatic turns.
+        """
+
     def __init__(
         self,
         *,
@@ -649,10 +683,11 @@ class TurnResult(_message.Message):
         round: _builtins.int = ...,
         turn: _builtins.int = ...,
         plays: _abc.Iterable[Global___Play] | None = ...,
+        stand_ins: _abc.Iterable[_builtins.bool] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "plays", b"plays", "round", b"round", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "plays", b"plays", "round", b"round", "stand_ins", b"stand_ins", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -777,6 +812,30 @@ class GameEnd(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameEnd: _TypeAlias = GameEnd  # noqa: Y015
+
+@_typing.final
+class MatchEnd(_message.Message):
+    """The match has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAMES_FIELD_NUMBER: _builtins.int
+    games: _builtins.int
+    """How many games were played. Below Welcome.games where a bot has left its
+    seat: the games that had not begun are not played.
+    """
+    def __init__(
+        self,
+        *,
+        games: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MatchEnd: _TypeAlias = MatchEnd  # noqa: Y015
 
 @_typing.final
 class Notice(_message.Message):

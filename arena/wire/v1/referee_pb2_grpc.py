@@ -47,9 +47,19 @@ class RefereeServicer:
     """
 
     def Play(self, request_iterator, context):
-        """Plays a match. The first message of the bot holds a Hello; the stream
-        ends, by the referee's hand, when the last game of the match has ended.
-        A bot that ends the stream before leaves its seat for good.
+        """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+        the referee ends the stream with the status OK. A bot that ends or
+        half-closes the stream before, or whose call has a deadline that passes,
+        leaves its seat for good.
+
+        Any other status says in its message what was wrong, in the words that the
+        bot's owner reads:
+
+        - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
+        - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
+        seat has a stream already.
+        - DEADLINE_EXCEEDED: there was no Hello in time.
+        - ABORTED: the arena failed. The match does not count.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -43,9 +43,19 @@ class RefereeStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RefereeAsyncStub: ...
     Play: _grpc.StreamStreamMultiCallable[_referee_pb2.BotMessage, _referee_pb2.RefereeMessage]
-    """Plays a match. The first message of the bot holds a Hello; the stream
-    ends, by the referee's hand, when the last game of the match has ended.
-    A bot that ends the stream before leaves its seat for good.
+    """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+    the referee ends the stream with the status OK. A bot that ends or
+    half-closes the stream before, or whose call has a deadline that passes,
+    leaves its seat for good.
+
+    Any other status says in its message what was wrong, in the words that the
+    bot's owner reads:
+
+    - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
+    - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
+    seat has a stream already.
+    - DEADLINE_EXCEEDED: there was no Hello in time.
+    - ABORTED: the arena failed. The match does not count.
     """
 
 @_typing.type_check_only
@@ -54,9 +64,19 @@ class RefereeAsyncStub(RefereeStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Play: _aio.StreamStreamMultiCallable[_referee_pb2.BotMessage, _referee_pb2.RefereeMessage]  # type: ignore[assignment]
-    """Plays a match. The first message of the bot holds a Hello; the stream
-    ends, by the referee's hand, when the last game of the match has ended.
-    A bot that ends the stream before leaves its seat for good.
+    """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+    the referee ends the stream with the status OK. A bot that ends or
+    half-closes the stream before, or whose call has a deadline that passes,
+    leaves its seat for good.
+
+    Any other status says in its message what was wrong, in the words that the
+    bot's owner reads:
+
+    - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
+    - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
+    seat has a stream already.
+    - DEADLINE_EXCEEDED: there was no Hello in time.
+    - ABORTED: the arena failed. The match does not count.
     """
 
 class RefereeServicer(metaclass=_abc_1.ABCMeta):
@@ -68,9 +88,19 @@ class RefereeServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_referee_pb2.BotMessage],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_referee_pb2.RefereeMessage], _abc.AsyncIterator[_referee_pb2.RefereeMessage]]:
-        """Plays a match. The first message of the bot holds a Hello; the stream
-        ends, by the referee's hand, when the last game of the match has ended.
-        A bot that ends the stream before leaves its seat for good.
+        """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+        the referee ends the stream with the status OK. A bot that ends or
+        half-closes the stream before, or whose call has a deadline that passes,
+        leaves its seat for good.
+
+        Any other status says in its message what was wrong, in the words that the
+        bot's owner reads:
+
+        - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
+        - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
+        seat has a stream already.
+        - DEADLINE_EXCEEDED: there was no Hello in time.
+        - ABORTED: the arena failed. The match does not count.
         """
 
 def add_RefereeServicer_to_server(servicer: RefereeServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

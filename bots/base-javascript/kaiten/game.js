@@ -64,6 +64,7 @@ export class Game {
         cards: cards.map(numberOf),
         dummyCard: dummy === null ? 0 : numberOf(dummy),
         note: cut(note, maxNoteBytes),
+        nonce: request.nonce,
       };
     } catch (cause) {
       throw new BotFailed(this.#shown(view), { cause });

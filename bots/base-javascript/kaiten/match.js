@@ -1,6 +1,6 @@
 /** One match over one stream. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
@@ -10,7 +10,13 @@ import { BotFailed, Game } from "./game.js";
 import { decode, encode, faultName, PLAY } from "./wire.js";
 
 const PROTOCOL = 1;
+/** How long to wait for a socket that is not there. */
 const PATIENCE_MILLIS = 10_000;
+/**
+ * How long to wait for a referee whose socket is there. On a host that stands still it can't answer, and the time
+ * to greet does not run. The arena ends a bot that it has given up, so a long limit is enough.
+ */
+const STALL_MILLIS = 300_000;
 const OPTIONS = {
   "grpc.enable_http_proxy": 0,
   "grpc.enable_retries": 0,
@@ -118,12 +124,28 @@ class NoReferee extends Error {}
  * @returns {Promise<void>}
  * @throws {NoReferee}
  */
-function connected(client, address) {
+async function connected(client, address) {
+  try {
+    await ready(client, PATIENCE_MILLIS);
+  } catch {
+    const socket = statSync(address.replace(/^unix:/, ""), { throwIfNoEntry: false });
+    if (!socket?.isSocket()) {
+      throw new NoReferee(`no referee answered at ${address}`);
+    }
+    await ready(client, STALL_MILLIS).catch(() => {
+      throw new NoReferee(`no referee answered at ${address}`);
+    });
+  }
+}
+
+/**
+ * @param {Client} client
+ * @param {number} millis
+ * @returns {Promise<void>}
+ */
+function ready(client, millis) {
   return new Promise((resolve, reject) => {
-    const seconds = PATIENCE_MILLIS / 1000;
-    client.waitForReady(Date.now() + PATIENCE_MILLIS, (error) =>
-      error ? reject(new NoReferee(`no referee answered at ${address} within ${seconds} seconds`)) : resolve(),
-    );
+    client.waitForReady(Date.now() + millis, (error) => (error ? reject(error) : resolve()));
   });
 }
 

@@ -11,8 +11,8 @@ import docker
 from rich.console import Console
 from rich.table import Table
 
-from arena.images import ensure_base_image
-from arena.languages import PYTHON
+from arena.images.build.base import ensure_base_image
+from arena.protocol.languages import PYTHON
 from tests.sandbox.hostile.attack import Attack
 from tests.sandbox.hostile.catalog import ATTACKS
 from tests.sandbox.hostile.stage import HostileStage
@@ -61,7 +61,7 @@ def main() -> int:
     options = parser.parse_args()
     attacks: tuple[Attack | Upload, ...] = (*ATTACKS, *UPLOADS)
     lines = [_Line(attack) for attack in attacks if not options.numbers or attack.number in options.numbers]
-    # Whoever ends this gets what it has made removed all the same.
+    # Anyone who ends this gets what it has made removed all the same.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     client = docker.from_env()
     stage = HostileStage(client, ensure_base_image(client, PYTHON), options.runtime)

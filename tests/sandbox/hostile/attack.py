@@ -1,16 +1,20 @@
 """What an attack is: a program, the verdict it must get, and the control that holds it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from arena.match import Clock, Fault, MatchRecord
-from arena.sandbox import MATCH_LABEL, SEAT_LABEL
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, MatchRecord
+from arena.sandbox.runtime import MATCH_LABEL, SEAT_LABEL
 
 SEAT: Final = 0
 """The attacker's, in every hostile match."""
+
+ACCOMPLICE: Final = 1
+"""Its accomplice's, where it has one."""
 
 FIRST_SLOT: Final = 100
 """The slots from here on are the suite's: what runs as their users is nobody else's."""
@@ -63,9 +67,9 @@ class Peak(NamedTuple):
     cores: float = 0
 
 
-def is_attacker(labels: Mapping[str, str]) -> bool:
-    """Tell the attacker's container from all others."""
-    return (labels.get(MATCH_LABEL), labels.get(SEAT_LABEL)) == (MATCH, str(SEAT))
+def is_attacker(labels: Mapping[str, str], seats: Sequence[int] = (SEAT,)) -> bool:
+    """Tell the attacker's container, or those on these seats of its match, from all others."""
+    return labels.get(MATCH_LABEL) == MATCH and labels.get(SEAT_LABEL) in {str(seat) for seat in seats}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +101,16 @@ class Outcome:
     @property
     def told(self) -> Mapping[str, Any]:
         """What the program told: every line of its stderr that is a JSON object, later facts over earlier."""
+        return self._told_by(SEAT)
+
+    @property
+    def accomplice_told(self) -> Mapping[str, Any]:
+        """What its accomplice told, in the same way."""
+        return self._told_by(ACCOMPLICE)
+
+    def _told_by(self, seat: int) -> Mapping[str, Any]:
         facts: dict[str, Any] = {}
-        for line in self.record.seats[SEAT].stderr.splitlines():
+        for line in self.record.seats[seat].stderr.splitlines():
             if line.startswith("{") and line.endswith("}"):
                 facts |= json.loads(line)
         return facts
@@ -159,6 +171,7 @@ class Attack:
         control: What holds it.
         clock: The hostile match's.
         honest: How many honest bots sit beside it, 1 or 2.
+        accomplice: Sits in place of the first of them, plays honestly too, and loses the control with it.
     """
 
     number: int
@@ -170,8 +183,26 @@ class Attack:
     control: Control
     clock: Clock = CLOCK
     honest: int = 1
+    accomplice: Callable[[], object] | None = None
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """Those of its own programs."""
+        return (SEAT,) if self.accomplice is None else (SEAT, ACCOMPLICE)
 
     def command(self) -> tuple[str, ...]:
         """Return the words that start the program in its container."""
-        module, name = self.program.__module__, self.program.__name__
-        return ("python3", "-c", f"from {module} import {name}; {name}()")
+        return start_of(self.program)
+
+    def commands(self, honest: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """Return the words that start each seat's program, given those that start an honest one."""
+        others = [honest] * self.honest
+        if self.accomplice is not None:
+            others[0] = start_of(self.accomplice)
+        return (self.command(), *others)
+
+
+def start_of(program: Callable[[], object]) -> tuple[str, ...]:
+    """Return the words that start a program in a container."""
+    module, name = program.__module__, program.__name__
+    return ("python3", "-c", f"from {module} import {name}; {name}()")

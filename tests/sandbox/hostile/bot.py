@@ -23,7 +23,7 @@ def choose(view: View) -> Move:
 
 def play(attack: Callable[[], object] | None = None) -> None:
     """Play honestly, and call ``attack`` once, when the decision at MOMENT is open."""
-    # Whoever never plays need not wait for gRPC.
+    # Anyone who never plays need not wait for gRPC.
     from arena.sdk import run  # noqa: PLC0415
 
     def hooked(view: View) -> Move:

@@ -3,17 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from arena.match import Fault
+from arena.protocol.faults import Fault
 from tests.sandbox.hostile.attack import Attack, Control, FaultAt, Outcome
 from tests.sandbox.hostile.bot import MOMENT
 from tests.sandbox.hostile.channel import connections, floods, garbage, moves, silence, sizes
-from tests.sandbox.hostile.channel_controls import (
-    CONNECTIONS,
-    FAULTS,
-    GREETING_BYTES,
-    GUARD,
-    HELLO_DEADLINE,
-)
+from tests.sandbox.hostile.channel_controls import CONNECTIONS, FAULTS, GREETING_BYTES, GUARD, HELLO_DEADLINE
 
 FIRST: Final = (1, 1)
 NEXT: Final = (MOMENT[0], MOMENT[1] + 1)
@@ -141,8 +135,8 @@ ATTACKS: Final = (
         lambda outcome: f"{outcome.told['heard']} bytes of an answer" if outcome.told["heard"] else "",
     ),
     breach("illegal move", moves.card_not_in_hand, fault=Fault.ILLEGAL),
-    breach("duplicate move", moves.duplicate, NEXT),
-    breach("early move", moves.early),
+    breach("second move", moves.second_thoughts, NEXT),
+    breach("early move", moves.early, (MOMENT[0], MOMENT[1] + 2)),
     breach("move of a wrong game", moves.wrong_game),
     cut_off(19, "huge metadata", sizes.huge_metadata, FIRST),
     cut_off(20, "compressed bomb", sizes.gzip_bomb, FIRST),

@@ -2,16 +2,16 @@
 
 from typing import Final
 
-from arena.match import Clock
+from arena.protocol.match import Clock
 from tests.sandbox.hostile.attack import Control
 
 _NO_GUARD: Final = """
-from arena.referee import grpc_player
-from arena.referee.allowance import Allowance
-from arena.referee.frames import FrameGuard
+from arena.play.referee import grpc_player
+from arena.play.referee.frames import SendBudget
+from arena.play.referee.frames import FrameGuard
 FrameGuard.feed = lambda self, data: None
 FrameGuard.begun = True
-Allowance._speak = lambda self, limit, count: None
+SendBudget._speak = lambda self, limit, count: None
 grpc_player._OPTIONS = (
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_metadata_size", 1 << 29),
@@ -21,8 +21,8 @@ grpc_player._OPTIONS = (
 """
 
 _NO_FAULTS: Final = """
-from arena.match import Fault
-from arena.referee.table import GameTable
+from arena.protocol.match import Fault
+from arena.play.referee.table import GameTable
 fault = GameTable._fault
 def forgiving(self, seat, kind, *more, **named):
     if kind in {Fault.PROTOCOL, Fault.ILLEGAL}:
@@ -33,7 +33,7 @@ GameTable._fault = forgiving
 """
 
 _ANY_GREETING: Final = """
-from arena.referee import grpc_player
+from arena.play.referee import grpc_player
 grpc_player._greeting_refused = lambda message: None
 """
 
@@ -41,14 +41,14 @@ _ANY_NUMBER: Final = """
 import resource
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-from arena.referee import door
-from arena.referee.allowance import Allowance
-Allowance.frame = lambda self, kind: None
-door.MAX_CONNECTIONS = door.MAX_CONNECTIONS_IN_ALL = 10_000
+from arena.play.referee import relay
+from arena.play.referee.frames import SendBudget
+SendBudget.frame = lambda self, kind: None
+relay.MAX_CONNECTIONS = relay.MAX_CONNECTIONS_IN_ALL = 10_000
 """
 
 _ANY_STREAM: Final = """
-from arena.referee.grpc_player import GrpcPlayer
+from arena.play.referee.grpc_player import GrpcPlayer
 GrpcPlayer._taken = property(lambda self: False, lambda self, taken: None)
 """
 
@@ -60,7 +60,7 @@ GrpcPlayer._lose = lambda self, fault, why: None
 
 _TAKES_FILES: Final = """
 import asyncio, socket
-from arena.referee import process
+from arena.play.referee import __main__ as process
 process.uvloop = asyncio
 kept = []
 def receive(self, size):
@@ -72,7 +72,7 @@ socket.socket.recv = receive
 
 _IN_BAND: Final = """
 import socket
-from arena.referee.door import _Outer
+from arena.play.referee.relay import _Outer
 made = _Outer.connection_made
 def in_band(self, transport):
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)

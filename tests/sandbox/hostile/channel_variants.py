@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from arena.match import Clock, Fault
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock
 from tests.sandbox.hostile.attack import Attack, Control, FaultAt, Outcome
 from tests.sandbox.hostile.bot import MOMENT
 from tests.sandbox.hostile.channel import connections, floods, garbage, moves, silence, sizes
@@ -30,8 +31,8 @@ from tests.sandbox.hostile.channel_controls import (
 CLOCK: Final = Clock(start_millis=30_000, move_millis=500, bank_millis=2_000)
 """Shorter than that of the containers, but for the start: these are played while other tests run."""
 
-_SLOW: Final = Control(name="the bank", clock=Clock(start_millis=30_000, move_millis=500, bank_millis=12_000))
-_MUCH_SECONDS: Final = 13.0
+_SLOW: Final = Control(name="the bank", clock=Clock(start_millis=30_000, move_millis=500, bank_millis=30_000))
+_MUCH_SECONDS: Final = 28.0
 """Less than with that bank, and more than with the usual one, where a busy machine takes seconds to start."""
 
 _LINES: Final = 500
@@ -148,9 +149,9 @@ VARIANTS: Final = (
     breach("no card", moves.no_card),
     breach("a thousand cards", moves.a_thousand_cards),
     breach("a note too long by a byte", sizes.note_too_long_by_a_byte),
-    breach("a duplicate in one message", moves.duplicate_in_a_message, NEXT),
-    breach("an early move with the right one", moves.early_along_with_the_answer, NEXT),
-    breach("a move before anything was asked", moves.before_anything_was_asked, FIRST),
+    breach("two answers in one message", moves.two_answers_in_a_message, NEXT),
+    breach("an early move with the right one", moves.early_along_with_the_answer, (MOMENT[0], MOMENT[1] + 2)),
+    breach("a move before anything was asked", moves.before_anything_was_asked, (3, 1)),
     breach("a move of a turn that is over", moves.late),
     breach("the highest numbers", moves.last_game_there_is),
     breach("Hello twice", moves.hello_twice),

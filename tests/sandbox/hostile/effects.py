@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from typing import Final
 
-from arena.match import Limits
+from arena.protocol.match import Limits
 from tests.sandbox.hostile.attack import SEAT, Outcome
 from tests.sandbox.hostile.judge import BOUNDS
 
 _LIMITS: Final = Limits()
 _LOG_MIB: Final = 4
 _GVISOR_TASKS: Final = 256
+_RIGHT: Final = 0.9
+"""Guessing 32 bits gets there once in a million times."""
+
 _BOMBS: Final = ("processes", "threads")
 _EMULATED: Final = {
     "ptrace: be traced",
@@ -21,6 +24,9 @@ _EMULATED: Final = {
     "AF_NETLINK",
 }
 """What gVisor's own kernel grants: it concerns nothing outside of it."""
+
+_CONSTANT: Final = {"/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime"}
+"""What gVisor writes there itself: zeros, its own memory and its own age. It ignores masks of files."""
 
 
 def tasks(outcome: Outcome) -> str:
@@ -78,6 +84,42 @@ def disk(outcome: Outcome) -> str:
         return "more of its stderr kept than 64 KiB"
     used = outcome.peak.disk / 1024 / 1024
     return f"{used:.1f} MiB of disk" if used > _LOG_MIB else ""
+
+
+def counted(name: str) -> Callable[[Outcome], str]:
+    """Return what tells how many the bot got, where it got any."""
+
+    def tell(outcome: Outcome) -> str:
+        count: int = outcome.told[name]
+        return f"{count} {name}" if count else ""
+
+    return tell
+
+
+def terminals(outcome: Outcome) -> str:
+    """Tell how many of the host's terminals the bot got."""
+    # gVisor's are its own.
+    count = 0 if outcome.gvisor else outcome.told["terminals"]
+    return f"{count} terminals" if count else ""
+
+
+def counters(outcome: Outcome) -> str:
+    """Name the counters of the host that the bot read."""
+    emulated = _CONSTANT if outcome.gvisor else set()
+    return ", ".join(path for path in outcome.told["counters"] if path not in emulated)
+
+
+def whispers(outcome: Outcome) -> str:
+    """Tell how many bits arrived, where more of them are right than by chance.
+
+    Raises:
+        ValueError: The accomplice said nothing.
+    """
+    heard, said = outcome.told["heard"], outcome.accomplice_told.get("said")
+    if not said:
+        raise ValueError("nobody said anything")
+    right = sum(one == other for one, other in zip(heard, said, strict=True))
+    return f"{right} of {len(said)} bits" if right >= _RIGHT * len(said) else ""
 
 
 def unpunished(what: str) -> Callable[[Outcome], str]:

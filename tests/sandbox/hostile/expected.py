@@ -1,8 +1,7 @@
 """What a match with an attacker must come to: played without processes, clocks or sandboxes."""
 
-from arena.match import GameRecord, MatchSpec
-from arena.referee.faults import stand_in
-from arena.referee.places import places_with_faults, taken_over
+from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
+from arena.protocol.match import GameRecord, MatchSpec
 from arena.rules import Move, State, apply, asked, new_game, shuffled_deck, view
 from tests.sandbox.hostile.attack import SEAT
 from tests.sandbox.hostile.bot import choose

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from arena.coordinator.check import RecordRefused, check_record
-from arena.match import MatchRecord, MatchSpec
+from arena.protocol.match import MatchRecord, MatchSpec
+from arena.scheduler.check import RecordRefused, check_record
 from tests.sandbox.hostile.attack import SEAT, Attack, Outcome, Peak
 from tests.sandbox.hostile.expected import differences
 

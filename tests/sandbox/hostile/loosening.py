@@ -1,11 +1,13 @@
 """How controls of the launch template are taken away: changes of the engine's create call, in place."""
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from arena.sandbox import slot_owner
+from arena.sandbox.docker.policy import slot_owner
 from tests.sandbox.hostile.attack import FIRST_SLOT, SEAT
 
 Loosen = Callable[[dict[str, Any]], None]
@@ -24,6 +26,56 @@ def without(*names: str) -> Loosen:
 def with_(**values: object) -> Loosen:
     """Return what puts these into the container's host config."""
     return lambda arguments: arguments["host_config"].update(values)
+
+
+def allowing(*names: str) -> Loosen:
+    """Return what takes all rules on these system calls away and allows them, whatever their arguments."""
+    return lambda arguments: _change_rules(arguments, names, allowed=True)
+
+
+def open_proc(*paths: str) -> Loosen:
+    """Return what lets a bot open all of /proc and /sys but the masks, of which these and those below go too.
+
+    Without the calls for it the init can't close the files there.
+    """
+
+    def loosen(arguments: dict[str, Any]) -> None:
+        _change_rules(arguments, ("landlock_create_ruleset",), allowed=False)
+        unmasking(*paths)(arguments)
+
+    return loosen
+
+
+def _change_rules(arguments: dict[str, Any], names: tuple[str, ...], *, allowed: bool) -> None:
+    options = arguments["host_config"]["SecurityOpt"]
+    (place,) = (n for n, option in enumerate(options) if option.startswith("seccomp="))
+    profile = json.loads(options[place].removeprefix("seccomp="))
+    for rule in profile["syscalls"]:
+        rule["names"] = [name for name in rule["names"] if name not in names]
+    profile["syscalls"] = [rule for rule in profile["syscalls"] if rule["names"]]
+    if allowed:
+        profile["syscalls"] += [{"names": [*names], "action": "SCMP_ACT_ALLOW"}]
+    options[place] = f"seccomp={json.dumps(profile)}"
+
+
+def of_all_processes(arguments: dict[str, Any]) -> None:
+    """Let a bot see the host's processes, and open their files."""
+    arguments["host_config"]["PidMode"] = "host"
+    open_proc()(arguments)
+
+
+def unmasking(*paths: str) -> Loosen:
+    """Return what lets a bot see these paths and what is below them."""
+
+    def loosen(arguments: dict[str, Any]) -> None:
+        config = arguments["host_config"]
+        config["MaskedPaths"] = [
+            path
+            for path in config["MaskedPaths"]
+            if not any(path == open_ or path.startswith(f"{open_}/") for open_ in paths)
+        ]
+
+    return loosen
 
 
 def without_crowd_limits(arguments: dict[str, Any]) -> None:
@@ -54,3 +106,49 @@ def connect(arguments: dict[str, Any]) -> None:
     arguments["network_disabled"] = False
     arguments["host_config"]["NetworkMode"] = "bridge"
     arguments["host_config"]["SecurityOpt"] = ["no-new-privileges", "seccomp=unconfined"]
+
+
+def share_queues(arguments: dict[str, Any]) -> None:
+    """Let bots use the host's message queues, by the calls for that.
+
+    Landlock refuses to open POSIX queues, as it does the files of /proc.
+    """
+    config = arguments["host_config"]
+    config["IpcMode"] = "host"
+    config["Ulimits"] = [limit for limit in config["Ulimits"] if limit["Name"] != "msgqueue"]
+    allowing(*_QUEUES)(arguments)
+    open_proc()(arguments)
+
+
+_QUEUES: Final = (
+    "mq_open",
+    "mq_timedreceive",
+    "mq_timedsend",
+    "mq_unlink",
+    "msgctl",
+    "msgget",
+    "msgrcv",
+    "msgsnd",
+)
+
+
+def share_network(arguments: dict[str, Any]) -> None:
+    """Put bots into the host's network, which holds its abstract sockets too, and let them read its files."""
+    arguments["network_disabled"] = False
+    arguments["host_config"]["NetworkMode"] = "host"
+    open_proc()(arguments)
+
+
+@contextmanager
+def huge_pages() -> Iterator[None]:
+    """Reserve a few of the host's pages, which most hosts have none of."""
+    pool = Path("/proc/sys/vm/nr_hugepages")
+    before = pool.read_text()
+    pool.write_text(str(int(before) + _HUGE_PAGES))
+    try:
+        yield
+    finally:
+        pool.write_text(before)
+
+
+_HUGE_PAGES: Final = 4

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Final
 from unittest.mock import patch
 
-from arena.launcher import Launcher
-from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.play.launcher.launcher import Launcher
+from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
 from tests.sandbox.hostile import bot
 from tests.sandbox.hostile.attack import Attack, Outcome, Peak
@@ -21,14 +21,14 @@ from tests.sandbox.stage import ProcessStage
 _ROOT: Final = Path(__file__).parents[3]
 
 _MEASURED: Final = """
-from arena.referee.conductor import Conductor
+from arena.play.referee.conductor import Conductor
 peak, run = open({path!r}, "w"), Conductor.run
 async def measured(self):
     await run(self)
     # Not ru_maxrss, which counts what the process was before it began this program.
     print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0], file=peak, flush=True)
 Conductor.run = measured
-from arena.referee.process import main
+from arena.play.referee.__main__ import main
 main()
 """
 
@@ -84,5 +84,5 @@ class QuickStage:
         script.write_text(lines + _MEASURED.format(path=str(peak)))
         program.write_text(f"#!/bin/sh\nexec {sys.executable} -I {script}\n")
         program.chmod(0o700)
-        with patch("arena.launcher.referee.sys", SimpleNamespace(executable=str(program))):
+        with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
             yield peak

@@ -13,11 +13,13 @@ from unittest.mock import patch
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-import web.rendering
-from arena.coordinator.finish import finish
-from arena.match import Clock, Limits, RuntimeName, encode
+import web.http.rendering
+from arena.db.bots import NewVersion
+from arena.db.matches import NewMatch
+from arena.db.store import Store, open_store
+from arena.protocol.match import Clock, Limits, RuntimeName, encode
 from arena.rules import Rules
-from arena.store import NewSet, NewVersion, Store, open_store
+from arena.scheduler.check import finish
 from tests.sandbox.hostile.attack import SEAT, Outcome
 from tests.sandbox.hostile.system.talking import BIDI, MARKUP
 from tests.web.app import site_of
@@ -29,15 +31,15 @@ _NAME: Final = f"{BIDI}{MARKUP}"
 @contextmanager
 def unescaped() -> Iterator[None]:
     """Let the site's templates write text as it is."""
-    real = web.rendering._ENVIRONMENT  # noqa: SLF001 - there is no other way to it
+    real = web.http.rendering._ENVIRONMENT  # noqa: SLF001 - there is no other way to it
     loose = real.overlay(autoescape=False)
     loose.filters = {**real.filters, "clean_name": str}
-    with patch("web.rendering._ENVIRONMENT", loose):
+    with patch("web.http.rendering._ENVIRONMENT", loose):
         yield
 
 
 def shown(outcome: Outcome) -> str:
-    """Say what of the bot's text reached the site's pages as it was, or reached somebody it is not for.
+    """Say what of the bot's text reached the site's pages as it was, or reached someone it is not for.
 
     Raises:
         ValueError: The record does not hold what the bot wrote, so the pages prove nothing.
@@ -73,17 +75,17 @@ def _stored(store: Store, outcome: Outcome) -> str:
     """Keep a record as the coordinator would, under names that are trouble too; return its game's name."""
     record = outcome.record
     versions = [
-        store.writes.add_version(
+        store.bots.add_version(
             NewVersion(bot=f"{_NAME}{seat}", author=_NAME, house=False, source=report.image, created=_NOW)
         )
         for seat, report in enumerate(record.seats)
     ]
-    store.writes.add_set(
-        NewSet(
+    store.queue.add(
+        NewMatch(
             id="hostile",
             rules=Rules(players=len(record.seats)),
             seeds=tuple(game.seed for game in record.games),
-            seatings=(tuple(versions),),
+            bots=tuple(versions),
             clock=Clock(),
             limits=Limits(),
             runtime=RuntimeName.DOCKER,
@@ -95,5 +97,5 @@ def _stored(store: Store, outcome: Outcome) -> str:
         raise ValueError("the match was not queued")
     claimed = replace(record, match=claim.spec.match, attempt=claim.spec.attempt)
     finished = finish(claim, encode(claimed), _NOW)
-    store.writes.record(finished)
+    store.results.record(finished)
     return finished.games[0].id

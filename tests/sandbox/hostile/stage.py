@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,14 +20,14 @@ from unittest.mock import patch
 
 import docker
 
-from arena.launcher import Launcher
-from arena.launcher.sockets import REFEREE_UID
-from arena.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.seats import REFEREE_UID
+from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
-from arena.sandbox.docker_runtime import DockerRuntime
-from arena.sandbox.policy import FIRST_UID
+from arena.sandbox.docker.policy import FIRST_UID
+from arena.sandbox.docker.runtime import DockerRuntime
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import CLOCK, FIRST_SLOT, MATCH, Attack, Control, Outcome, is_attacker
+from tests.sandbox.hostile.attack import CLOCK, FIRST_SLOT, MATCH, SEAT, Attack, Control, Outcome, is_attacker
 from tests.sandbox.hostile.judge import complaints, control_complaints
 from tests.sandbox.hostile.watch import Watch
 
@@ -41,21 +41,22 @@ _NO_CONTROL: Final = Control(name="nothing")
 
 
 class LooseClient(docker.APIClient):
-    """The engine's client, but for what a control's absence changes for the attacker's container."""
+    """The engine's client, but for what a control's absence changes for the attacker's containers."""
 
     def __init__(self) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
         self.without = _NO_CONTROL
+        self.seats: Sequence[int] = (SEAT,)
         self.before_removal: Callable[[], None] = lambda: None
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
         """Create it, without the control."""
-        if self.without.template and is_attacker(arguments.get("labels") or {}):
+        if self.without.template and is_attacker(arguments.get("labels") or {}, self.seats):
             self.without.template(arguments)
         return super().create_container(*args, **arguments)
 
     def remove_container(self, *args: Any, **arguments: Any) -> None:  # noqa: ANN401 - as the library's
-        """Remove it, after somebody has looked."""
+        """Remove it, after someone has looked."""
         self.before_removal()
         super().remove_container(*args, **arguments)
 
@@ -74,6 +75,9 @@ class HostileStage:
         self._docker = client
         self._client = LooseClient()
         self.runtime = DockerRuntime(self._client, runtime=runtime, install=_CGROUP)
+        # It makes the init's volume, which stays in the engine: the first attack would seem to have left it.
+        if (trouble := self.runtime.trouble()) is not None:
+            raise RuntimeError(trouble)
         self._images: dict[tuple[str, ...], str] = {}
         self._programs = _build(client, base_image)
         self._folder = Path(tempfile.mkdtemp(prefix="kaiten-x-"))  # short: an address holds 107 bytes
@@ -92,7 +96,7 @@ class HostileStage:
 
     def attack(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack against the arena as it is, and say what is wrong with the outcome."""
-        hostile = self._match(MATCH, (attack.command(), *[_HONEST] * attack.honest), attack.clock)
+        hostile = self._match(MATCH, attack.commands(_HONEST), attack.clock)
         second = self._match("second", (_HONEST, _HONEST), CLOCK)
         with _alone(), ThreadPoolExecutor(1) as pool:
             beside = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
@@ -102,9 +106,9 @@ class HostileStage:
     def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack with its control taken away, and say what is wrong with the outcome."""
         control = attack.control
-        hostile = self._match(MATCH, (attack.command(), _HONEST), control.clock or attack.clock)
+        hostile = self._match(MATCH, attack.commands(_HONEST)[:2], control.clock or attack.clock)
         seen: list[str] = []
-        self._client.without = control
+        self._client.without, self._client.seats = control, attack.seats
         self._client.before_removal = lambda: seen.extend(self._watch.remains())
         try:
             with _alone(), control.within(), self._referee(control):
@@ -177,11 +181,11 @@ class HostileStage:
             yield
             return
         lines = self._folder / "referee.py"
-        lines.write_text(f"{control.referee}\nfrom arena.referee.process import main\nmain()\n")
+        lines.write_text(f"{control.referee}\nfrom arena.play.referee.__main__ import main\nmain()\n")
         program = self._folder / "referee"
         program.write_text(f"#!/bin/sh\nexec {sys.executable} -I {lines}\n")
         program.chmod(0o700)
-        with patch("arena.launcher.referee.sys", SimpleNamespace(executable=str(program))):
+        with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
             yield
 
 
@@ -212,7 +216,9 @@ def _build(client: docker.DockerClient, base_image: str) -> str:
             member.mode = 0o644
             archive.addfile(member, io.BytesIO(content))
     context.seek(0)
-    image, _ = client.images.build(fileobj=context, custom_context=True, rm=True, network_mode="none")
+    image, _ = client.images.build(
+        fileobj=context, custom_context=True, rm=True, nocache=True, network_mode="none"
+    )
     if image.id is None:
         raise ValueError("the build gave no image")
     return image.id

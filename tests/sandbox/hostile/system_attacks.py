@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from arena.match import Clock, Fault
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock
 from tests.sandbox.hostile import effects, loosening
 from tests.sandbox.hostile.allowed import beyond_allowed
 from tests.sandbox.hostile.attack import QUICK, Attack, Control, FaultAt
@@ -134,10 +135,10 @@ ATTACKS: Final = (
         name="harvests /proc, /sys, environment",
         program=probing.harvest,
         verdicts="N",
-        achieved=lambda outcome: beyond_allowed(outcome.told),
+        achieved=lambda outcome: beyond_allowed(outcome.told, own_kernel=outcome.gvisor),
         control=Control(
-            name="pid namespace",
-            template=loosening.with_(PidMode="host"),
+            name="pid namespace, closed /proc",
+            template=loosening.of_all_processes,
             gvisor="it has processes of its own alone",
         ),
     ),

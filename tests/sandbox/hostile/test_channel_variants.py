@@ -5,12 +5,13 @@ from typing import Final
 
 import pytest
 
-from arena.coordinator.check import check_record
+from arena.scheduler.check import check_record
 from tests.sandbox.hostile.attack import Attack
 from tests.sandbox.hostile.channel import connections, sizes
 from tests.sandbox.hostile.channel_attacks import ATTACKS, without_fault
 from tests.sandbox.hostile.channel_variants import CLOCK, VARIANTS
 from tests.sandbox.hostile.expected import differences
+from tests.sandbox.hostile.params import once_a_control, once_each
 from tests.sandbox.hostile.quick import QuickStage
 
 _MIB: Final = 1024 * 1024
@@ -40,13 +41,13 @@ def check(stage: QuickStage, attack: Attack) -> None:
     assert 10 * _MIB < outcome.peak.referees < _PEAK
 
 
-@pytest.mark.parametrize("attack", VARIANTS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", once_each(VARIANTS))
 def test_it_gets_its_verdict_and_nothing_else(stage: QuickStage, attack: Attack) -> None:
     """The fault falls where it must, and the other seat's game is that of the same seed with the stand-in."""
     check(stage, attack)
 
 
-@pytest.mark.parametrize("attack", VARIANTS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", once_a_control(VARIANTS))
 def test_without_its_control_it_succeeds(stage: QuickStage, attack: Attack) -> None:
     """The same program gets what it is after, so it is the control that holds it."""
     _, outcome = stage.play(attack, CLOCK, control=False)

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from arena.match import (
+from arena.play.referee.stand_in import stand_in
+from arena.protocol.faults import Fault
+from arena.protocol.match import (
     Clock,
     Decision,
-    Fault,
     GameRecord,
     Limits,
     MatchRecord,
@@ -15,7 +16,6 @@ from arena.match import (
     RuntimeName,
     SeatReport,
 )
-from arena.referee.faults import stand_in
 from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
 from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome, Peak
 from tests.sandbox.hostile.bot import choose, honest
@@ -109,7 +109,7 @@ def test_a_fault_of_the_attacker_is_its_verdict() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_another_card_is_found(seat: int) -> None:
-    """Whoever plays something else than without the attack, attacker included, is named."""
+    """Anyone who plays something else than without the attack, attacker included, is named."""
     assert any(
         what.startswith(f"hostile match: seat {seat} played")
         for what in judged(outcome(played("hostile", other_card_of=seat)))

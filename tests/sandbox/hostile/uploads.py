@@ -1,6 +1,6 @@
 """The attacks that are uploads: numbers 28 to 30 of the reference's list.
 
-Each stands for some of the hostile archives in ``tests/intake/hostile``, where all of them are tested.
+Each stands for some of the hostile archives in ``tests/images/hostile``, where all of them are tested.
 """
 
 import re
@@ -12,10 +12,10 @@ from typing import Final
 
 import msgspec
 
-from arena.intake.limits import DEFAULT_LIMITS
-from tests.intake.archives import AMD64
-from tests.intake.hostile import ATTACKS, Attack
-from tests.intake.measured import Outcome, measure
+from arena.images.image import DEFAULT_LIMITS
+from tests.images.archives import AMD64
+from tests.images.hostile import ATTACKS, Attack
+from tests.images.measured import Outcome, measure
 
 REFUSED: Final = "R"
 HARMLESS: Final = "harmless"

@@ -11,7 +11,7 @@ from typing import Any, Final
 import docker
 from docker.errors import APIError
 
-from arena.sandbox import INSTALL_LABEL
+from arena.sandbox.runtime import INSTALL_LABEL
 from tests.sandbox.hostile.attack import Peak, is_attacker
 from tests.sandbox.hostile.groups import Group, Meter
 

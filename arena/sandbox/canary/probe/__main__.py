@@ -1,12 +1,15 @@
 """``python3 -m probe`` in the canary's image."""
 
 import json
+import os
+import signal
 import sys
+import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from . import files, hunger, kernel
-from .attempts import FOLDER, MIB, tell
+from . import files, kernel
+from .files import FOLDER, MIB, attempt, tell
 
 LOG_BYTES: Final = 3 * MIB
 LOOKS: Final = (
@@ -16,6 +19,10 @@ LOOKS: Final = (
     files.tmp,
     kernel.rights,
     kernel.calls,
+    files.telling,
+    kernel.futexes,
+    kernel.page_cache,
+    kernel.options,
     kernel.limits_of_process,
     kernel.surroundings,
 )
@@ -36,12 +43,54 @@ def look(limits: dict[str, int]) -> None:
     sys.stdout.flush()
 
 
+_STEP: Final = 8 * MIB
+
+
+def memory(limits: dict[str, int]) -> None:
+    """Take memory, page by page."""
+    hoard: list[bytes] = []
+    while len(hoard) * _STEP < 2 * limits["memory_bytes"]:
+        hoard.append(b"x" * _STEP)
+        tell({"bytes": len(hoard) * _STEP})
+
+
+def processes(limits: dict[str, int]) -> None:
+    """Fork until it is refused."""
+    count = 1
+    while count < 2 * limits["processes"] and attempt(_fork_a_sleeper) == "done":
+        count += 1
+        tell({"processes": count})
+
+
+def _fork_a_sleeper() -> None:
+    if os.fork() == 0:
+        signal.pause()
+
+
+def cpu(_: dict[str, int]) -> NoReturn:
+    """Compute in as many processes as there are processors, and for ever."""
+    for _other in range(len(os.sched_getaffinity(0)) - 1):
+        if os.fork() == 0:
+            break
+    while True:
+        pass
+
+
+def deadline(_: dict[str, int]) -> NoReturn:
+    """Stay, in a child too, whatever signal comes."""
+    os.fork()
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+        attempt(signal.signal, number, signal.SIG_IGN)
+    while True:
+        time.sleep(60)
+
+
 TASKS: Final = {
     "look": look,
-    "memory": hunger.memory,
-    "processes": hunger.processes,
-    "cpu": hunger.cpu,
-    "deadline": hunger.deadline,
+    "memory": memory,
+    "processes": processes,
+    "cpu": cpu,
+    "deadline": deadline,
 }
 
 

@@ -1,18 +1,65 @@
-"""The probe's attempts on files: write everywhere, fill /tmp, attack the socket."""
+"""The probe's attempts on files: write everywhere, fill /tmp, attack the socket; how it tries and reports."""
 
+import ctypes
+import errno
+import json
 import os
 import socket
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from .attempts import FOLDER, MIB, TMP, attempt
+FOLDER: Final = "/run/arena"
+TMP: Final = "/tmp"  # noqa: S108 - the container's
+MIB: Final = 1024 * 1024
+LIBC: Final = ctypes.CDLL(None, use_errno=True)
+
+
+def tell(seen: dict[str, Any]) -> None:
+    """Print what was seen, in one write."""
+    os.write(2, b"canary " + json.dumps(seen).encode() + b"\n")
+
+
+def attempt(act: Callable[..., object], *arguments: object) -> str:
+    """Return ``done``, or the name of the error that an attempt ended with."""
+    try:
+        act(*arguments)
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, str(error))
+    return "done"
+
+
+def answer_of(result: int) -> str:
+    """Do the same for a call of the C library."""
+    return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
+
+
+def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
+    """Return what an act gives in a child process, whose state dies with it."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write, json.dumps(act()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return json.loads(text)
+
 
 _SECOND: Final = 1
 _STEERING: Final = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
 _ANYBODY: Final = 0o777
+_FILES: Final = 20
+"""Tried of a folder of /proc or /sys at most."""
+
+_TELLING: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
+"""Of a process's own folder, what tells of other containers' pages, of who wants the cores, of packets."""
 
 
 def writable(_: dict[str, int]) -> dict[str, Any]:
@@ -55,6 +102,44 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
         yield folder, special
         if folder not in {"/proc", "/sys"}:
             waiting += below
+
+
+def telling(_: dict[str, int]) -> dict[str, Any]:
+    """Read what tells of the whole host: all of /proc and /sys that is no process's and no control group's.
+
+    Of a folder the first file that can be read is enough. Then what a process's own folder tells of others,
+    and a terminal.
+    """
+    found = [_readable(iter([f"/proc/self/{name}"])) for name in _TELLING]
+    for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
+        if entry.name.isdigit() or entry.is_symlink():
+            continue
+        found.append(_readable(_files_below(entry.path) if entry.is_dir() else iter([entry.path])))
+    found += [_readable(_files_below(str(folder))) for folder in sorted(Path("/sys").iterdir())]
+    return {
+        "telling": [path for path in found if path],
+        "terminal": attempt(os.open, "/dev/ptmx", os.O_RDWR | os.O_NOCTTY),
+    }
+
+
+def _readable(paths: Iterator[str]) -> str | None:
+    return next((path for path in paths if attempt(_read, path) == "done"), None)
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        if where == "/sys/fs":
+            folders[:] = [name for name in folders if name != "cgroup"]
+        yield from (f"{where}/{name}" for name in sorted(names)[:_FILES])
+
+
+def _read(path: str) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if not os.read(file, 1):
+            raise FileNotFoundError(errno.ENOENT, "it is empty", path)
+    finally:
+        os.close(file)
 
 
 def _dial(path: str) -> str:

@@ -1,14 +1,18 @@
-"""The probe's attempts on the kernel: rights, calls, limits of a process, ways out."""
+"""The probe's attempts on the kernel: rights, calls and their arguments, limits of a process, ways out."""
 
 import ctypes
+import fcntl
+import mmap
 import os
 import resource
 import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from .attempts import LIBC, TMP, answer_of, attempt, in_child
-from .files import empty_tmp
+from .files import LIBC, TMP, answer_of, attempt, empty_tmp, in_child
 
 _UNROUTED: Final = ("192.0.2.1", 9)  # RFC 5737: nobody's address; connecting a datagram socket sends nothing
 _PR_GET_NO_NEW_PRIVS: Final = 39
@@ -55,8 +59,16 @@ _KINDS: Final = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.
 
 def network(_: dict[str, int]) -> dict[str, Any]:
     """Look for interfaces and for a way out."""
-    lines = Path("/proc/net/dev").read_text().splitlines()[2:]
-    return {"interfaces": [line.partition(":")[0].strip() for line in lines], "route": attempt(_go_out)}
+    return {"interfaces": _interfaces(), "route": attempt(_go_out)}
+
+
+def _interfaces() -> list[str]:
+    try:
+        lines = Path("/proc/net/dev").read_text().splitlines()[2:]
+    except PermissionError:
+        # The init closes the files there, and no folder: this one has a file for each interface.
+        return [path.name for path in Path("/proc/net/dev_snmp6").glob("*")]
+    return [line.partition(":")[0].strip() for line in lines]
 
 
 def _go_out() -> None:
@@ -87,8 +99,9 @@ def _all_calls() -> dict[str, str]:
     return answers | {name: _open_socket(family) for name, family in _FAMILIES.items()}
 
 
-def _call(number: int, first: int) -> str:
-    return answer_of(LIBC.syscall(*map(ctypes.c_long, (number, first, 0, 0, 0, 0, 0))))
+def _call(number: int, *arguments: int) -> str:
+    words = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
+    return answer_of(LIBC.syscall(ctypes.c_long(number), *map(ctypes.c_long, words)))
 
 
 def _open_socket(family: int) -> str:
@@ -166,3 +179,98 @@ def _number(path: Path) -> int | None:
     except OSError:
         return None
     return -1 if text == "max" else int(text)
+
+
+_ARM: Final = os.uname().machine == "aarch64"
+_FUTEX: Final = 98 if _ARM else 202
+_FUTEX_WAKE: Final = 1
+_FUTEX2_WAKE: Final = 454
+_FUTEX2_U32: Final = 2
+_RWF_NOWAIT: Final = 8
+_SO_ATTACH_FILTER: Final = 26
+_SO_COOKIE: Final = 57
+_RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
+_PR_GET_KEEPCAPS: Final = 7
+_FIOASYNC: Final = 0x5452
+_LOCK: Final = struct.pack("hhxxxxqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
+
+_CACHE_CALLS: Final = {
+    # Names, and their numbers on x86-64 and on 64-bit ARM.
+    "mincore": (27, 232),
+    "cachestat": (451, 451),
+    "preadv2": (327, 286),
+    "fadvise64": (221, 223),
+    "readahead": (187, 213),
+    "sync_file_range": (277, 84),
+    "madvise": (28, 233),
+}
+_MADV_PAGEOUT: Final = 21
+_FADV_DONTNEED: Final = 4
+
+
+@contextmanager
+def _library() -> Iterator[tuple[int, int, int]]:
+    """Give a file that all bots share: its descriptor, where it is mapped, and how much of it."""
+    size = mmap.PAGESIZE
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    file = os.open(next(line.split()[5] for line in lines if "/libc.so" in line), os.O_RDONLY)
+    LIBC.mmap.restype = ctypes.c_void_p
+    shared = (mmap.PROT_READ, mmap.MAP_SHARED, file, ctypes.c_long(0))
+    start = int(LIBC.mmap(None, ctypes.c_size_t(size), *shared))
+    try:
+        yield file, start, size
+    finally:
+        LIBC.munmap(ctypes.c_void_p(start), ctypes.c_size_t(size))
+        os.close(file)
+
+
+def futexes(_: dict[str, int]) -> dict[str, Any]:
+    """Wake the waiters on a word of a shared file, perhaps a bot in another container."""
+    with _library() as (_file, start, _size):
+        return {
+            "futexes": {
+                "futex": _call(_FUTEX, start, _FUTEX_WAKE, 1),
+                "futex_wake": _call(_FUTEX2_WAKE, start, 1, 1, _FUTEX2_U32),
+            }
+        }
+
+
+def page_cache(_: dict[str, int]) -> dict[str, Any]:
+    """Ask what is cached of a shared file, and change it."""
+    room = ctypes.create_string_buffer(4096)
+    into = ctypes.addressof(room)
+    with _library() as (file, start, size):
+        vector = (ctypes.c_size_t * 2)(into, 1)
+        asked: dict[str, tuple[int, ...]] = {
+            "mincore": (start, size, into),
+            "cachestat": (file, ctypes.addressof((ctypes.c_ulong * 2)(0, 0)), into, 0),
+            "preadv2": (file, ctypes.addressof(vector), 1, 0, 0, _RWF_NOWAIT),
+            "fadvise64": (file, 0, 0, _FADV_DONTNEED),
+            "readahead": (file, 0, size),
+            "sync_file_range": (file, 0, 0, 0),
+            "madvise": (start, size, _MADV_PAGEOUT),
+        }
+        return {
+            "page_cache": {name: _call(_CACHE_CALLS[name][_ARM], *words) for name, words in asked.items()}
+        }
+
+
+def options(_: dict[str, int]) -> dict[str, Any]:
+    """Use rare options of calls that every bot needs."""
+    read, write = os.pipe()
+    with socket.socket(socket.AF_UNIX) as channel:
+        program = ctypes.create_string_buffer(_RETURN)
+        attached = struct.pack("H6xQ", 1, ctypes.addressof(program))
+        seen = {
+            "setsockopt": attempt(channel.setsockopt, socket.SOL_SOCKET, _SO_ATTACH_FILTER, attached),
+            "getsockopt": attempt(channel.getsockopt, socket.SOL_SOCKET, _SO_COOKIE, 8),
+            "fcntl": attempt(fcntl.fcntl, write, fcntl.F_SETOWN, os.getpid()),
+            "a lock": attempt(fcntl.fcntl, read, fcntl.F_OFD_GETLK, _LOCK),
+            "flock": attempt(fcntl.flock, read, fcntl.LOCK_SH),
+            "ioctl": attempt(fcntl.ioctl, write, _FIOASYNC, struct.pack("i", 1)),
+            "prctl": answer_of(LIBC.prctl(_PR_GET_KEEPCAPS, 0, 0, 0, 0)),
+            "socket": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).close()),
+        }
+    os.close(read)
+    os.close(write)
+    return {"options": seen}

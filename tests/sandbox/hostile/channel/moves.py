@@ -62,25 +62,26 @@ def a_thousand_cards() -> None:
     tell_of_the_notice(bot, sent=1_000)
 
 
-def duplicate_in_a_message() -> None:
-    """Give the same answer twice in one message: the second answers nothing."""
+def two_answers_in_a_message() -> None:
+    """Answer, and choose another card in the same message."""
     bot, move = _mid_game()
-    bot.answer(move, move)
+    bot.answer(move, _like(move, cards=[_another_than(move)]))
     tell_of_the_notice(bot, sent=2)
 
 
-def duplicate() -> None:
-    """Give the same answer again in a message of its own."""
+def second_thoughts() -> None:
+    """Answer, and choose another card in a message of its own."""
     bot, move = _mid_game()
     bot.answer(move)
-    bot.answer(move)
+    bot.answer(_like(move, cards=[_another_than(move)]))
     tell_of_the_notice(bot, sent=2)
 
 
 def early() -> None:
-    """Answer a turn that is yet to come."""
+    """Answer a turn that is yet to come, and then the open one."""
     bot, move = _mid_game()
     bot.answer(_like(move, turn=move.turn + 2))
+    bot.answer(move)
     tell_of_the_notice(bot, turn=move.turn + 2)
 
 
@@ -195,6 +196,10 @@ def nothing_at_all() -> None:
 def _mid_game() -> tuple[Bot, pb.Move]:
     bot = greeted()
     return bot, bot.play_to()
+
+
+def _another_than(move: pb.Move) -> "pb.Card.ValueType":
+    return pb.CARD_SASHIMI if pb.CARD_TEMPURA in move.cards else pb.CARD_TEMPURA
 
 
 def _like(  # noqa: PLR0913 - the fields of a move

@@ -54,7 +54,7 @@ class Call:
         self._inbox = bytearray()
         self._windows = {0: _INITIAL_WINDOW, stream: _INITIAL_WINDOW}
         self._initial = _INITIAL_WINDOW
-        # Whoever was cut off in the middle of it finds out with whatever comes next.
+        # Anyone who was cut off in the middle of it finds out with whatever comes next.
         with contextlib.suppress(Ended):
             self.raw(headers(CALL + extra, stream=stream))
 
@@ -170,7 +170,7 @@ class Bot:
         """
         request = None
         while request is None:
-            # A request may have been settled by the notice behind it. Whoever answers it then is not heard.
+            # A request may have been settled by the notice behind it. Its answer then is not heard.
             for event in pb.RefereeMessage.FromString(self.call.receive()).events:
                 kind = event.WhichOneof("event")
                 if kind == "game_start":
@@ -216,8 +216,8 @@ def greeted() -> Bot:
 def tell_whether_it_ends(bot: Bot, *, crossing: int = 0, **facts: object) -> None:
     """Wait until the referee has ended the stream, or asks for something, and tell which.
 
-    Whoever was cut off tries to come back; whoever is asked has all it wanted, and leaves. Requests that may
-    cross with what the bot did, since the referee need not have read it yet, are `crossing`: no success.
+    A bot that was cut off tries to come back; one that is asked has all it wanted and leaves. Requests that
+    may cross with what the bot did, since the referee need not have read it yet, are `crossing`: no success.
     """
     try:
         for _ in range(crossing + 1):

@@ -7,16 +7,7 @@ import time
 from arena.wire.v1 import referee_pb2 as pb
 from tests.sandbox.hostile.bot import tell
 from tests.sandbox.hostile.channel.play import HELLO, Bot, Call, Ended, greeted
-from tests.sandbox.hostile.channel.raw import (
-    CALL,
-    DATA,
-    PREFACE,
-    SETTINGS,
-    Closed,
-    Line,
-    frame,
-    headers,
-)
+from tests.sandbox.hostile.channel.raw import CALL, DATA, PREFACE, SETTINGS, Closed, Line, frame, headers
 
 
 def never_connects() -> None:

@@ -18,15 +18,7 @@ from tests.sandbox.hostile.channel.play import (
     tell_of_the_notice,
     tell_whether_it_ends,
 )
-from tests.sandbox.hostile.channel.raw import (
-    CALL,
-    ENOUGH_BYTES,
-    FRAME_BYTES,
-    Closed,
-    Line,
-    headers,
-    literal,
-)
+from tests.sandbox.hostile.channel.raw import CALL, ENOUGH_BYTES, FRAME_BYTES, Closed, Line, headers, literal
 
 MESSAGE_BYTES: Final = 16_384
 BOMB_BYTES: Final = 16 * 1024 * 1024
@@ -186,6 +178,6 @@ def bomb(encoding: str, pack: Callable[[bytes], bytes]) -> None:
 
 
 def send_to_the_end(send: Callable[[], None]) -> None:
-    """Send, whether or not somebody listens to the end of it."""
+    """Send, whether or not someone listens to the end of it."""
     with contextlib.suppress(Ended):
         send()

@@ -83,12 +83,20 @@ def _sockets() -> Iterator[Path]:
         if folder == "/":
             names[:] = [name for name in names if name not in {"proc", "sys"}]
         yield from (path for path in (Path(folder, name) for name in files) if path.is_socket())
-    for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
+    for line in _lines("/proc/net/unix")[1:]:
         yield from map(Path, line.split()[7:8])
 
 
+def _lines(path: str) -> list[str]:
+    """Return the lines of a file; none where the sandbox refuses it."""
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
 def _beside_mounts() -> Iterator[Path]:
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in _lines("/proc/self/mountinfo"):
         source, target = map(Path, line.split()[3:5])
         # What is mounted here, as it is called on the host too, and what could lie beside it.
         for parent in (source, source.parent, target, target.parent):
@@ -96,7 +104,7 @@ def _beside_mounts() -> Iterator[Path]:
 
 
 def scan_network() -> None:
-    """Make every kind of socket, and dial whoever may be near."""
+    """Make every kind of socket, and dial anyone who may be near."""
     play(_scan_network)
 
 
@@ -116,7 +124,7 @@ def _makes(family: str, kind: int) -> bool:
 
 
 def _answers(family: int, address: tuple[str, int]) -> bool:
-    """Whether somebody is there who is not this container itself; a refusal is an answer too."""
+    """Whether someone is there who is not this container itself; a refusal is an answer too."""
     try:
         with socket.socket(family) as line:
             line.settimeout(_DIAL_SECONDS)

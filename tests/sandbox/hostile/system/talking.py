@@ -1,4 +1,4 @@
-"""Bots that speak to whoever reads about them. Run in a bot's container."""
+"""Bots that speak to anyone who reads about them. Run in a bot's container."""
 
 import os
 from typing import Final
@@ -16,7 +16,7 @@ _NOTE_BYTES: Final = 256
 def markup() -> None:
     """Put HTML, characters that turn text around and commands for terminals wherever a bot may write."""
     import arena.sdk.match  # noqa: PLC0415 - as in play
-    from arena.sdk import Answer, run  # noqa: PLC0415
+    from arena.sdk import Answer, run  # noqa: PLC0415 - as above
 
     note = f"{MARKUP}{BIDI}{_TERMINAL}"
     note += "x" * (_NOTE_BYTES - len(note.encode()))

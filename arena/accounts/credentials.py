@@ -1,0 +1,264 @@
+"""Browser sessions and API tokens, and the audit entries of their use.
+
+A session is an opaque secret in a cookie; the store holds the rest. Tokens have scopes, expire, can be
+revoked, and are shown once.
+"""
+
+import unicodedata
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
+
+from arena.accounts.errors import TokenRefused, WrongCredentials
+from arena.accounts.passwords import Passwords
+from arena.db.audit import NewAuditEntry
+from arena.db.credentials import Credentials, KnownAccount, KnownToken, NewApiToken, NewSession, OpenSession
+from arena.db.people import People
+from arena.platform.names import WrongName, check_name
+from arena.protocol.states import Role, Scope
+
+
+class Visit(StrEnum):
+    """What a user or visitor did."""
+
+    REGISTER = "register"
+    LOG_IN = "log-in"
+    FAIL = "log-in-failed"
+    """With a wrong password or an unknown name; also where the account's page asks for the password."""
+    LOCK = "log-in-locked"
+    """Too many attempts: further ones are refused for a while."""
+    MAKE_TOKEN = "make-token"  # noqa: S105 - no secret
+    REVOKE_TOKEN = "revoke-token"  # noqa: S105 - as above
+    CHANGE_PASSWORD = "change-password"  # noqa: S105 - as above
+    DELETE = "delete-account"
+
+
+def by_account(at: datetime, what: Visit, account: str, address: str, detail: str = "") -> NewAuditEntry:
+    """Return the entry for what a user did who is logged in or logs in."""
+    return NewAuditEntry(at=at, who=account, what=what, detail=detail, address=address)
+
+
+def at_account(
+    at: datetime, what: Visit, account: str | None, address: str, detail: str = ""
+) -> NewAuditEntry:
+    """Return the entry for an attempt at an account, which is None if no account has the name.
+
+    An unknown name is not recorded: it may be a password typed into the wrong field.
+    """
+    subject = "" if account is None else f"account:{account}"
+    return NewAuditEntry(at=at, who="", what=what, subject=subject, detail=detail, address=address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Where time and secrets come from."""
+
+    now: Callable[[], datetime]  # UTC
+    new_secret: Callable[[], str]  # 256 unpredictable bits, as letters, digits, - and _
+    new_pseudonym: Callable[[], str]  # a name for an account that is deleted; another one each time
+
+
+def hash_of(secret: str) -> str:
+    """Return the SHA-256 of a secret, which is stored. 256 random bits need no salt and no slow hash."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+LIFE: Final = timedelta(days=30)
+"""Maximum age of a session."""
+
+IDLE: Final = timedelta(days=7)
+"""Maximum time without use."""
+
+_SEEN_EVERY: Final = timedelta(minutes=10)
+_BROWSER: Final = 200
+
+
+class Sessions:
+    """Logs users in and out."""
+
+    def __init__(
+        self, people: People, credentials: Credentials, passwords: Passwords, sources: Sources
+    ) -> None:
+        self._people = people
+        self._credentials = credentials
+        self._passwords = passwords
+        self._sources = sources
+
+    def check(self, name: str, password: str, *, address: str = "") -> KnownAccount:
+        """Return the account with this name, in any case, and password. Replaces an outdated hash.
+
+        A wrong password goes to the audit log with ``address``. Raises Busy; or WrongCredentials if no
+        account matches; every cause takes the same time.
+        """
+        found = self._people.account(name) if _is_name(name) else None
+        if not self._passwords.holds(password, None if found is None else found.password) or found is None:
+            known = None if found is None else found.account.name
+            self._people.record(at_account(self._sources.now(), Visit.FAIL, known, address))
+            raise WrongCredentials("name or password is wrong")
+        if self._passwords.is_outdated(found.password):
+            self._people.rehash(found.account.id, found.password, self._passwords.hash(password))
+        return found.account
+
+    def open(self, account: KnownAccount, browser: str, *, instead_of: str | None, address: str = "") -> str:
+        """Open a session for an account that the caller has authenticated; return its new secret.
+
+        ``instead_of`` is the browser's earlier secret, which stops working. ``browser`` is the User-Agent and
+        ``address`` the client's, for the audit log.
+        """
+        now = self._sources.now()
+        self._credentials.end_old_sessions(created_before=now - LIFE, seen_before=now - IDLE)
+        secret = self._sources.new_secret()
+        self._credentials.open_session(
+            NewSession(account=account.id, hash=hash_of(secret), browser=browser[:_BROWSER], created=now),
+            instead_of=None if instead_of is None else hash_of(instead_of),
+            entry=by_account(now, Visit.LOG_IN, account.name, address),
+        )
+        return secret
+
+    def find(self, secret: str) -> OpenSession | None:
+        """Return the session of a secret, or None if there is none or it has ended."""
+        found = self._credentials.session(hash_of(secret))
+        now = self._sources.now()
+        if found is None or now >= min(found.created + LIFE, found.seen + IDLE):
+            return None
+        if now - found.seen >= _SEEN_EVERY:
+            self._credentials.session_seen(found.id, now)
+        return found
+
+    def locked(self, name: str, address: str) -> None:
+        """Record in the audit log that a name or an address has reached its rate limit."""
+        found = self._people.account(name) if _is_name(name) else None
+        known = None if found is None else found.account.name
+        self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
+
+    def end(self, secret: str) -> None:
+        """End the session of a secret."""
+        self._credentials.end_session(hash_of(secret))
+
+    def of(self, account: KnownAccount) -> tuple[OpenSession, ...]:
+        """Return an account's open sessions, last used first."""
+        now = self._sources.now()
+        return tuple(
+            session
+            for session in self._credentials.sessions(account.id)
+            if now < min(session.created + LIFE, session.seen + IDLE)
+        )
+
+    def end_of(self, account: KnownAccount, session: int) -> bool:
+        """End one of an account's own sessions; False if it has no session of that id."""
+        return self._credentials.end_session_of(account.id, session)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        check_name(name, "account")
+    except WrongName:
+        return False
+    return True
+
+
+PREFIX: Final = "kaiten_"
+"""The beginning of every token, which makes leaked ones recognizable to people and scanners."""
+
+LONGEST_DAYS: Final = 366
+MOST_TOKENS: Final = 20
+NAME_LENGTH: Final = 60
+
+_SHOWN: Final = len(PREFIX) + 4
+_USED_EVERY: Final = timedelta(minutes=1)
+
+
+def scopes_of(role: Role) -> frozenset[Scope]:
+    """Return the scopes of a role, which limit its tokens."""
+    return frozenset(Scope) if role is Role.OPERATOR else frozenset(Scope) - {Scope.OPERATE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearer:
+    """A request's token and its account."""
+
+    account: KnownAccount
+    token: KnownToken
+    scopes: frozenset[Scope]  # the token's scopes that the account's role still allows
+
+
+class Tokens:
+    """Creates, finds and revokes tokens."""
+
+    def __init__(self, credentials: Credentials, sources: Sources) -> None:
+        self._credentials = credentials
+        self._sources = sources
+
+    def create(  # noqa: PLR0913 - what is said of a token
+        self,
+        account: KnownAccount,
+        *,
+        name: str,
+        scopes: Collection[Scope],
+        days: int,
+        by: Bearer | None = None,
+        address: str = "",
+    ) -> tuple[str, KnownToken]:
+        """Create a token; return its secret, which can't be read again, and its description.
+
+        ``by`` is the token that makes the request: the new one gets no scope that it lacks, and doesn't
+        outlive it. ``address`` is the client's, for the audit log. Raises TooManyTokens, or TokenRefused if
+        it would have no name, no scope, a scope that isn't allowed, or too long a life.
+        """
+        name = _clean(name)
+        may = scopes_of(account.role) if by is None else by.scopes
+        if not name:
+            raise TokenRefused("give the token a name, such as that of the machine that will use it")
+        if not scopes:
+            raise TokenRefused("choose at least one scope for the token")
+        if beyond := sorted(set(scopes) - may):
+            raise TokenRefused(f"this account or token lacks these scopes: {', '.join(beyond)}")
+        if not 1 <= days <= LONGEST_DAYS:
+            raise TokenRefused(f"a token is valid for 1 to {LONGEST_DAYS} days")
+        now = self._sources.now()
+        expires = now + timedelta(days=days)
+        secret = PREFIX + self._sources.new_secret()
+        new = NewApiToken(
+            account=account.id,
+            name=name,
+            prefix=secret[:_SHOWN],
+            hash=hash_of(secret),
+            scopes=tuple(sorted(set(scopes))),
+            created=now,
+            expires=expires if by is None else min(expires, by.token.expires),
+        )
+        entry = by_account(
+            now, Visit.MAKE_TOKEN, account.name, address, f"{new.prefix}… for {', '.join(new.scopes)}"
+        )
+        return secret, self._credentials.add_token(new, most=MOST_TOKENS, entry=entry)
+
+    def find(self, secret: str) -> Bearer | None:
+        """Return the bearer of a secret, or None if the secret is not valid."""
+        found = self._credentials.token(hash_of(secret))
+        now = self._sources.now()
+        if found is None or not found[0].works(now):
+            return None
+        token, account = found
+        if token.last_used is None or now - token.last_used >= _USED_EVERY:
+            self._credentials.token_used(token.id, now)
+        known = frozenset(Scope(scope) for scope in token.scopes)
+        return Bearer(account=account, token=token, scopes=known & scopes_of(account.role))
+
+    def of(self, account: KnownAccount) -> tuple[KnownToken, ...]:
+        """Return an account's valid tokens, newest first."""
+        now = self._sources.now()
+        return tuple(token for token in self._credentials.tokens(account.id) if token.works(now))
+
+    def revoke(self, account: KnownAccount, token: int, *, address: str = "") -> bool:
+        """Revoke one of an account's own tokens; False if it has no valid token of that id."""
+        now = self._sources.now()
+        entry = by_account(now, Visit.REVOKE_TOKEN, account.name, address, f"token {token}")
+        return self._credentials.revoke_token(account.id, token, now, entry=entry)
+
+
+def _clean(name: str) -> str:
+    seen = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
+    return " ".join(seen.split())[:NAME_LENGTH]

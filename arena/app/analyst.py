@@ -1,0 +1,156 @@
+"""Analyses rated games while the host has nothing else to do."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Final
+
+import msgspec
+import structlog
+
+from arena.db.errors import StoreError
+from arena.db.store import Store
+from arena.platform.recurring import Recurring
+from arena.play.analysis.analyst import ANALYST, VERSION
+from arena.play.analysis.puzzles import merit, puzzle_in
+from arena.protocol.analysis import Analysis
+
+_log = structlog.get_logger()
+
+_SECONDS: Final = 60.0
+"""Before the first rated game, and between two: 10 to 20 s of a core for one, which matches feel a little."""
+
+_PEOPLE_SECONDS: Final = 3.0
+"""Between two looks for a person's game. Its person waits, so it doesn't wait for a free seat."""
+
+_PATIENCE: Final = timedelta(hours=1)
+"""Nobody waits longer for the analysis of their game."""
+
+
+class HostAnalyst:
+    """Analyses games, each in a process of its own that gets only idle CPU time.
+
+    ``idle`` returns whether the host has room; no rated game is begun without. ``playouts`` are for each
+    position and each option. ``now`` returns UTC.
+    """
+
+    def __init__(
+        self, store: Store, playouts: int, idle: Callable[[], bool], now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._playouts = playouts
+        self._idle = idle
+        self._now = now
+        self.failed: set[str] = set()  # ids of games that are not tried again
+        self._lock = threading.Lock()
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+
+    def look(self) -> None:
+        """Analyse the rated game that is wanted most, if the host is idle. Raises StoreError."""
+        if not self._idle():
+            return
+        replay = self._store.analyses.wanted(ANALYST, VERSION, without=self.failed)
+        if replay is None:
+            return
+        game = str(msgspec.json.decode(replay)["game"])
+        found = self._analyse(game, replay)
+        if found is not None and self._store.analyses.add(found) and (made := puzzle_in(found)) is not None:
+            self._store.puzzles.offer(game, made, merit(made), self._now().date())
+
+    def look_for_people(self) -> None:
+        """Analyse the game of a person who waits for it. Raises StoreError."""
+        games = self._store.person_games
+        game = games.unanalysed(self._now() - _PATIENCE, without=self.failed)
+        if game is not None and (found := self._analyse(game.id, game.replay)) is not None:
+            games.analysed(game.id, found)
+
+    def _analyse(self, game: str, replay: str) -> Analysis | None:
+        """Return a game's analysis, or None and note the game if that fails."""
+        if (process := self._start()) is None:
+            return None
+        with process:
+            found = _analysed(process, replay)
+        with self._lock:
+            self._processes.discard(process)
+        if found is not None:
+            _log.info("game analysed", game=found.game)
+        elif not self._closed:
+            self.failed.add(game)
+            _log.error("analysis failed", game=game, exit_code=process.returncode)
+        return found
+
+    def _start(self) -> "subprocess.Popen[bytes] | None":
+        """Return a new process, or None if this is closed."""
+        with self._lock:
+            if self._closed:
+                return None
+            process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-I", "-m", "arena.play.analysis", "--playouts", str(self._playouts)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+            self._processes.add(process)
+            return process
+
+    def close(self) -> None:
+        """Begin no more games, and give up those in progress."""
+        with self._lock:
+            self._closed = True
+            for process in self._processes:
+                process.kill()
+
+
+def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | None:
+    """Return the game's analysis, or None if the process failed or was killed."""
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101 - as above
+    try:
+        process.stdin.write(replay.encode() + b"\n")
+        process.stdin.flush()  # stays open: its end would end the process
+        return msgspec.json.decode(process.stdout.read(), type=Analysis)
+    except (BrokenPipeError, msgspec.DecodeError):
+        return None
+
+
+@contextmanager
+def analyst(
+    store: Store,
+    playouts: int,
+    idle: Callable[[], bool],
+    now: Callable[[], datetime],
+    *,
+    seconds: float = _SECONDS,
+) -> Iterator[None]:
+    """Analyse a game now and then while the context lasts; see :class:`HostAnalyst`.
+
+    ``seconds`` pass before the first rated game and between two. No ``playouts``, no analyses.
+    """
+    if not playouts:
+        yield
+        return
+    made = HostAnalyst(store, playouts, idle, now)
+    looks = count()
+
+    def look() -> None:
+        if next(looks):
+            made.look()
+
+    with (
+        Recurring(look, name="analyst", seconds=seconds, expected=(StoreError,)),
+        Recurring(
+            made.look_for_people,
+            name="analyst of people's games",
+            seconds=_PEOPLE_SECONDS,
+            expected=(StoreError,),
+        ),
+    ):
+        try:
+            yield
+        finally:
+            made.close()

@@ -1,0 +1,329 @@
+"""A running arena, and the lock that lets only one coordinator with containers work on a database.
+
+Uploads, and without a cluster also images, are on that coordinator's disk; another would consider them lost.
+Further hosts join as workers.
+"""
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import structlog
+
+from arena.app.analyst import analyst
+from arena.app.cluster import need_cluster, need_shared_images, workers_of_cluster
+from arena.app.folders import CannotStart, data_dir_lock, install_id, real_entropy, utc_now
+from arena.app.host import (
+    examine,
+    host_setup,
+    limits_of_bots,
+    runtime_of,
+    slots_of_host,
+    tables_for_people,
+)
+from arena.app.intake import image_source, keeper_of, pipeline_of, shared_images
+from arena.app.monitoring import Monitoring
+from arena.db.coordinator_lock import CoordinatorLock
+from arena.db.errors import DatabaseUnavailable
+from arena.db.leases import RENEW_SECONDS
+from arena.db.store import Store, open_store
+from arena.images.keeper import ImageKeeper, pruner
+from arena.ops.retention import remover
+from arena.platform.files import Disk
+from arena.platform.recurring import Recurring
+from arena.platform.settings import Settings
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool, sweeper
+from arena.protocol.controls import Gate, HostReport
+from arena.sandbox.runtime import Runtime
+from arena.scheduler.coordinator import Coordinator
+from arena.scheduler.ladder import Ladder
+from arena.scheduler.person_games import PersonTables, person_tables
+from arena.scheduler.settling import Watcher, Watchers
+from arena.scheduler.workers import WithRoom, Workers, local_workers
+from arena.submissions.pipeline import Pipeline, steps_of
+
+_HELD: Final = (
+    "another coordinator uses this database: add this host to it as a worker, or stop it first. If its "
+    "host is gone, try again in half a minute"
+)
+_LOST: Final = (
+    "another coordinator took over this database while it could not be reached from here: "
+    "stop one of the two, or add this host to the other as a worker"
+)
+
+
+class LockHolder:
+    """Watches a lock that is held, and stops the coordinator when another one has taken it."""
+
+    def __init__(self, lock: CoordinatorLock) -> None:
+        self._lock = lock
+        self._lost = threading.Event()
+        self._stop: Callable[[], None] = lambda: None
+
+    def look(self) -> None:
+        """Check that the lock is still setup. A lost lock stays lost. Raises DatabaseUnavailable."""
+        if not self._lost.is_set() and not self._lock.take():
+            self._lost.set()
+            self._stop()
+
+    @contextmanager
+    def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Call ``stop``, from another thread, if the lock is lost within the context.
+
+        Raises CannotStart if another coordinator has the lock.
+        """
+        self._stop = stop
+        self._check()
+        yield
+        self._check()
+
+    def _check(self) -> None:
+        if self._lost.is_set():
+            raise CannotStart(_LOST)
+
+
+@contextmanager
+def coordinator_lock(store: Store) -> Iterator[LockHolder]:
+    """Hold the lock of a database.
+
+    Raises DatabaseUnavailable, or CannotStart if another coordinator has it.
+    """
+    if not store.coordinator_lock.take():
+        raise CannotStart(_HELD)
+    holder = LockHolder(store.coordinator_lock)
+    try:
+        with Recurring(
+            holder.look, name="coordinator lock", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
+        ):
+            yield holder
+    finally:
+        store.coordinator_lock.release()
+
+
+class _File(NamedTuple):
+    """Identifies a file's content by its stat."""
+
+    changed_ns: int
+    size: int
+
+
+class ProgramFiles:
+    """The Python files below a folder when this was created; a scan of 400 files takes about 3 ms."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._begun = self._look()
+
+    def changed(self) -> bool:
+        """Return whether a file has been written, added or removed since."""
+        return self._look() != self._begun
+
+    def _look(self) -> Mapping[str, _File]:
+        found = {}
+        for path in self._folder.rglob("*.py"):
+            try:
+                stat = path.stat()
+            except FileNotFoundError:  # it went while the folder was read
+                continue
+            found[str(path)] = _File(stat.st_mtime_ns, stat.st_size)
+        return found
+
+
+_NAME: Final = 64
+_HOUSE_SECONDS: Final = 2.0
+"""Between two looks for the house bots' sources."""
+
+_log = structlog.get_logger()
+
+_PROGRAM: Final = Path(__file__).parents[1]
+"""The package that coordinators, referees and archive readers are started from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arena:
+    """A running arena."""
+
+    store: Store
+    runtime: Runtime
+    ladder: Ladder
+    slots: SlotPool | None  # the seats of this host; None if the workers of a cluster play instead
+    swept: int  # number of sandboxes of an earlier run that were removed
+    waiting_again: int  # number of matches that an earlier run did not finish
+    _settings: Settings
+    _gate: Gate
+    _keeper: ImageKeeper | None
+    _pipeline: Pipeline | None
+    _monitoring: Monitoring
+    _lock: LockHolder | None
+    _install: str
+    _run_dir: Path
+    _files: ProgramFiles
+
+    @contextmanager
+    def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
+        """Open a coordinator, which plays the store's matches; it can't be reused once stopped.
+
+        Raises CannotStart if another coordinator has taken over meanwhile; this one was stopped.
+        """
+        with (
+            self._workers() as workers,
+            nullcontext() if self._keeper is None else pruner(self._keeper),
+            remover(self.store, self._settings, utc_now),
+            nullcontext() if self._pipeline is None else steps_of(self._pipeline),
+            analyst(self.store, self._settings.analysis_playouts, self._has_room, utc_now),
+            Recurring(
+                self.ladder.look_for_house_bots,
+                name="house bots",
+                seconds=_HOUSE_SECONDS,
+                expected=(DatabaseUnavailable,),
+            ),
+        ):
+            made = Coordinator(
+                name=self._install,
+                store=self.store,
+                workers=WithRoom(workers, Disk(self._settings.data_dir, self._settings.least_free)),
+                runtime=self.ladder.runtime,
+                now=utc_now,
+                watcher=Watchers(self._monitoring.metrics, watcher),
+                gate=self._gate,
+                overtaken=self._files.changed,
+            )
+            with (
+                self._monitoring.of(made),
+                nullcontext() if self._lock is None else self._lock.stopping(made.stop),
+            ):
+                yield made
+
+    def _has_room(self) -> bool:
+        """Return whether a seat is free; a cluster's coordinator plays nothing itself."""
+        return self.slots is None or self.slots.busy < self.slots.usable
+
+    def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:
+        """Enter the house bots; in a cluster, put their images in the shared store.
+
+        ``sources`` are (name, source) of each on this host; ``say`` receives progress messages. Raises
+        RuntimeTrouble, or CannotStart if an image can't be stored.
+        """
+        if self.slots is None and self._keeper is not None:
+            sources = shared_images(self._settings, self._keeper, sources, say)
+        self.ladder.enter_house_bots(sources)
+
+    @contextmanager
+    def _workers(self) -> Iterator[Workers]:
+        """Open what plays matches: this host, or the workers of a cluster."""
+        scheduler = self._settings.executor
+        if scheduler is not None:
+            with (
+                workers_of_cluster(self._settings, scheduler, self.store, self._gate) as others,
+                self._monitoring.of_cluster(others.trouble),
+            ):
+                yield others
+            return
+        # Stopping a coordinator stops its launcher for good, so each has its own.
+        launcher = Launcher(self.runtime, self._install, self._run_dir)
+        host = socket.gethostname()[:_NAME]
+        slots = self.slots or slots_of_host()
+        with (
+            sweeper(self.runtime, self._install, launcher),
+            local_workers(launcher, slots, host) as workers,
+            self._people(launcher, slots.size),
+        ):
+            yield workers
+
+    def _people(self, launcher: Launcher, first_slot: int) -> AbstractContextManager[None]:
+        """Let people play on this host, on slots from ``first_slot`` on."""
+        if not self._settings.person_games:
+            return nullcontext()
+        return person_tables(
+            PersonTables(
+                self.store.person_games,
+                launcher,
+                self.ladder.entropy,
+                self._gate,
+                tables=tables_for_people(self._settings),
+                first_slot=first_slot,
+                settings=self.store.ladder.settings,
+                limits=self.ladder.limits,
+                runtime=self.ladder.runtime,
+            )
+        )
+
+    def check_host(self, say: Callable[[str], None]) -> HostReport:
+        """Check this host's controls, record the report, and open the gate for untrusted bots if it allows.
+
+        Until then none of them plays. For hosts that play; a cluster's workers check their own. ``say``
+        receives progress messages. Raises ImageTrouble, RuntimeTrouble or StoreError.
+        """
+        report = examine(self._settings, self.runtime, say)
+        accepted = self._settings.accept_missing
+        self.store.activity.record_host(report, accepted)
+        self._gate.decide(report, accepted)
+        for finding in report.findings:
+            if not finding.held:
+                _log.warning(
+                    "control not held",
+                    control=finding.control,
+                    detail=finding.detail,
+                    accepted=finding.control in accepted,
+                )
+        return report
+
+
+@contextmanager
+def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
+    """Open an arena with exclusive use of its data directory, and clean up after earlier runs.
+
+    With ``own``, all bots belong to the operator, so that the host needs no check. Raises StoreError;
+    CannotStart if another arena uses the directory or the database, or a folder can't be created; or
+    RuntimeTrouble if bots can't be run.
+    """
+    with (
+        data_dir_lock(settings.data_dir),
+        closing(runtime_of(settings, install_id(settings.data_dir), image_source)) as runtime,
+        closing(open_store(settings.url)) as store,
+    ):
+        install = install_id(settings.data_dir)
+        plays = settings.executor is None
+        if not plays:
+            need_cluster()
+            need_shared_images(settings)
+        gate = Gate(own=own)
+        ladder = Ladder(
+            store,
+            settings.sandbox,
+            real_entropy(),
+            gate,
+            limits_of_bots(settings),
+            has=runtime.has_source,
+        )
+        locked = coordinator_lock(store) if runtime.isolates else nullcontext()
+        submitted = pipeline_of(settings, store, runtime, gate, ladder) if runtime.isolates else nullcontext()
+        monitoring = Monitoring(settings, store, install)
+        with (
+            locked as lock,
+            host_setup(settings, runtime, install, plays=plays) as setup,
+            monitoring.listening(runtime, gate),
+            submitted as pipeline,
+        ):
+            yield Arena(
+                store=store,
+                runtime=runtime,
+                ladder=ladder,
+                slots=slots_of_host() if plays else None,
+                swept=setup.swept,
+                waiting_again=store.leases.release(install),
+                _settings=settings,
+                _gate=gate,
+                _keeper=keeper_of(settings, store, runtime) if runtime.isolates else None,
+                _pipeline=pipeline,
+                _monitoring=monitoring,
+                _lock=lock,
+                _install=install,
+                _run_dir=setup.run_dir,
+                _files=ProgramFiles(_PROGRAM),
+            )

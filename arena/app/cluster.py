@@ -1,0 +1,154 @@
+"""Members of a cluster: their addresses and keys, and which workers a coordinator admits."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import structlog
+
+from arena import __version__
+from arena.app.folders import CannotStart, utc_now
+from arena.app.monitoring import health_server
+from arena.db.errors import DatabaseUnavailable
+from arena.db.store import Store
+from arena.ops.monitoring import loop_check, new_registry
+from arena.platform.settings import Address, Settings
+from arena.protocol.controls import Gate, HostReport, unaccepted
+from arena.protocol.match import FORMAT, RuntimeName
+
+if TYPE_CHECKING:
+    from arena.scheduler.cluster.capacity import ClusterMember
+    from arena.scheduler.cluster.member import Keys
+    from arena.scheduler.cluster.workers import ClusterWorkers
+
+_log = structlog.get_logger()
+
+
+def need_cluster() -> None:
+    """Check that the packages for a cluster are installed; a single machine needs none of them.
+
+    Raises CannotStart if they aren't.
+    """
+    if find_spec("distributed") is None or find_spec("cryptography") is None:
+        raise CannotStart(
+            "a cluster needs packages that are not installed here: pip install 'kaiten-arena[cluster]', or "
+            "in a checkout .venv/bin/uv pip install --require-hashes -r requirements-cluster.lock"
+        )
+
+
+def keys_of(settings: Settings) -> "Keys | None":
+    """Return the keys of a member of a cluster, or None if the settings name none.
+
+    Raises CannotStart if the settings name only some of them.
+    """
+    from arena.scheduler.cluster.member import Keys  # noqa: PLC0415 - only where it is installed
+
+    ca, cert, key = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
+    if ca is None and cert is None and key is None:
+        return None
+    if ca is None or cert is None or key is None:
+        raise CannotStart(
+            "a member of a cluster needs all three of ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and "
+            "ARENA_CLUSTER_KEY"
+        )
+    return Keys(ca=ca.absolute(), cert=cert.absolute(), key=key.absolute())
+
+
+def make_cluster_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, ...]:
+    """Make members' keys; see :func:`arena.scheduler.cluster.certificates.make_keys`.
+
+    Raises CannotStart if they can't be created.
+    """
+    need_cluster()
+    from arena.scheduler.cluster.certificates import KeysTrouble, make_keys  # noqa: PLC0415 - as above
+
+    try:
+        return make_keys(folder, names, now)
+    except KeysTrouble as error:
+        raise CannotStart(str(error)) from error
+
+
+def need_shared_images(settings: Settings) -> None:
+    """Check that the settings name the image store that all hosts share. Raises CannotStart if they don't."""
+    if settings.sandbox is RuntimeName.DOCKER and settings.images_url is None:
+        raise CannotStart(
+            "in a cluster every host loads bots' images from one store: name it in ARENA_IMAGES_URL, the "
+            "same for the coordinator and all workers, such as file:///srv/kaiten or s3://bucket/kaiten"
+        )
+
+
+def schedule(settings: Settings, address: Address, listening: Callable[[str], None]) -> None:
+    """Run a scheduler until a shutdown signal.
+
+    ``listening`` is called with the address that other members must use. Raises CannotStart if it can't
+    listen there, or must not without keys.
+    """
+    need_cluster()
+    from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
+
+    health = SchedulerHealth("it is not listening yet")
+    alive = {"main loop": loop_check(lambda: health.turned, time.monotonic)}
+    ready = {"scheduler": lambda: health.missing}
+    try:
+        with health_server(settings, alive, ready, new_registry()):
+            asyncio.run(run_scheduler(address.host, address.port, keys_of(settings), health, listening))
+    except (OSError, WrongCluster) as error:
+        raise CannotStart(f"the scheduler can't listen at {address}: {error}") from error
+
+
+@contextmanager
+def workers_of_cluster(
+    settings: Settings, scheduler: Address, store: Store, gate: Gate
+) -> Iterator["ClusterWorkers"]:
+    """Connect a coordinator to the workers of its cluster; see :func:`refusal`.
+
+    Raises CannotStart if the keys are missing or can't be read.
+    """
+    from arena.scheduler.cluster.link import Link  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.member import WrongCluster, address_of, security_of  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.workers import cluster_workers  # noqa: PLC0415 - as above
+
+    try:
+        keys = keys_of(settings)
+        address, security = address_of(scheduler.host, scheduler.port, keys), security_of(keys)
+    except WrongCluster as error:
+        raise CannotStart(str(error)) from error
+    with cluster_workers(
+        lambda session, heard: Link(address, security, session, heard),
+        lambda member: refusal(member, settings.sandbox, store, gate),
+        utc_now,
+        expected=(DatabaseUnavailable,),
+    ) as workers:
+        yield workers
+
+
+def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: Gate) -> str | None:
+    """Record the report of a worker's host, and return why the worker may not be used, or None if it may.
+
+    It must have this version, this runtime and all controls that untrusted bots need. A worker without them
+    refuses to start, but is not trusted to. So a gate that one worker opens is open for all.
+    """
+    card = member.card
+    if card.version != __version__:
+        return f"it has version {card.version or 'unknown'} of the arena, the coordinator {__version__}"
+    if card.format != FORMAT:  # of the same version, but of other code
+        return f"it plays matches of format {card.format}, the coordinator sends format {FORMAT}"
+    try:
+        report = msgspec.json.decode(card.report, type=HostReport)
+    except msgspec.DecodeError as error:
+        return f"its report can't be read: {error}"
+    store.activity.record_host(report, card.accepted)
+    missing = unaccepted(report, card.accepted)
+    if card.runtime is not runtime:
+        return f"its ARENA_SANDBOX is {card.runtime}, the coordinator's {runtime}"
+    if missing and runtime is not RuntimeName.PROCESS:
+        return f"it lacks controls that untrusted bots need: {', '.join(missing)}"
+    gate.decide(report, card.accepted)
+    _log.info("worker admitted", worker=card.name, host=card.host, seats=card.seats)
+    return None

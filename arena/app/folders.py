@@ -1,0 +1,128 @@
+"""The folders of an installation: data directory with lock and id, sockets, files being processed."""
+
+import fcntl
+import os
+import random
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from arena.db.store import Store, open_store
+from arena.platform.files import UNFINISHED_RESTORE
+from arena.platform.settings import Settings
+from arena.scheduler.ladder import Entropy
+
+
+class CannotStart(Exception):
+    """The arena can't start. The text says why and what to do."""
+
+
+INSTALL_SIZE: Final = 8
+"""Length of an installation's id."""
+
+
+@contextmanager
+def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
+    """Hold the data directory's lock, which is released when this process ends, in any way.
+
+    With ``restoring``, the caller restores a backup into it, and an unfinished restore is no error. Raises
+    CannotStart if another process holds it, it can't be created, or it contains an unfinished restore.
+    """
+    try:
+        # A referee that was taken over has another user, and must not read the database.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise CannotStart(f"the data directory {folder.absolute()}: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CannotStart(
+                f"another arena is running in {folder.absolute()}: end it first, "
+                "or name another folder in ARENA_DATA_DIR"
+            ) from None
+        if not restoring:
+            check_restored(folder)
+        yield
+
+
+def check_restored(folder: Path) -> None:
+    """Check that a data directory contains no unfinished restore.
+
+    Raises CannotStart if it does: a restore was killed, or is under way.
+    """
+    if (folder / UNFINISHED_RESTORE).exists():
+        raise CannotStart(f"the restore into {folder.absolute()} is incomplete: run `arena restore` again")
+
+
+def install_id(folder: Path) -> str:
+    """Return the installation's id; create it, and the data directory, if missing."""
+    file = folder / "install"
+    if not file.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = folder / f"install.{os.getpid()}.part"
+        part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
+        with suppress(FileExistsError):  # another process was first
+            file.hardlink_to(part)
+        part.unlink()
+    return file.read_text().strip()
+
+
+def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
+    """Create a folder that only this user can write to, or check that it is one.
+
+    Errors name the variable ``setting`` as the way to choose another folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o711)
+        status = folder.lstat()
+    except OSError as error:
+        raise CannotStart(f"the folder {folder} ({setting}): {error.strerror}") from error
+    if folder.is_symlink() or status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise CannotStart(
+            f"{folder} belongs to another user or can be written by others: "
+            f"remove it, or name another folder in {setting}"
+        )
+    return folder
+
+
+def incoming(settings: Settings) -> Path:
+    """Return the folder of files that are being processed."""
+    return settings.data_dir / "incoming"
+
+
+_ID_BYTES: Final = 6
+
+
+def utc_now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)
+
+
+def real_entropy() -> Entropy:
+    """Return unpredictable ids, seeds and dice."""
+    return Entropy(
+        now=utc_now,
+        new_id=lambda: secrets.token_hex(_ID_BYTES),
+        new_seed=lambda: secrets.token_bytes(16),
+        dice=random.SystemRandom(),
+    )
+
+
+def open_results(settings: Settings) -> Store:
+    """Open the store of an existing arena without migrating it.
+
+    Raises StoreError, or CannotStart if there is no arena, or only an unfinished restore.
+    """
+    check_restored(settings.data_dir)
+    file = settings.data_dir.absolute() / "arena.sqlite3"
+    if settings.database_url is None and not file.is_file():
+        raise CannotStart(
+            f"there is no arena in {settings.data_dir.absolute()}: run `make demo`, "
+            "or name its folder in ARENA_DATA_DIR"
+        )
+    return open_store(settings.url, migrates=False)

@@ -1,0 +1,204 @@
+"""This host: its runtime, seats and limits, and which controls it has."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import docker
+import structlog
+
+from arena.app.folders import INSTALL_SIZE, CannotStart, private_folder, utc_now
+from arena.images.build.base import ensure_base_image
+from arena.images.build.context import build_canary_image
+from arena.platform.settings import Settings
+from arena.play.launcher.errors import HostTooSmall
+from arena.play.launcher.seats import LONGEST_RUN_DIR
+from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
+from arena.protocol.controls import HostReport
+from arena.protocol.languages import PYTHON
+from arena.protocol.match import Limits, RuntimeName
+from arena.sandbox.docker.engine import connect, engine_errors
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.sandbox.runtime import BotsGroup, CanaryParts, ImageSource, Runtime
+
+_MIB: Final = 1024 * 1024
+
+_log = structlog.get_logger()
+
+
+def sockets_folder(settings: Settings) -> Path:
+    """Create the folder that holds each installation's folder of sockets.
+
+    Raises CannotStart if it can't be created, others can write to it, or its path is too long for sockets
+    below.
+    """
+    folder = settings.sockets
+    size, most = len(os.fsencode(folder)), LONGEST_RUN_DIR - INSTALL_SIZE - 1
+    if size > most:
+        raise CannotStart(
+            f"the path of the socket folder {folder} has {size} bytes. At most {most} leave room for "
+            "the names of sockets. Set ARENA_RUN_DIR to a shorter path"
+        )
+    return private_folder(folder)
+
+
+def _memory_mib() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MIB
+
+
+def slots_of_host() -> SlotPool:
+    """Return the seats of this host, all free.
+
+    Raises CannotStart if the host has too little memory for a full table.
+    """
+    try:
+        return SlotPool.for_host(len(os.sched_getaffinity(0)), _memory_mib(), Limits())
+    except HostTooSmall as error:
+        raise CannotStart(str(error)) from error
+
+
+_BOTS_OF_A_PERSON: Final = FULL_TABLE - 1
+
+
+def tables_for_people(settings: Settings) -> int:
+    """Return how many people can play on this host at a time: what the settings say, if its memory allows."""
+    if settings.executor is not None:
+        return 0
+    spare = _memory_mib() - RESERVE_MIB - (slots_of_host().size + 1) * Limits().memory_mib
+    return max(0, min(settings.person_games, spare // (_BOTS_OF_A_PERSON * Limits().memory_mib)))
+
+
+def bots_of_host(settings: Settings) -> int:
+    """Return how many bots run on this host at most: of the ladder, and of people."""
+    return slots_of_host().size + _BOTS_OF_A_PERSON * tables_for_people(settings)
+
+
+def limits_of_this_host() -> Limits:
+    """Return a bot's limits on this host."""
+    return replace(Limits(), cpus=slots_of_host().share)
+
+
+def limits_of_bots(settings: Settings) -> Limits:
+    """Return a bot's limits in an arena: those of this host, or in a cluster the defaults.
+
+    In a cluster, each worker lowers them to the share of its own slots.
+    """
+    return limits_of_this_host() if settings.executor is None else Limits()
+
+
+def warn_of_few_cores() -> None:
+    """Log a warning if bots get less CPU than usual."""
+    slots, wanted = slots_of_host(), Limits().cpus
+    if slots.share < wanted:
+        _log.warning(
+            "few cores: bots get less CPU than usual",
+            slots=slots.size,
+            cores_each=slots.share,
+            usual=wanted,
+        )
+
+
+def common_group(settings: Settings, runtime: Runtime) -> BotsGroup:
+    """Return the group that limits all bots of this host together."""
+    return runtime.common_group(limits_of_this_host(), bots_of_host(settings))
+
+
+def runtime_of(
+    settings: Settings, install: str, images: Callable[[Settings], ImageSource] | None = None
+) -> Runtime:
+    """Return the runtime for bots; ``images`` opens the source of submitted images, None if none will be run.
+
+    Raises RuntimeTrouble if the engine does not answer, or can't be used with these settings.
+    """
+    if settings.sandbox is RuntimeName.PROCESS:
+        return ProcessRuntime()
+    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    return DockerRuntime(
+        connect(),
+        cores=cores,
+        runtime=settings.container_runtime,
+        install=install,
+        images=None if images is None else images(settings),
+    )
+
+
+def engine_client() -> docker.DockerClient:
+    """Return a client for building images; the caller closes it."""
+    with engine_errors("reach the engine"):
+        return docker.from_env()
+
+
+def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
+    """Check which controls this host has, with or without a running arena; record nothing.
+
+    ``say`` receives progress messages. Raises ImageTrouble, RuntimeTrouble; or CannotStart if the folder for
+    sockets can't be created, or its path is too long.
+    """
+    kept = settings.data_dir / "install"
+    install = kept.read_text().strip() if kept.is_file() else secrets.token_hex(4)
+    with closing(runtime_of(settings, install)) as runtime:
+        group = common_group(settings, runtime)
+        running = group.exists  # a running arena's group is checked as it is
+        if not running:
+            group.hold()
+        try:
+            return examine(settings, runtime, say)
+        finally:
+            if not running:
+                group.remove()
+
+
+def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) -> HostReport:
+    """Check which controls the host has; see :func:`examine_host`."""
+
+    def canary() -> CanaryParts:
+        with closing(engine_client()) as client:
+            ensure_base_image(client, PYTHON, say)
+            image = build_canary_image(client)
+        run_dir = sockets_folder(settings)
+        say("trying the sandbox's controls, which takes up to 15 s")
+        return CanaryParts(image, run_dir)
+
+    report = runtime.examine(canary, limits_of_this_host(), bots_of_host(settings), utc_now)
+    return replace(report, slots=slots_of_host().size)
+
+
+@dataclass(frozen=True, slots=True)
+class HostSetup:
+    """A host that is ready to run bots."""
+
+    swept: int  # number of sandboxes of an earlier run that were removed
+    run_dir: Path  # the folder for sockets
+
+
+@contextmanager
+def host_setup(
+    settings: Settings, runtime: Runtime, install: str, *, plays: bool = True
+) -> Iterator[HostSetup]:
+    """Prepare the host for bots: clean up before and after, and hold their control group meanwhile.
+
+    With ``plays`` false no bots will run here, and there is no group. Raises RuntimeTrouble, or CannotStart
+    if a folder can't be created, or its path is too long.
+    """
+    swept = runtime.sweep(install)
+    run_dir = sockets_folder(settings) / install
+    shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
+    group = common_group(settings, runtime) if plays else None
+    if group is not None:
+        group.remove()  # what a killed run's containers left there
+        group.hold()
+    if plays:
+        warn_of_few_cores()
+    try:
+        yield HostSetup(swept, run_dir)
+    finally:
+        runtime.sweep(install)
+        if group is not None:
+            group.remove()
+        shutil.rmtree(run_dir, ignore_errors=True)

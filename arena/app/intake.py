@@ -1,0 +1,181 @@
+"""Opens the intake of submitted bots and the store of their images."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from typing import Final
+
+import structlog
+
+from arena.app.folders import CannotStart, incoming, install_id, open_results, utc_now
+from arena.app.host import engine_client, runtime_of
+from arena.db.store import Store
+from arena.images.build.base import ensure_base_image
+from arena.images.build.context import ImageTrouble
+from arena.images.image import IntakeTrouble, Platform
+from arena.images.intake import Bases, Intake
+from arena.images.keeper import ImageKeeper
+from arena.images.objects import Objects
+from arena.images.source import StoreSource
+from arena.images.store import ImageStore
+from arena.platform.settings import Settings
+from arena.protocol.controls import Gate
+from arena.protocol.languages import Language
+from arena.sandbox.docker.engine import connect, engine_errors
+from arena.sandbox.docker.images import export_image
+from arena.sandbox.runtime import Runtime
+from arena.scheduler.ladder import Ladder
+from arena.submissions.pipeline import OperatorSubmissions, Pipeline
+from arena.submissions.receiver import uploads_of
+
+_GIB: Final = 1024**3
+
+_log = structlog.get_logger()
+
+
+@contextmanager
+def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator[OperatorSubmissions]:
+    """Open an operator's submissions. An arena may be running in the same data directory.
+
+    ``say`` receives progress messages. Raises StoreError, RuntimeTrouble; or CannotStart if there is no
+    arena, bots don't run in containers, or images can't be stored.
+    """
+    with _beside(settings) as (store, runtime), _intake_of(settings, say) as intake:
+        yield OperatorSubmissions(
+            store=store,
+            intake=intake,
+            keeper=keeper_of(settings, store, runtime),
+            engine=runtime,
+            accepted=settings.accept_missing,
+            now=utc_now,
+        )
+
+
+@contextmanager
+def pipeline_of(
+    settings: Settings, store: Store, runtime: Runtime, gate: Gate, ladder: Ladder
+) -> Iterator[Pipeline]:
+    """Open the pipeline from received files to the ladder.
+
+    Raises RuntimeTrouble, or CannotStart if images can't be stored.
+    """
+    with _intake_of(settings, lambda text: _log.info("bots' images", doing=text)) as intake:
+        yield Pipeline(
+            store=store,
+            uploads=uploads_of(settings),
+            intake=intake,
+            keeper=keeper_of(settings, store, runtime),
+            engine=runtime,
+            gate=gate,
+            ladder=ladder,
+            now=utc_now,
+            clock=time.monotonic,
+        )
+
+
+@contextmanager
+def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intake]:
+    """Open the intake, which turns files into images."""
+    with closing(connect()) as client, closing(engine_client()) as builder:
+        with engine_errors("read what the engine is"):
+            version = client.version()
+
+        def find(language: Language) -> str:
+            try:
+                return ensure_base_image(builder, language, say)
+            except ImageTrouble as error:
+                raise IntakeTrouble(str(error)) from error
+
+        bases = Bases(find=find, export=lambda id_: export_image(client, id_))
+        platform = Platform(version["Os"], version["Arch"])
+        yield Intake(images_of(settings), bases, incoming(settings), platform, utc_now)
+
+
+@contextmanager
+def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
+    """Open the image keeper. An arena may be running in the same data directory.
+
+    Raises StoreError, RuntimeTrouble; or CannotStart if there is no arena, bots don't run in containers, or
+    images can't be stored.
+    """
+    with _beside(settings) as (store, runtime):
+        yield keeper_of(settings, store, runtime)
+
+
+@contextmanager
+def _beside(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
+    """Open the store and the engine of an existing arena, whether it runs or not."""
+    with (
+        closing(open_results(settings)) as store,
+        closing(runtime_of(settings, install_id(settings.data_dir), image_source)) as runtime,
+    ):
+        if not runtime.isolates:
+            raise CannotStart(
+                "submitted bots run in containers only: they are images. Use ARENA_SANDBOX=docker"
+            )
+        yield store, runtime
+
+
+def images_of(settings: Settings) -> ImageStore:
+    """Return the store of submitted bots' images. Raises CannotStart if it can't be used."""
+    return _images_in(image_objects(settings), settings)
+
+
+def _images_in(objects: Objects, settings: Settings) -> ImageStore:
+    return ImageStore(objects, settings.data_dir / "images.lock")
+
+
+def image_objects(settings: Settings, *, make: bool = True) -> Objects:
+    """Return the objects of the image store; ``make`` creates a missing local folder.
+
+    Raises CannotStart if the store can't be used.
+    """
+    url = settings.images_url or str(settings.data_dir.absolute() / "images")
+    try:
+        return Objects(url, make=make)
+    except IntakeTrouble as error:
+        raise CannotStart(str(error)) from error
+
+
+def image_source(settings: Settings) -> StoreSource:
+    """Return the source from which the engine loads images."""
+    return StoreSource(images_of(settings), install_id(settings.data_dir), utc_now)
+
+
+def shared_images(
+    settings: Settings,
+    keeper: ImageKeeper,
+    sources: Iterable[tuple[str, str]],
+    say: Callable[[str], None],
+) -> tuple[tuple[str, str], ...]:
+    """Copy house bots' images from this host's engine into the shared store.
+
+    ``sources`` are (name, the engine's id) of each; ``say`` receives progress messages. Each is (name, id by
+    content). Raises RuntimeTrouble, or CannotStart if an image can't be stored.
+    """
+    with _intake_of(settings, say) as intake:
+        try:
+            return tuple((name, intake.take_own(id_, keeper.room()).id) for name, id_ in sources)
+        except IntakeTrouble as error:
+            raise CannotStart(str(error)) from error
+
+
+def fetched_images(settings: Settings) -> StoreSource:
+    """Return the source from which a worker's engine loads images, read-only: it records no uses.
+
+    Raises CannotStart if the store is missing, such as a folder that is not mounted.
+    """
+    images = _images_in(image_objects(settings, make=False), settings)
+    return StoreSource(images, install_id(settings.data_dir), None)
+
+
+def keeper_of(settings: Settings, store: Store, runtime: Runtime) -> ImageKeeper:
+    """Return the keeper, which prunes submitted images."""
+    return ImageKeeper(
+        images=images_of(settings),
+        store=store,
+        engine=runtime,
+        quota=settings.image_quota_gib * _GIB,
+        folder=incoming(settings),
+        now=utc_now,
+    )

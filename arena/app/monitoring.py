@@ -1,0 +1,150 @@
+"""Health, readiness and metrics of a coordinator's process."""
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from arena.app.folders import CannotStart
+from arena.db.errors import StoreError
+from arena.db.store import Store
+from arena.ops.monitoring import (
+    CannotListen,
+    Check,
+    InTime,
+    OpsServer,
+    checked,
+    loop_check,
+    metrics_of,
+    new_registry,
+)
+from arena.platform.files import Disk
+from arena.platform.settings import Settings
+from arena.protocol.controls import Gate
+from arena.protocol.match import WorkerStatus
+from arena.sandbox.runtime import Runtime
+from arena.scheduler.coordinator import Coordinator
+from arena.scheduler.metrics import ArenaGauges, MatchMetrics
+
+_log = structlog.get_logger()
+
+
+@contextmanager
+def health_server(
+    settings: Settings, alive: Mapping[str, Check], ready: Mapping[str, Check], registry: CollectorRegistry
+) -> Iterator[None]:
+    """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
+
+    ``alive`` has the checks of ``/healthz``, ``ready`` those of ``/readyz``, by name. Raises CannotStart if
+    the address can't be used.
+    """
+    if settings.ops_address is None:
+        yield
+        return
+    routes = {"/healthz": checked(alive), "/readyz": checked(ready), "/metrics": metrics_of(registry)}
+    try:
+        listener = OpsServer(settings.ops_address, routes)
+    except CannotListen as error:
+        raise CannotStart(f"ARENA_OPS_ADDRESS: {error}") from error
+    with listener as listening:
+        _log.info("serving health and metrics", address=str(listening.address))
+        yield
+
+
+_NOTHING_YET: Final = "no matches are played yet"
+_DATABASE_SECONDS: Final = 3.0
+
+
+class Monitoring:
+    """Watches one coordinator after another; ``metrics`` is their match watcher."""
+
+    def __init__(self, settings: Settings, store: Store, install: str) -> None:
+        self._settings = settings
+        self._store = store
+        self._install = install
+        self._registry = new_registry()
+        self._coordinator: Coordinator | None = None
+        self._disk = Disk(settings.data_dir, settings.least_free)
+        self._check_database = InTime(store.check, _DATABASE_SECONDS)
+        self._cluster: Check = lambda: _NOTHING_YET
+        self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
+        self._registry.register(
+            ArenaGauges(
+                queue=store.queue.sizes,
+                workers=self._workers,
+                disk_free=lambda: shutil.disk_usage(settings.data_dir).free,
+            )
+        )
+
+    @contextmanager
+    def listening(self, runtime: Runtime, gate: Gate) -> Iterator[None]:
+        """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
+
+        Raises CannotStart if the address can't be used.
+        """
+        alive: Mapping[str, Check] = {"main loop": loop_check(self._turned, time.monotonic)}
+        here: Mapping[str, Check] = {
+            "engine": runtime.trouble,
+            "host": lambda: None if gate.decided else "its controls have not been checked yet",
+        }
+        plays = here if self._settings.executor is None else {"workers": self._others}
+        ready = {**plays, "database": self._database, "disk": self._room, "coordinator": self._plays}
+        with health_server(self._settings, alive, ready, self._registry):
+            yield
+
+    @contextmanager
+    def of(self, coordinator: Coordinator) -> Iterator[None]:
+        """Watch this coordinator within the context."""
+        self._coordinator = coordinator
+        try:
+            yield
+        finally:
+            self._coordinator = None
+
+    @contextmanager
+    def of_cluster(self, trouble: Check) -> Iterator[None]:
+        """Watch a cluster's workers within the context; ``trouble`` says why none can play."""
+        self._cluster = trouble
+        try:
+            yield
+        finally:
+            self._cluster = lambda: _NOTHING_YET
+
+    def _others(self) -> str | None:
+        return self._cluster()
+
+    def _turned(self) -> float | None:
+        coordinator = self._coordinator
+        return None if coordinator is None else coordinator.ticked
+
+    def _plays(self) -> str | None:
+        coordinator = self._coordinator
+        if coordinator is None:
+            return _NOTHING_YET
+        return (
+            "it is shutting down and starts no more matches"
+            if coordinator.draining or coordinator.stopped
+            else None
+        )
+
+    def _room(self) -> str | None:
+        if self._disk.has_room():
+            return None
+        return "it is full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
+
+    def _database(self) -> str | None:
+        try:
+            self._check_database()
+        except TimeoutError:
+            return f"it has not answered for {_DATABASE_SECONDS:.0f} s"
+        except StoreError as error:
+            return str(error)
+        return None
+
+    def _workers(self) -> tuple[WorkerStatus, ...]:
+        known = self._store.leases.workers()
+        return tuple(worker.status for worker in known if worker.coordinator == self._install)

@@ -1,0 +1,167 @@
+"""A worker of a cluster: plays matches on this host for a remote coordinator, without a database."""
+
+import asyncio
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from arena import __version__
+from arena.app.cluster import keys_of, need_cluster, need_shared_images
+from arena.app.folders import CannotStart, data_dir_lock, install_id
+from arena.app.host import examine, host_setup, runtime_of, slots_of_host
+from arena.app.intake import fetched_images
+from arena.app.monitoring import health_server
+from arena.ops.monitoring import loop_check, new_registry
+from arena.platform.recurring import Recurring
+from arena.platform.settings import Address, Settings
+from arena.play.launcher.slots import sweeper
+from arena.protocol.controls import HostReport, UntrustedBotsRefused, admit
+from arena.protocol.match import FORMAT, RuntimeName
+from arena.sandbox.runtime import Runtime, RuntimeTrouble
+from arena.scheduler.workers import sentinel
+
+if TYPE_CHECKING:
+    from arena.scheduler.cluster.host import Post, Seating
+    from arena.scheduler.cluster.member import SchedulerHealth
+
+_NAME: Final = 64
+_LOOK_SECONDS: Final = 1.0
+_PRUNE_SECONDS: Final = 3600.0
+
+Say = Callable[[str], None]
+
+
+def work(settings: Settings, port: int, say: Say) -> None:
+    """Play matches that come over the scheduler until SIGTERM; matches in flight are finished first.
+
+    The scheduler connects to ``port``; 0 for a free one. ``say`` receives progress messages. Raises
+    ImageTrouble, RuntimeTrouble; or CannotStart if something is missing, or this host lacks a control that
+    untrusted bots need.
+    """
+    need_cluster()
+    from arena.scheduler.cluster.host import Seating, run_worker  # noqa: PLC0415 - see need_cluster
+    from arena.scheduler.cluster.member import SchedulerHealth  # noqa: PLC0415 - as above
+
+    _check(settings)
+    install = install_id(settings.data_dir)
+    with (
+        data_dir_lock(settings.data_dir),
+        closing(runtime_of(settings, install, fetched_images)) as runtime,
+        host_setup(settings, runtime, install) as setup,
+    ):
+        slots = slots_of_host()
+        seating = Seating(runtime, install, setup.run_dir, slots)
+        health = SchedulerHealth("this host's controls have not been checked yet")
+        with _health_server(settings, runtime, seating, health):
+            if setup.swept:
+                say(f"removed {setup.swept} sandboxes that an earlier run had left")
+            post = _post(settings, port, _admitted(settings, runtime, say))
+            with _looked_after(runtime, install, seating), sentinel(slots):
+                asyncio.run(run_worker(post, seating, health, say))
+
+
+def _check(settings: Settings) -> None:
+    _scheduler_of(settings)
+    if settings.database_url is not None:
+        raise CannotStart(
+            "a worker opens no database, and an attacker should find no password here: unset "
+            "ARENA_DATABASE_URL, which is only for the coordinator and the site"
+        )
+    need_shared_images(settings)
+
+
+def _scheduler_of(settings: Settings) -> Address:
+    if settings.executor is None:
+        raise CannotStart("name the cluster's scheduler in ARENA_EXECUTOR, such as dask://192.0.2.1:8786")
+    return settings.executor
+
+
+def _health_server(
+    settings: Settings, runtime: Runtime, seating: "Seating", health: "SchedulerHealth"
+) -> AbstractContextManager[None]:
+    """Return a context that serves health and metrics."""
+    from arena.scheduler.cluster.host import HostGauges  # noqa: PLC0415 - see need_cluster
+
+    registry = new_registry()
+    registry.register(
+        HostGauges(seating, slots_of_host().size, lambda: shutil.disk_usage(settings.data_dir).free)
+    )
+    return health_server(
+        settings,
+        alive={"main loop": loop_check(lambda: health.turned, time.monotonic)},
+        ready={"engine": runtime.trouble, "worker": lambda: health.missing},
+        registry=registry,
+    )
+
+
+def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
+    """Check which controls this host has. Raises CannotStart if it lacks one that untrusted bots need."""
+    report = examine(settings, runtime, say)
+    if settings.sandbox is RuntimeName.DOCKER:
+        try:
+            admit(report, settings.accept_missing)
+        except UntrustedBotsRefused as error:
+            raise CannotStart(str(error)) from error
+    return report
+
+
+def _post(settings: Settings, port: int, report: HostReport) -> "Post":
+    """Return this worker's addresses and its card.
+
+    Raises CannotStart if the keys are missing or can't be read.
+    """
+    from arena.scheduler.cluster.host import Post  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.member import WrongCluster, address_of, security_of  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.messages import WorkerCard  # noqa: PLC0415 - as above
+
+    scheduler = _scheduler_of(settings)
+    install, slots, host = install_id(settings.data_dir), slots_of_host(), socket.gethostname()
+    card = WorkerCard(
+        run="",
+        name=f"{host[: _NAME - len(install) - 1]}-{install}",
+        host=host[:_NAME],
+        seats=slots.size,
+        cpus=slots.share,
+        runtime=settings.sandbox,
+        report=msgspec.json.encode(report),
+        accepted=tuple(sorted(settings.accept_missing)),
+        version=__version__,
+        format=FORMAT,
+    )
+    try:
+        keys = keys_of(settings)
+        return Post(
+            scheduler=address_of(scheduler.host, scheduler.port, keys),
+            host=scheduler.host,
+            port=port,
+            security=security_of(keys),
+            card=card,
+            folder=settings.data_dir.absolute() / "dask",
+        )
+    except WrongCluster as error:
+        raise CannotStart(str(error)) from error
+
+
+@contextmanager
+def _looked_after(runtime: Runtime, install: str, seating: "Seating") -> Iterator[None]:
+    """Sweep after matches, check whether a failed host has recovered, and prune images."""
+    with (
+        sweeper(runtime, install, seating),
+        Recurring(seating.look, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeTrouble,)),
+        _pruner(runtime),
+    ):
+        yield
+
+
+def _pruner(runtime: Runtime) -> Recurring:
+    """Return the task that removes images from the engine that the store has removed."""
+
+    def prune() -> None:
+        runtime.prune_images()
+
+    return Recurring(prune, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeTrouble,))

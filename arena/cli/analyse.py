@@ -1,0 +1,144 @@
+"""``arena analyse``: who was winning a recorded game, and what each decision cost."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from arena.cli.console import echo, fail, opened, print_json, print_table, say, tracked
+from arena.cli.replays import checked, in_file, path_of
+from arena.play.analysis.analyst import PLAYOUTS
+from arena.play.analysis.analyst import analyse as analysis_of
+from arena.play.analysis.house import house_bots
+from arena.play.botfiles import samples
+from arena.play.replay.document import PublicReplay
+from arena.protocol.analysis import (
+    COSTLY,
+    FEWEST_PLAYOUTS,
+    AnalysedDecision,
+    Analysis,
+    Grade,
+    Option,
+    Outlook,
+)
+
+
+def analyse(
+    word: Annotated[
+        str,
+        typer.Argument(
+            help="A game, by id, number or address, or a file of replays.", metavar="GAME", show_default=False
+        ),
+    ],
+    *,
+    playouts: Annotated[
+        int, typer.Option(min=FEWEST_PLAYOUTS, max=100_000, help="For each position and each option.")
+    ] = PLAYOUTS,
+    seed: Annotated[int, typer.Option(min=0, help="The analyst's dice follow from it.")] = 0,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="File for the replays with their analyses; - for stdout."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Analyse a recorded game: each seat's chance to win turn by turn, and what each decision cost.
+
+    A game takes 10 to 20 seconds. The same game, --playouts and --seed give the same numbers.
+
+    Example: arena analyse 475
+    """
+    if out == "-" and as_json:
+        fail("--json and the replays can't both go to stdout: name a file with -o")
+    games = list(_games(word))
+    analyses, bots = [], house_bots(samples())
+    try:
+        with opened(out) if out else nullcontext() as file:
+            for game in tracked(games, len(games), "analyse"):
+                analyses.append(analysis_of(game, seed=seed, playouts=playouts, bots=bots))
+                if file is not None:
+                    file.write(annotated(game, analyses[-1]) + b"\n")
+    except BrokenPipeError:
+        raise  # the reader of stdout is gone; the command line exits quietly
+    except OSError as error:
+        fail(f"can't write {out}: {error}")
+    if as_json:
+        print_json({"games": msgspec.to_builtins(analyses)})
+    elif out != "-":
+        for game, analysis in zip(games, analyses, strict=True):
+            _print(game, analysis)
+    say(f"{len(games)} game{'s' * (len(games) != 1)} analysed, --playouts {playouts} --seed {seed}")
+
+
+def _games(word: str) -> Iterator[PublicReplay]:
+    if path := path_of(word):
+        yield from in_file(path)
+        return
+    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
+    from arena.client.games import replay_of  # noqa: PLC0415 - as above
+
+    with visiting() as site:
+        yield checked(word, replay_of(site, word))
+
+
+def annotated(game: PublicReplay, analysis: Analysis) -> bytes:
+    """Return a replay in one line of JSON with its analysis under a key of its own."""
+    return msgspec.json.encode(msgspec.to_builtins(game) | {"analysis": analysis})
+
+
+def _print(game: PublicReplay, analysis: Analysis) -> None:
+    names = [f"{number} {seat.bot}" for number, seat in enumerate(game.seats)]
+    echo(f"game {game.game}: chance to win in % by what each seat could know, in brackets from all hands")
+    turns = [
+        (
+            str(turn.round),
+            str(turn.turn),
+            *map(_chances, turn.known, turn.dealt),
+            "turning point" if number in analysis.turning_points else "",
+        )
+        for number, turn in enumerate(analysis.turns)
+    ]
+    end = ("end", "", *(f"{share:.0%}" for share in analysis.result), "")
+    print_table(("round", "turn", *names, ""), [*turns, end], numbers=("turn", *names))
+    echo("")
+    mistakes = [each for each in analysis.decisions if each.grade in COSTLY]
+    if mistakes:
+        print_table(_COLUMNS, map(_mistake, mistakes), numbers=("round", "turn", "seat", "chance", "points"))
+        echo("")
+    print_table(("seat", "accuracy", *Grade, "largest swing"), _summaries(names, analysis), numbers=Grade)
+
+
+def _chances(known: Outlook, dealt: Outlook) -> str:
+    return f"{known.chance:.0%} ({dealt.chance:.0%})"
+
+
+_COLUMNS: Final = ("round", "turn", "seat", "grade", "played", "best", "chance", "points")
+
+
+def _mistake(each: AnalysedDecision) -> Sequence[str]:
+    return (
+        str(each.round),
+        str(each.turn),
+        str(each.seat),
+        each.grade,
+        _words(each.options[each.played]) + (" (stand-in)" if each.standin else ""),
+        _words(each.options[0]),
+        f"{-each.lost_chance:+.1%}",
+        f"{-each.lost_points:+.1f}",
+    )
+
+
+def _words(option: Option) -> str:
+    return " ".join(option.cards) + (f", {option.dummy} for the dummy" if option.dummy else "")
+
+
+def _summaries(names: Sequence[str], analysis: Analysis) -> Iterator[Sequence[str]]:
+    for name, seat in zip(names, analysis.seats, strict=True):
+        turn = analysis.turns[seat.swing_turn]
+        yield (
+            name,
+            "-" if seat.accuracy is None else f"{seat.accuracy:.0%}",
+            *(str(seat.grades[grade]) for grade in Grade),
+            f"{seat.swing:+.0%} in round {turn.round}, turn {turn.turn}",
+        )

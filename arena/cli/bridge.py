@@ -1,0 +1,19 @@
+"""``arena bridge``: a program that speaks JSON lines as a bot."""
+
+from typing import Annotated
+
+import typer
+
+
+def bridge(
+    command: Annotated[list[str], typer.Argument(help="The program, after --.", metavar="-- COMMAND...")],
+) -> None:
+    """Run a program that reads and writes the protocol's messages as lines of JSON, as a bot.
+
+    The arena starts it with a referee's address in ARENA_REFEREE, as it starts every bot.
+
+    Example: arena play greedy --bot 'arena bridge -- ./mybot'
+    """
+    from arena.sdk.bridge import bridge as run  # noqa: PLC0415 - gRPC is slow to import
+
+    raise typer.Exit(run(command))

@@ -1,0 +1,264 @@
+"""``arena compare``: does one bot beat another?"""
+
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import Progress as Display
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, echo, fail, print_json, say
+from arena.cli.play import Report, explain, player_of
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
+from arena.home.compare import (
+    LOOK_EVERY,
+    Comparison,
+    ComparisonProgress,
+    DealResult,
+    deal_results,
+    read_comparison,
+)
+from arena.home.games import HomeResult
+from arena.home.resultsfile import ResultsFile, WrongResults
+from arena.home.sprt import Hypotheses, SprtState, SprtVerdict
+from arena.home.workers import PlayingFailed, WorkerEnded
+from arena.play.replay.document import Variant
+from arena.rules import InvalidRules, Rules
+
+_PAIR: Final = 2
+
+
+def compare(  # noqa: PLR0913 - one argument an option
+    bots: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="The bot to judge, and the one to beat: files, folders, or house bots.", metavar="BOT OTHER"
+        ),
+    ] = None,
+    *,
+    commands: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bot", help="A command in quotes, for any language; before those named.", metavar="COMMAND"
+        ),
+    ] = None,
+    players: Annotated[
+        str, typer.Option(help="Players at a table; several with commas between are used in turn.")
+    ] = "2",
+    field: Annotated[
+        str,
+        typer.Option(help="Their opponents, with commas between. Without it the two bots play each other."),
+    ] = "",
+    effect: Annotated[
+        float, typer.Option(help="The least advantage worth finding, as a share of opponents: 0.05 is 5 %.")
+    ] = 0.05,
+    error: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
+    games: Annotated[int, typer.Option("--games", "-n", min=2, help="The maximum number of games.")] = 20_000,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Keep the results in this file, and continue from it.", dir_okay=False)
+    ] = None,
+    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
+    pass_both_ways: Annotated[
+        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
+    ] = False,
+    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find out whether a bot beats another one, with as few games as that takes.
+
+    Every deal is played twice, with the bots on each other's seats, on all cores, until a sequential test is
+    sure. Exit codes: 0 the first bot is better; 1 it is not, or not by --effect, or --games are played; 2
+    wrong input or a bot that can't be played; 130 Ctrl-C.
+
+    Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
+    """
+    given = len(commands or ()) + len(bots or ())
+    if given != _PAIR:
+        fail(f"give two bots, not {given}: arena compare mybot.py old/mybot.py")
+    opponents = filter(None, (word.strip() for word in field.split(",")))
+    try:
+        pair = [*map(bot_of_command, commands or ()), *map(find_bot, bots or ())]
+        table = named_apart([*pair, *map(find_bot, opponents)])
+        tables = tables_of(players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
+        Hypotheses(effect=effect, error=error)
+        comparison = Comparison(
+            bots=tuple(each.name for each in table),
+            digests=tuple(map(digest_of, table)),
+            tables=tables,
+            seed=secrets.randbits(32) if seed is None else seed,
+            effect=effect,
+            error=error,
+        )
+        done: tuple[DealResult, ...] = ()
+        if results is not None:
+            comparison, done = read_comparison(results, comparison, any_seed=seed is None)
+        kept = None if results is None else ResultsFile(results)
+    except (InvalidRules, UnusableBot, WrongResults, ValueError) as trouble:
+        fail(str(trouble))
+    except OSError as trouble:
+        fail(f"can't use {results}: {trouble.strerror}")
+    with closing(kept) if kept else nullcontext() as file:
+        session = _Session(comparison, table, file, Report(table))
+        session.resume(done)
+        session.run(games // 2)
+    session.print(as_json=as_json)
+
+
+class _Session:
+    """One run of the command."""
+
+    def __init__(
+        self, comparison: Comparison, bots: tuple[HomeBot, ...], file: ResultsFile | None, report: Report
+    ) -> None:
+        self._comparison = comparison
+        self._bots = bots
+        self._file = file
+        self._report = report
+        self._progress = ComparisonProgress(comparison)
+        self._code: int | None = None
+
+    def resume(self, results: Sequence[DealResult]) -> None:
+        """Take over what a file holds, and begin it if it holds nothing."""
+        for result in results:
+            self._progress.add(result)
+        if results:
+            say(f"continuing after {len(results)} deals")
+        elif self._file is not None:
+            try:
+                self._file.write(self._comparison)
+            except OSError as trouble:
+                fail(f"can't continue: {trouble}")
+
+    def run(self, most: int) -> None:
+        """Play until the test ends."""
+        first = self._progress.deals
+        if first >= most or (first % LOOK_EVERY == 0 and self._over()):
+            return
+        plan = player_of(self._bots, 2 * (most - first))
+        try:
+            with plan.playing(self._comparison.games(first, most)) as played, _display() as show:
+                for result in deal_results(self._noted(played)):
+                    if self._file is not None:
+                        self._file.write(result)
+                    self._progress.add(result)
+                    if self._progress.deals % LOOK_EVERY == 0:
+                        show(_line(self._progress.evidence(), self._comparison.hypotheses))
+                        if self._over():
+                            return
+        except KeyboardInterrupt:
+            self._code = INTERRUPTED
+            say("stopped" + ("; run the same command again to resume" if self._file else ""))
+        except OSError as trouble:
+            fail(f"can't continue: {trouble}")
+        except WorkerEnded as trouble:
+            self._report.tell(trouble.mistake)
+            raise typer.Exit(USAGE) from trouble
+        except PlayingFailed as trouble:
+            explain(trouble, USAGE)
+
+    def _noted(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
+        for result in played:
+            self._report.hear(result)
+            if self._report.hopeless:
+                raise typer.Exit(USAGE)
+            yield result
+
+    def _over(self) -> bool:
+        return self._progress.evidence().verdict is not SprtVerdict.OPEN
+
+    def print(self, *, as_json: bool) -> None:
+        """Print the answer, and exit."""
+        evidence = self._progress.evidence()
+        code = self._code
+        if code is None:
+            code = 0 if evidence.verdict is SprtVerdict.BETTER else WRONG
+        if as_json:
+            print_json(self._told(evidence))
+        else:
+            echo(_answer(self._comparison.bots, evidence, self._comparison.hypotheses))
+            bot, other = self._comparison.bots[:2]
+            mine, others = self._progress.shares
+            echo(f"{bot} left {100 * mine:.1f} % of its opponents behind, {other} {100 * others:.1f} %")
+            for name, faults in zip((bot, other), self._progress.faults, strict=True):
+                if faults:
+                    echo(f"{name} has {faults} faults")
+            echo(_line(evidence, self._comparison.hypotheses))
+            say(f"{2 * evidence.observed} games, --seed {self._comparison.seed}")
+        raise typer.Exit(code)
+
+    def _told(self, evidence: SprtState) -> dict[str, object]:
+        return {
+            "verdict": evidence.verdict.value,
+            "bots": self._comparison.bots,
+            "deals": evidence.observed,
+            "games": 2 * evidence.observed,
+            "difference": evidence.mean,
+            "within": evidence.within,
+            "shares": self._progress.shares,
+            "faults": self._progress.faults,
+            "ratio": evidence.ratio,
+            "bound": self._comparison.hypotheses.bound,
+            "effect": self._comparison.effect,
+            "error": self._comparison.error,
+            "seed": self._comparison.seed,
+        }
+
+
+def tables_of(players: str, **variants: bool) -> tuple[Variant, ...]:
+    """Return the tables that ``--players`` names.
+
+    Raises InvalidRules, or UnusableBot if they aren't numbers.
+    """
+    counts = [word.strip() for word in players.split(",")]
+    if not all(count.isdecimal() for count in counts):
+        raise UnusableBot(f"--players {players}: give numbers from 2 to 5, several by comma")
+    return tuple(Variant.of(Rules(players=int(count), **variants)) for count in counts)
+
+
+def _answer(bots: Sequence[str], evidence: SprtState, hypotheses: Hypotheses) -> str:
+    bot, other = bots[:2]
+    if evidence.verdict is SprtVerdict.BETTER:
+        return f"{bot} is better than {other}"
+    if evidence.verdict is SprtVerdict.OPEN:
+        return f"open: {bot} may be better than {other} or not; play more games"
+    worse = evidence.within is not None and evidence.mean + evidence.within < 0
+    by = "" if worse else f" by {100 * hypotheses.effect:g} points or more"
+    return f"{bot} is {'worse' if worse else 'not better'} than {other}{by}"
+
+
+def _line(evidence: SprtState, hypotheses: Hypotheses) -> str:
+    within = "" if evidence.within is None else f" ± {100 * evidence.within:.1f}"
+    return (
+        f"difference {100 * evidence.mean:+.1f}{within} points, {evidence.observed} deals, "
+        f"test {evidence.ratio:+.2f} of ±{hypotheses.bound:.2f}"
+    )
+
+
+@contextmanager
+def _display() -> Iterator["_Show"]:
+    """Show one line that changes, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield _Show(None)
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+        yield _Show(display)
+
+
+class _Show:
+    def __init__(self, display: Display | None) -> None:
+        self._display = display
+        self._task = display.add_task("compare", total=None) if display else None
+
+    def __call__(self, line: str) -> None:
+        if self._display is not None and self._task is not None:
+            self._display.update(self._task, description=line)

@@ -1,0 +1,168 @@
+"""``arena league``: a rated league of the bots in a folder."""
+
+import random
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena.cli.compare import tables_of
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, print_json, print_table, say, tracked
+from arena.cli.play import Report, explain, player_of
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
+from arena.home.games import HomeResult
+from arena.home.league import League, LeagueRules, LeagueStanding, read_league
+from arena.home.resultsfile import ResultsFile, WrongResults
+from arena.home.workers import PlayingFailed, WorkerEnded
+from arena.ladder.matchmaking import TooFewBots
+from arena.play.replay.document import Variant
+from arena.rules import InvalidRules
+
+
+def league(  # noqa: PLR0913 - one argument an option
+    folder: Annotated[Path, typer.Argument(help="Its files and folders with a bot are the league's bots.")],
+    *,
+    house: Annotated[str, typer.Option(help="House bots that play too, by comma.")] = "",
+    commands: Annotated[
+        list[str] | None,
+        typer.Option("--bot", help="Another bot: a command in quotes, for any language.", metavar="COMMAND"),
+    ] = None,
+    games: Annotated[int, typer.Option("--games", "-n", min=0, help="How many games to add.")] = 300,
+    players: Annotated[str, typer.Option(help="Players at a table; several by comma.")] = "2,3,4,5",
+    results: Annotated[
+        Path | None,
+        typer.Option(help="The league's file; league.jsonl in the folder if missing.", dir_okay=False),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Play a rated league between all bots in a folder, and print its table.
+
+    Match-making and ratings are the ladder's. Every game is kept, and the same command adds more. A bot whose
+    code has changed plays on as a new version.
+
+    Example: arena league ./bots --house greedy,expected --games 600
+    """
+    file = results or folder / "league.jsonl"
+    try:
+        bots = _bots(folder, house, commands or (), tables_of(players))
+        wanted = LeagueRules(tables=tables_of(players), seed=secrets.randbits(32) if seed is None else seed)
+        rules, log = read_league(file, wanted, any_seed=seed is None)
+        state = League(rules, bots)
+        state.replay(log)
+        kept = ResultsFile(file)
+    except (InvalidRules, UnusableBot, WrongResults) as error:
+        fail(str(error))
+    except (KeyError, ValueError) as error:
+        fail(f"{file} is not a league's file: {error}")
+    except OSError as error:
+        fail(f"can't use {file}: {error.strerror}")
+    with closing(kept):
+        code = _add(state, rules if not log else None, bots, games, kept)
+    _print(state, bots, file, as_json=as_json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _bots(
+    folder: Path, house: str, commands: Sequence[str], tables: Sequence[Variant]
+) -> tuple[HomeBot, ...]:
+    bots = list(bots_in(folder))
+    names = {bot.name for bot in bots}
+    for word in filter(None, (word.strip() for word in house.split(","))):
+        if word in names:
+            raise UnusableBot(f"{folder} has a bot with the name of the house bot {word}: rename it")
+        bots.append(find_bot(word))
+    for bot in map(bot_of_command, commands):
+        if any(bot.name == other.name for other in bots):
+            raise UnusableBot(f"two bots of the league are called {bot.name}: rename one of them")
+        bots.append(bot)
+    least = min(table.players for table in tables)
+    if len(bots) < least:
+        raise UnusableBot(
+            f"{folder} holds {len(bots)} bots, and a table needs {least}; --house adds house bots"
+        )
+    return tuple(bots)
+
+
+def _add(
+    state: League, begin: LeagueRules | None, bots: tuple[HomeBot, ...], games: int, file: ResultsFile
+) -> int:
+    """Play games, and return the exit code."""
+    report = Report(bots)
+    dice = random.Random(secrets.randbits(64))  # noqa: S311 - who meets whom is no secret
+    try:
+        for line in filter(None, (begin, *state.missing())):
+            file.write(line)
+        with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
+            for result in tracked(_heard(played, report), games, "league"):
+                file.write(state.played(result))
+    except KeyboardInterrupt:
+        say("stopped; run the same command again to resume")
+        return INTERRUPTED
+    except OSError as error:
+        fail(f"can't continue: {error}")
+    except TooFewBots as error:
+        fail(str(error))
+    except WorkerEnded as error:
+        report.tell(error.mistake)
+        return WRONG
+    except PlayingFailed as error:
+        explain(error, USAGE)
+    return 0
+
+
+def _heard(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]:
+    for result in played:
+        report.hear(result)
+        yield result
+        if report.hopeless:
+            raise typer.Exit(WRONG)
+
+
+def _print(state: League, bots: Sequence[HomeBot], file: Path, *, as_json: bool) -> None:
+    standings = state.standings()
+    names = [standing.bot for standing in standings]
+    if as_json:
+        meetings = [
+            {"bot": bot, "other": other, **state.meeting(bot, other)._asdict()}
+            for bot in names
+            for other in names
+            if bot != other and state.meeting(bot, other).games
+        ]
+        rows = [standing._asdict() for standing in standings]
+        print_json({"games": state.games, "standings": rows, "meetings": meetings})
+        return
+    columns = ("#", "bot", "score", "mean ± 2σ", "games", "wins", "place", "faulty", "median ms")
+    print_table(columns, map(_cells, standings), numbers=[column for column in columns if column != "bot"])
+    typer.echo("\nFinished ahead of, % (games):")
+    meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]
+    print_table(["", *names], meetings_table, numbers=names)
+    say(f"{state.games} games of {len(bots)} bots in {file}")
+
+
+def _cells(standing: LeagueStanding) -> tuple[str, ...]:
+    return (
+        str(standing.rank),
+        f"{standing.bot}@{standing.version}",
+        f"{standing.score:.2f}",
+        f"{standing.mean:.2f} ± {2 * standing.deviation:.2f}",
+        str(standing.games),
+        str(standing.wins),
+        "-" if standing.mean_place is None else f"{standing.mean_place:.2f}",
+        str(standing.faulty),
+        "-" if standing.median_millis is None else f"{standing.median_millis:.2g}",
+    )
+
+
+def _meeting(state: League, bot: str, other: str) -> str:
+    if bot == other:
+        return ""
+    meeting = state.meeting(bot, other)
+    return f"{100 * meeting.ahead / meeting.games:.0f} ({meeting.games})" if meeting.games else "-"

@@ -1,0 +1,329 @@
+"""``arena play`` and ``arena puzzle``: some games on this machine, and one position of them."""
+
+import logging
+import secrets
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, redirect_stdout
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
+
+import typer
+from platformdirs import user_cache_path
+
+from arena.cli.console import INTERRUPTED, WRONG, fail, opened, print_json, print_table, say, tracked
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
+from arena.home.games import HomeGame, HomeResult, Mistake
+from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
+from arena.home.solving import Solution, solve
+from arena.home.tally import BotTally, schedule, tallies
+from arena.home.workers import BotUnloadable, GamePlayer, InProcess, PlayingFailed, WorkerEnded, cores
+from arena.platform.speech import visible
+from arena.protocol.faults import Fault
+from arena.rules import InvalidRules, Rules
+
+_TABLE: Final = (2, 5)
+
+
+def play(  # noqa: PLR0913 - one argument an option
+    bots: Annotated[
+        list[str] | None,
+        typer.Argument(help="Two to five: files, folders, or house bots.", metavar="BOT..."),
+    ] = None,
+    *,
+    commands: Annotated[
+        list[str] | None,
+        typer.Option("--bot", help="Another bot: a command in quotes, for any language.", metavar="COMMAND"),
+    ] = None,
+    games: Annotated[int, typer.Option("--games", "-n", min=1, help="How many games.")] = 100,
+    processes: Annotated[
+        bool,
+        typer.Option("--processes", help="Run Python bots as programs of their own too, as the ladder does."),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+    ] = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="File for the replays, one a line.")] = None,
+    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
+    pass_both_ways: Annotated[
+        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
+    ] = False,
+    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Play some games between bots on this machine, and print a table.
+
+    Every deal is played once in each rotation of the seats. The ladder's clock and faults apply, but nothing
+    is isolated: play only bots that you trust. Faults come with the line of your code and the position.
+
+    Example: arena play mybot.py greedy expected --games 300
+    """
+    seed = secrets.randbits(32) if seed is None else seed
+    try:
+        table = named_apart([*map(find_bot, bots or ()), *map(bot_of_command, commands or ())])
+        rules = _rules(table, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
+    except (InvalidRules, UnusableBot) as error:
+        fail(str(error))
+    report = Report(table)
+    plan = player_of(table, games, with_replays=out is not None, processes=processes)
+    code = 0
+    try:
+        _play(plan, schedule(rules, seed, games, "play"), games, out, report)
+    except KeyboardInterrupt:
+        unwritten = f"; {out} is not written" if out else ""
+        say(f"stopped after {len(report.results)} of {games} games{unwritten}")
+        code = INTERRUPTED
+    except WorkerEnded as error:
+        report.tell(error.mistake)
+    except PlayingFailed as error:
+        explain(error)
+    report.print(seed, rules, as_json=as_json)
+    if code or report.faults:
+        raise typer.Exit(code or WRONG)
+
+
+def player_of(
+    bots: tuple[HomeBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
+) -> GamePlayer:
+    """Return what plays these bots: quickly if all are in Python, or else as programs."""
+    at_once = min(cores(), games)
+    if not processes and all(bot.in_process for bot in bots):
+        return InProcess(bots=bots, with_replays=with_replays, processes=at_once)
+    # Only some bots need these, and they are slow to import.
+    from arena.home.processes import AsProcesses  # noqa: PLC0415
+    from arena.platform.logs import configure_logs  # noqa: PLC0415
+    from arena.platform.settings import LogFormat, LogLevel  # noqa: PLC0415
+
+    configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
+    return AsProcesses(bots=bots, with_replays=with_replays, processes=at_once)
+
+
+def _play(plan: GamePlayer, games: Iterable[HomeGame], count: int, out: str | None, report: "Report") -> None:
+    try:
+        with opened(out) if out else nullcontext() as file, plan.playing(games) as played:
+            for result in tracked(played, count, "play"):
+                if file is not None and result.replay is not None:
+                    file.write(result.replay + b"\n")
+                report.add(result)
+                if report.hopeless:
+                    break
+    except BrokenPipeError:
+        raise  # the reader of stdout is gone; the command line exits quietly
+    except OSError as error:
+        fail(f"can't write {out}: {error}" if out else f"can't play here: {error}")
+
+
+def explain(error: PlayingFailed, code: int = WRONG) -> NoReturn:
+    """Print why games can't be played, and exit."""
+    if isinstance(error, BotUnloadable) and error.trace:
+        typer.echo(visible_lines(error.trace), err=True)
+    fail(str(error), code)
+
+
+def visible_lines(text: str) -> str:
+    """Return untrusted text of several lines without control characters."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
+    least, most = _TABLE
+    if not least <= len(bots) <= most:
+        named = ", ".join(bot.name for bot in bots) or "none"
+        raise UnusableBot(f"a game needs two to five bots, and you gave {named}: arena play mybot.py greedy")
+    return Rules(players=len(bots), **variants)
+
+
+class Report:
+    """Collects results, and tells of each kind of mistake when it first happens.
+
+    ``words`` gives each bot's name in `arena puzzle`, None if it can't be asked.
+    """
+
+    def __init__(self, bots: Sequence[HomeBot]) -> None:
+        self._bots = bots
+        self._names = [bot.name for bot in bots]
+        self._kinds: dict[tuple[int, Fault, str], int] = {}
+        self.results: list[HomeResult] = []  # in order
+        self.mistakes: list[dict[str, object]] = []
+        self.faults = 0  # how many mistakes there were
+        self.hopeless = False  # whether to stop: a bot was too slow for a whole game
+
+    def add(self, result: HomeResult) -> None:
+        """Add a game to the table, and tell of its mistakes."""
+        self.results.append(result)
+        self.hear(result)
+
+    def hear(self, result: HomeResult) -> None:
+        """Tell of a game's mistakes."""
+        late = set()
+        for mistake in result.mistakes:
+            self.tell(mistake)
+            if mistake.fault is Fault.TIMEOUT:
+                late.add(mistake.bot)
+        for seat, bot in zip(result.seats, result.game.bots, strict=True):
+            if seat.is_taken_over and bot in late:
+                self.hopeless = True
+                say(f"{self._names[bot]} was too slow three times in a game, so no more games are played")
+
+    def tell(self, mistake: Mistake) -> None:
+        """Tell of a mistake: in full if it is the first of its kind."""
+        self.faults += 1
+        kind = (mistake.bot, mistake.fault, mistake.where)
+        self._kinds[kind] = self._kinds.get(kind, 0) + 1
+        if self._kinds[kind] > 1:
+            return
+        name = self._names[mistake.bot]
+        where = f" ({mistake.where})" if mistake.where else ""
+        say(f"{name}: {mistake.fault} in game {mistake.game}: {mistake.what}{where}", logging.ERROR)
+        saved = None
+        if mistake.trace:
+            typer.echo(visible_lines(mistake.trace), err=True)
+        if mistake.puzzle is not None:
+            typer.echo(visible_lines("\n".join(position_lines(mistake.puzzle.views()[-1]))), err=True)
+            saved = save_puzzle(name, mistake.puzzle)
+        if saved is not None:
+            say(f"to ask it again: arena puzzle {saved} {self._bots[mistake.bot].word}")
+        self.mistakes.append(
+            {
+                "bot": name,
+                "game": mistake.game,
+                "fault": mistake.fault.value,
+                "what": mistake.what,
+                "where": mistake.where or None,
+                "puzzle": None if saved is None else str(saved),
+            }
+        )
+
+    def print(self, seed: int, rules: Rules, *, as_json: bool) -> None:
+        """Print the table of the games so far on stdout."""
+        found = tallies(self._names, self.results)
+        if as_json:
+            rest = {
+                "rules": asdict(rules),
+                "bots": [asdict(each) for each in found],
+                "mistakes": self.mistakes,
+            }
+            print_json({"seed": seed, "games": len(self.results)} | rest)
+            return
+        if found:
+            print_table(_COLUMNS, map(_cells, found), numbers=_COLUMNS[1:])
+        again = [
+            f"{count - 1} more like {self._names[kind[0]]}'s {kind[1]}"
+            for kind, count in self._kinds.items()
+            if count > 1
+        ]
+        if again:
+            say(f"not shown: {'; '.join(again)}")
+        say(f"{len(self.results)} games, --seed {seed}")
+
+
+_COLUMNS: Final = ("bot", "wins", "beaten %", "place", "points", "faults", "median ms", "slowest ms")
+
+
+def _cells(tally: BotTally) -> tuple[str, ...]:
+    within = "" if tally.beaten_within is None else f" ± {100 * tally.beaten_within:.1f}"
+    return (
+        tally.bot,
+        str(tally.wins),
+        f"{100 * tally.beaten:.1f}{within}",
+        f"{tally.place:.2f}",
+        f"{tally.points:.1f}",
+        str(tally.faults),
+        _millis(tally.median_millis),
+        _millis(tally.slowest_millis),
+    )
+
+
+def _millis(millis: float | None) -> str:
+    if millis is None:
+        return "-"
+    return f"{millis:.0f}" if millis >= 100 else f"{millis:.2g}"  # noqa: PLR2004 - three digits are enough
+
+
+def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path | None:
+    """Save a position, usually in the user's cache. Return its file; None if that fails, which is said."""
+    text = encode_puzzle(puzzle)
+    folder = folder or user_cache_path("kaiten") / "puzzles"
+    file = folder / f"{name}-{sha256(text).hexdigest()[:8]}.json"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with opened(str(file)) as target:
+            target.write(text + b"\n")
+    except OSError as error:
+        say(f"can't save the position in {file}: {error}", logging.ERROR)
+        return None
+    return file
+
+
+def puzzle(
+    file: Annotated[str, typer.Argument(help="A position that `arena play` saved.")],
+    bot: Annotated[str | None, typer.Argument(help="A file, a folder, or a house bot.")] = None,
+    *,
+    command: Annotated[
+        str | None,
+        typer.Option("--bot", help="Or a command in quotes, for any language.", metavar="COMMAND"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Put one position to a bot, and print what it plays.
+
+    The bot first gets the decisions before it in that game, so a bot that remembers things can. The exit code
+    is 1 if it fails, or answers late or illegally.
+
+    Bots in Python are called in this process, others run as programs.
+
+    Example: arena puzzle ~/.cache/kaiten/puzzles/mybot-1a2b3c4d.json mybot.py
+    """
+    position, found = _position(file), solver(bot, command)
+    if not as_json:
+        typer.echo("\n".join(position_lines(position.views()[-1])))
+    try:
+        answer = _solution(found, position)
+    except OSError as error:
+        fail(f"can't run {found.name}: {error}")
+    except PlayingFailed as error:
+        explain(error)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json(answer.as_json())
+    elif answer.move is not None:
+        typer.echo(f"{found.name} plays {visible(move_text(answer.move))} after {_millis(answer.millis)} ms")
+    if answer.trace:
+        typer.echo(visible_lines(answer.trace), err=True)
+    if answer.trouble is not None:
+        fail(f"{found.name}: {answer.trouble}" + (f" ({answer.where})" if answer.where else ""), WRONG)
+
+
+def _position(file: str) -> Puzzle:
+    try:
+        position = parse_puzzle(Path(file).read_bytes())
+        position.views()
+    except OSError as error:
+        fail(f"can't read {file}: {error.strerror}")
+    except InvalidPuzzle as error:
+        fail(f"{file}: {error}")
+    return position
+
+
+def solver(word: str | None, command: str | None) -> HomeBot:
+    """Return the one bot that a command line names; print what is wrong with it, and exit."""
+    if (word is None) == (command is None):
+        fail("name one bot: a file, a folder, a house bot, or --bot with a command")
+    try:
+        return find_bot(word) if word is not None else bot_of_command(command or "")
+    except UnusableBot as error:
+        fail(str(error))
+
+
+def _solution(bot: HomeBot, position: Puzzle) -> Solution:
+    if bot.in_process:
+        with redirect_stdout(sys.stderr):
+            return solve(bot, position.views())
+    from arena.home.interview import GameToAsk, solve_as_program  # noqa: PLC0415 - slow to import
+
+    game = GameToAsk(position.rules.as_rules, position.seed, position.seat, position.joint_moves())
+    return solve_as_program(bot, game)

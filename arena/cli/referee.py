@@ -1,0 +1,202 @@
+"""``arena referee``: a local table that waits for a program or a debugger."""
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena.cli.console import INTERRUPTED, WRONG, echo, fail, say
+from arena.home.bots import UnusableBot, find_bot
+from arena.home.puzzle import move_text, position_lines
+from arena.play.botfiles import BotBroken, load_bot
+from arena.play.referee.player import (
+    Ask,
+    Event,
+    FaultNoticed,
+    GameEnded,
+    GameStarted,
+    Hello,
+    Lost,
+    PlayerAnswer,
+    Revealed,
+    RoundScored,
+)
+from arena.rules import InvalidRules, Rules, simulation_seed
+
+if TYPE_CHECKING:  # gRPC is slow to import
+    from arena.home.referee import LocalTable
+
+
+def referee(  # noqa: PLR0913 - one argument an option
+    others: Annotated[
+        list[str] | None,
+        typer.Argument(help="Bots in Python for the other seats; greedy if missing.", metavar="BOT..."),
+    ] = None,
+    *,
+    listen: Annotated[str, typer.Option(help="Where to wait: unix:PATH, or tcp:PORT of this machine.")],
+    seat: Annotated[int, typer.Option(min=0, max=4, help="The program's seat.")] = 0,
+    games: Annotated[int, typer.Option("--games", "-n", min=1, help="How many games.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**64 - 1, help="Decks follow from it; drawn if missing.")
+    ] = None,
+    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
+    pass_both_ways: Annotated[
+        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
+    ] = False,
+    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the messages as lines of JSON, as `arena bridge` has them.")
+    ] = False,
+) -> None:
+    """Wait at an address for one program, referee games with it, and print what is said.
+
+    Start the program yourself, in a debugger if you like, with the printed ARENA_REFEREE. There is no time
+    limit. The exit code is 1 if the program left or made a fault.
+
+    Example: arena referee greedy expected --listen unix:/tmp/seat0
+    """
+    seed = secrets.randbits(32) if seed is None else seed
+    table, names = _table(
+        others or ["greedy"],
+        seat,
+        [simulation_seed(seed, game).hex() for game in range(games)],
+        soy_sauce=soy_sauce,
+        pass_both_ways=pass_both_ways,
+        dummy=dummy,
+    )
+    from arena.home.referee import LocalAddress, WrongAddress  # noqa: PLC0415 - gRPC is slow to import
+    from arena.home.referee import referee as play  # noqa: PLC0415
+
+    transcript = _JsonTranscript() if as_json else _Transcript(names)
+    try:
+        with closing(LocalAddress(listen)) as address:
+            waiting = f"waiting for a program with ARENA_REFEREE={address.dialled}"
+            play(table, address, lambda: say(waiting), transcript.told, transcript.heard)
+    except WrongAddress as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        say(f"stopped, --seed {seed}")
+        raise typer.Exit(INTERRUPTED) from None
+    say(f"{games} game{'s' * (games != 1)}, --seed {seed}")
+    if transcript.faults:
+        raise typer.Exit(WRONG)
+
+
+def _table(
+    words: Sequence[str], seat: int, seeds: Sequence[str], **variants: bool
+) -> tuple["LocalTable", tuple[str, ...]]:
+    """Return the table, and its bots' names; print what is wrong with them, and exit."""
+    from arena.home.referee import LocalTable  # noqa: PLC0415 - gRPC is slow to import
+
+    try:
+        bots = [find_bot(word) for word in words]
+        rules = Rules(players=len(bots) + 1, **variants)
+        files = [bot.file for bot in bots if bot.in_process and bot.file is not None]
+        if len(files) < len(bots):
+            fail("the other seats are for bots in Python")
+        if seat >= rules.players:
+            fail(f"--seat {seat}: this table has the seats 0 to {rules.players - 1}")
+        loaded = tuple([load_bot(file) for file in files])
+    except (BotBroken, InvalidRules, UnusableBot) as error:
+        fail(str(error))
+    names = [bot.name for bot in bots]
+    names.insert(seat, "your program")
+    return LocalTable(rules=rules, seeds=tuple(seeds), seat=seat, others=loaded), tuple(names)
+
+
+class _Transcript:
+    """Prints what is said, in words. ``faults`` counts what went wrong."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self.faults = 0
+
+    def told(self, events: Sequence[Event]) -> None:
+        """Print what the program is sent."""
+        for event in events:
+            for line in self._lines(event):
+                echo(line)
+
+    def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
+        """Print what comes from the program."""
+        if isinstance(heard, Hello):
+            echo(f"it greets: {heard.sdk or 'no name'}, {heard.games_at_once} games at once")
+        elif isinstance(heard, Lost):
+            self.faults += 1
+            echo(f"it has left: {heard.why}")
+        else:
+            for answer in heard:
+                note = f"  ({answer.note})" if answer.note else ""
+                said = answer.broken or "no move" if answer.move is None else move_text(answer.move)
+                echo(f"  plays    {said}{note}")
+
+    def _lines(self, event: Event) -> Iterator[str]:
+        match event:
+            case GameStarted(game, seat, rules, _):
+                yield f"game {game} begins: seat {seat} of {rules.players}"
+            case Ask(_, seen, _, _):
+                yield from position_lines(seen)
+            case Revealed(_, turn, _):
+                plays = "; ".join(
+                    f"{name}: {' '.join(card.label for card in play)}"
+                    for name, play in zip((*self._names, "dummy"), turn.plays, strict=False)
+                )
+                yield f"  revealed {plays}"
+            case RoundScored(_, number, scores):
+                yield f"  round {number} scored: {', '.join(str(sum(score)) for score in scores)}"
+            case GameEnded(game, result, places):
+                seats = zip(self._names, places, result.totals, strict=False)
+                yield f"game {game} ends: " + ", ".join(
+                    f"{name} {points} points (place {place})" for name, place, points in seats
+                )
+            case FaultNoticed():
+                self.faults += 1
+                yield f"  FAULT    {event.fault}: {event.text}; the stand-in plays"
+
+
+class _JsonTranscript:
+    """Prints messages as lines: ``{"to": RefereeMessage}``, ``{"from": BotMessage}`` or ``{"left": why}``."""
+
+    def __init__(self) -> None:
+        from arena.play.referee.frames import MAX_MESSAGE_BYTES  # noqa: PLC0415 - slow to import
+        from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder  # noqa: PLC0415
+
+        self._encoder = Encoder(
+            protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES
+        )
+        self.faults = 0
+
+    def told(self, events: Sequence[Event]) -> None:
+        """Print what the program is sent."""
+        from google.protobuf.json_format import MessageToDict  # noqa: PLC0415 - slow to import
+
+        self.faults += sum(isinstance(event, FaultNoticed) for event in events)
+        message = MessageToDict(self._encoder.message(events), always_print_fields_with_no_presence=True)
+        typer.echo(json.dumps({"to": message}))
+
+    def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
+        """Print what comes from the program."""
+        if isinstance(heard, Lost):
+            self.faults += 1
+            typer.echo(json.dumps({"left": heard.why}))
+            return
+        if isinstance(heard, Hello):
+            said: object = {"protocol": 1, "sdk": heard.sdk, "gamesAtOnce": heard.games_at_once}
+            typer.echo(json.dumps({"from": {"hello": said}}))
+            return
+        moves = [
+            {
+                "game": answer.game,
+                "round": answer.round,
+                "turn": answer.turn,
+                "cards": [] if answer.move is None else [f"CARD_{card.name}" for card in answer.move.cards],
+                "note": answer.note,
+                "nonce": answer.nonce,
+            }
+            | ({"dummyCard": f"CARD_{answer.move.dummy.name}"} if answer.move and answer.move.dummy else {})
+            for answer in heard
+        ]
+        typer.echo(json.dumps({"from": {"moves": moves}}))

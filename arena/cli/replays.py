@@ -1,0 +1,253 @@
+"""``arena simulate`` and ``arena replay``: games in this process, and replays verified and fetched."""
+
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
+from sys import stderr
+from typing import Annotated, BinaryIO
+
+import typer
+
+from arena.cli.console import USAGE, WRONG, fail, opened, print_json, say, tracked
+from arena.cli.play import Report, explain
+from arena.home.bots import HomeBot, UnusableBot, find_bot
+from arena.home.bulk import simulated_mistake, simulated_player
+from arena.home.timing import DecisionTimer
+from arena.home.workers import PlayingFailed
+from arena.play.replay.decisions import log_of
+from arena.play.replay.document import InvalidReplay, PublicReplay, encode, is_json, parse
+from arena.play.replay.verify import verify as difference_of
+from arena.play.simulate import SimulatedBotFailed
+from arena.play.simulate import simulate as games_of
+from arena.rules import InvalidRules, Rules
+
+
+def simulate(  # noqa: PLR0913 - one argument an option
+    *,
+    bots: Annotated[
+        str, typer.Option(help="One bot a seat, by comma: house bots, Python files, or folders.")
+    ],
+    players: Annotated[
+        int | None, typer.Option(help="Players at the table, 2 to 5: as many as bots.", show_default=False)
+    ] = None,
+    games: Annotated[int, typer.Option(min=0, help="How many games.")] = 1000,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="File for the replays, one a line; - for stdout.")
+    ] = None,
+    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
+    pass_both_ways: Annotated[
+        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
+    ] = False,
+    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Play games between bots in this process, without a sandbox: only for bots you trust.
+
+    For bulk data: every bot keeps its seat, and only an endless loop is a time-out. The same command with the
+    same --seed gives the same bytes, and ``arena replay verify`` checks them. The first fault ends it. To try
+    out a bot, use ``arena play``.
+
+    Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
+    """
+    if as_json and out == "-":
+        fail("--json and the replays can't both go to stdout: name a file with -o")
+    seed = secrets.randbits(32) if seed is None else seed
+    summary = _Summary()
+    rules, table = _table(bots, players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
+    timer = DecisionTimer()
+    try:
+        # Bots' output must not mix with the data.
+        with (
+            opened(out) if out else nullcontext() as file,
+            redirect_stdout(stderr),
+            timer.running(sys.__stderr__ or stderr),
+        ):
+            loaded = [simulated_player(bot, timer) for bot in table]
+            for replay in tracked(games_of(rules, loaded, seed, games), games, "simulate"):
+                if file is not None:
+                    file.write(encode(replay) + b"\n")
+                summary.add(replay)
+    except SimulatedBotFailed as failed:
+        Report(table).tell(simulated_mistake(failed, summary.games, table[failed.seat]))
+        raise typer.Exit(WRONG) from None
+    except PlayingFailed as error:
+        explain(error, USAGE)
+    except BrokenPipeError:
+        raise  # the reader of stdout is gone; the command line exits quietly
+    except OSError as error:
+        fail(f"can't write {out}: {error}")
+    if as_json:
+        print_json({"seed": seed, "games": games, "seats": list(summary.seats())})
+        return
+    for seat in summary.seats():
+        say("seat {seat}, {bot}: {wins} wins, place {place:.2f}, {points:.1f} points".format_map(seat))
+    say(f"{games} games, --seed {seed}" + (f", in {out}" if out else ""))
+
+
+class _Summary:
+    """Wins, places and points by seat; ``games`` is how many were added."""
+
+    def __init__(self) -> None:
+        self.games = 0
+        self._bots: tuple[str, ...] = ()
+        self._wins: Counter[int] = Counter()
+        self._places: Counter[int] = Counter()
+        self._points: Counter[int] = Counter()
+
+    def add(self, replay: PublicReplay) -> None:
+        """Add a game."""
+        self.games += 1
+        self._bots = tuple(seat.bot for seat in replay.seats)
+        for seat, place in enumerate(replay.places):
+            self._wins[seat] += place == 1
+            self._places[seat] += place
+            self._points[seat] += replay.totals[seat]
+
+    def seats(self) -> Iterator[dict[str, object]]:
+        """Yield the figures of each seat."""
+        for seat, bot in enumerate(self._bots):
+            place, points = self._places[seat] / self.games, self._points[seat] / self.games
+            yield {"seat": seat, "bot": bot, "wins": self._wins[seat], "place": place, "points": points}
+
+
+def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, list[HomeBot]]:
+    """Return the rules and one bot per seat; print what is wrong with them, and exit."""
+    try:
+        rules = Rules(players=len(bots.split(",")) if players is None else players, **variants)
+        return rules, _seated(rules, bots)
+    except (InvalidRules, UnusableBot) as error:
+        fail(str(error))
+
+
+def _seated(rules: Rules, bots: str) -> list[HomeBot]:
+    names = [name.strip() for name in bots.split(",")]
+    if len(names) != rules.players:
+        raise UnusableBot(
+            f"--bots has {len(names)} and --players says {rules.players}: give one bot per seat, with "
+            "commas between"
+        )
+    table = [find_bot(name) for name in names]
+    other = next((bot for bot in table if not bot.in_process), None)
+    if other is not None:
+        raise UnusableBot(f"arena simulate runs only Python bots; for {other.name} use arena play")
+    return table
+
+
+app = typer.Typer(help="Work with public replays.", no_args_is_help=True)
+
+
+@app.callback()
+def replay() -> None:
+    """Work with public replays."""
+
+
+@app.command()
+def verify(
+    file: Annotated[str, typer.Argument(help="Replays, one a line, or a single document; - for stdin.")],
+) -> None:
+    """Play every replay again and name the first difference, if there is one."""
+    games = line = 0
+    try:
+        with _opened(file) as stream:
+            for line, text in documents(stream):
+                replay = parse(text)
+                if difference := difference_of(replay):
+                    typer.echo(f"line {line}, game {replay.game}: {difference}")
+                    raise typer.Exit(WRONG)
+                games += 1
+    except InvalidReplay as error:
+        fail(f"{file}, line {line}: {error}")
+    except OSError as error:
+        fail(f"can't read {file}: {error}")
+    if not games:
+        fail(f"{file} holds no replay")
+    typer.echo(f"{games} game{'s' * (games != 1)} verified")
+
+
+@app.command()
+def get(
+    game: Annotated[str, typer.Argument(help="Its id, its number, or the address of its page.")],
+    *,
+    out: Annotated[str, typer.Option("--out", "-o", help="File for the replay; - for stdout.")] = "-",
+) -> None:
+    """Download the replay of a game from the site where you are logged in.
+
+    Example: arena replay get 475 -o game.json
+    """
+    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
+    from arena.client.games import replay_of  # noqa: PLC0415 - as above
+
+    with visiting() as site:
+        text = replay_of(site, game)
+    try:
+        with opened(out) as file:
+            file.write(text.rstrip() + b"\n")
+    except BrokenPipeError:
+        raise  # the reader of stdout is gone; the command line exits quietly
+    except OSError as error:
+        fail(f"can't write {out}: {error}")
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    with Path(file).open("rb") as stream:
+        yield stream
+
+
+def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield each document with its line number, from 1.
+
+    If the first line alone is not JSON, the whole file may be one document of several lines.
+    """
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        if number == 1 and not is_json(line):
+            text = line + stream.read()
+            yield number, text if is_json(text) else line
+            return
+        yield number, line
+
+
+def path_of(word: str) -> Path | None:
+    """Return the file that a word names, or None for a game of a site; a missing file is an error."""
+    path = Path(word)
+    if path.is_file():
+        return path
+    if "://" not in word and (path.suffix or "/" in word):
+        fail(f"there is no file {word}")
+    return None
+
+
+def in_file(path: Path) -> Iterator[PublicReplay]:
+    """Yield the replays of a file, checked; print what is wrong with one, and exit."""
+    found = False
+    try:
+        with path.open("rb") as stream:
+            for line, text in documents(stream):
+                yield checked(f"{path}, line {line}", text)
+                found = True
+    except OSError as error:
+        fail(f"can't read {path}: {error.strerror}")
+    if not found:
+        fail(f"{path} holds no replay")
+
+
+def checked(what: str, text: bytes) -> PublicReplay:
+    """Read and check a replay; print what is wrong with it, and exit."""
+    try:
+        replay = parse(text)
+        log_of(replay)
+    except InvalidReplay as error:
+        fail(f"{what}: {error}")
+    return replay

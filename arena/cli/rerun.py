@@ -1,0 +1,204 @@
+"""``arena rerun``: the decisions of played games, put to a bot on this machine."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from arena.cli.console import INTERRUPTED, WRONG, fail, print_json, print_table, say
+from arena.cli.play import explain, save_puzzle, solver, visible_lines
+from arena.cli.replays import checked, in_file, path_of
+from arena.home.bots import HomeBot
+from arena.home.puzzle import move_text, position_lines
+from arena.home.rerun import Answered, RecordedSeat
+from arena.home.rerun import rerun as put_to
+from arena.home.workers import PlayingFailed
+from arena.play.replay.document import PublicReplay, Seat
+
+
+def rerun(  # noqa: PLR0913 - one argument an option
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Games, by id, number or address, or files of replays; and last the bot: a file, a folder, "
+            "or a house bot.",
+            metavar="GAME... BOT",
+        ),
+    ] = None,
+    *,
+    command: Annotated[
+        str | None,
+        typer.Option("--bot", help="Or a command in quotes, for any language.", metavar="COMMAND"),
+    ] = None,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="Instead of games: those that your bots lost, the newest.")
+    ] = False,
+    count: Annotated[int, typer.Option("--games", "-n", min=1, help="With --lost, how many at most.")] = 20,
+    of: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose decisions, such as mybot or mybot@2. Without it those of your bots, and in a file of "
+            "the bot with the same name.",
+            metavar="NAME",
+        ),
+    ] = None,
+    puzzles: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the positions where it differs, for `arena puzzle`.", file_okay=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Put the decisions of played games to a bot, and list where it plays otherwise.
+
+    The games go on as they were played, whatever the bot answers. The exit code is 1 if the bot fails, which
+    ends it, or plays illegally. A bot that rolls dice differs by chance too.
+
+    Example: arena rerun 475 games.jsonl mybot.py
+    """
+    names = list(words or ())
+    bot = solver(names.pop() if names and command is None else None, command)
+    if bool(names) == lost:
+        fail("name games before the bot, or give --lost: arena rerun 475 mybot.py")
+    seats = list(_lost(count, of) if lost else _named(names, bot, of))
+    found = _Found()
+    said, code = "", 0
+    try:
+        with redirect_stdout(sys.stderr):
+            said = put_to(bot, seats, found.append)
+    except OSError as error:
+        fail(f"can't run {bot.name}: {error}")
+    except PlayingFailed as error:
+        explain(error)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    _print(found, bot, puzzles, as_json=as_json)
+    games = len({id(each.recorded.replay) for each in found})
+    counts = f"{len(found)} decision{'s' * (len(found) != 1)} of {games} game{'s' * (games != 1)}"
+    say(f"{'stopped; ' if code else ''}{counts}, {len(found.different)} of them now played otherwise")
+    wrong = [each for each in found if each.answer.trouble is not None]
+    if wrong:
+        _tell(wrong[-1], bot, said)
+    if code or wrong:
+        raise typer.Exit(code or WRONG)
+
+
+class _Found(list[Answered]):
+    """The answers so far."""
+
+    @property
+    def different(self) -> list[Answered]:
+        return [each for each in self if each.differs]
+
+
+def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[RecordedSeat]:
+    online = []
+    for word in words:
+        if path := path_of(word):
+            yield from _seats(in_file(path), frozenset({of or bot.name}))
+        else:
+            online.append(word)
+    if not online:
+        return
+    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
+    from arena.client.games import own_bots, replay_of  # noqa: PLC0415 - as above
+
+    with visiting() as site:
+        whose = frozenset({of}) if of else own_bots(site)
+        yield from _seats([checked(word, replay_of(site, word)) for word in online], whose)
+
+
+def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
+    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
+    from arena.client.games import games_of, own_bots, replay_of  # noqa: PLC0415 - as above
+
+    with visiting() as site:
+        own = own_bots(site)
+        bots = frozenset({of.partition("@")[0]}) if of else own
+        games = list(islice((game for game in games_of(site, bots) if game.is_lost_by(bots)), count))
+        if not games:
+            fail(f"{f'{of} has' if of else 'your bots have'} lost no rated game yet", WRONG)
+        replays = [checked(game.game, replay_of(site, game.game)) for game in games]
+        yield from _seats(replays, frozenset({of}) if of else own)
+
+
+def _seats(replays: Iterable[PublicReplay], whose: frozenset[str]) -> Iterator[RecordedSeat]:
+    for replay in replays:
+        seats = [
+            RecordedSeat(replay, number)
+            for number, seat in enumerate(replay.seats)
+            if not whose.isdisjoint((seat.bot, _name(seat)))
+        ]
+        if not seats:
+            players = ", ".join(map(_name, replay.seats))
+            names = " and ".join(sorted(whose))
+            fail(f"{names} didn't play game {replay.game}. Choose with --of from {players}")
+        yield from seats
+
+
+def _name(seat: Seat) -> str:
+    return f"{seat.bot}@{seat.version}"
+
+
+_COLUMNS: Final = ("game", "seat", "round", "turn", "hand", "played", "now")
+
+
+def _print(found: _Found, bot: HomeBot, folder: Path | None, *, as_json: bool) -> None:
+    files = [
+        None if folder is None else save_puzzle(bot.name, each.puzzle(), folder) for each in found.different
+    ]
+    if as_json:
+        differences = [
+            _data(each) | {"puzzle": None if file is None else str(file)}
+            for each, file in zip(found.different, files, strict=True)
+        ]
+        print_json({"bot": bot.name, "decisions": len(found), "differences": differences})
+    elif found.different:
+        columns = _COLUMNS if folder is None else (*_COLUMNS, "puzzle")
+        rows = [
+            (*_cells(each), *([] if folder is None else [str(file or "-")]))
+            for each, file in zip(found.different, files, strict=True)
+        ]
+        print_table(columns, rows, numbers=("seat", "round", "turn"))
+
+
+def _cells(each: Answered) -> tuple[str, ...]:
+    seen = each.decision.view
+    return (
+        each.recorded.replay.game,
+        str(seen.seat),
+        str(seen.round),
+        str(seen.turn),
+        " ".join(card.label for card in seen.hand),
+        move_text(each.decision.move) + (" (stand-in)" if each.decision.standin else ""),
+        each.answer.trouble or ("nothing" if each.answer.move is None else move_text(each.answer.move)),
+    )
+
+
+def _data(each: Answered) -> dict[str, object]:
+    seen = each.decision.view
+    return {
+        "game": each.recorded.replay.game,
+        "seat": seen.seat,
+        "round": seen.round,
+        "turn": seen.turn,
+        "hand": [card.label for card in seen.hand],
+        "played": move_text(each.decision.move),
+        "standin": each.decision.standin,
+        "now": each.answer.as_json(),
+    }
+
+
+def _tell(each: Answered, bot: HomeBot, said: str) -> None:
+    """Say how the bot failed, with the position and the command that asks it again."""
+    answer, seen = each.answer, each.decision.view
+    where = f" ({answer.where})" if answer.where else ""
+    say(f"{bot.name}: {answer.trouble}{where}, in game {each.recorded.replay.game}")
+    if text := answer.trace or said:
+        typer.echo(visible_lines(text), err=True)
+    typer.echo(visible_lines("\n".join(position_lines(seen))), err=True)
+    if file := save_puzzle(bot.name, each.puzzle()):
+        say(f"to ask it again: arena puzzle {file} {bot.word}")

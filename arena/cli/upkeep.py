@@ -1,0 +1,274 @@
+"""``arena admin``: submissions, the ladder, the quarantine, rebuilding ratings."""
+
+import json
+from contextlib import closing
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+import typer
+
+from arena.app.folders import CannotStart, open_results, utc_now
+from arena.cli.admin import opened_arena, who, write_down
+from arena.cli.console import WRONG, fail, print_json, print_table
+from arena.db.card_counts import RebuiltCards
+from arena.db.errors import StoreError
+from arena.db.queue import QuarantinedMatch
+from arena.db.submissions import KnownSubmission
+from arena.ladder.fitting import fit_betas
+from arena.ladder.odd_results import odd_pairs
+from arena.ladder.settings import LadderChange
+from arena.platform.settings import WrongSettings, read_settings
+from arena.services.operators import LadderOperators, LadderStatus, QuarantineOperators
+from arena.submissions.document import document, plain
+
+
+def rebuild_ratings() -> None:
+    """Recompute the ratings from the log of games and correct what differs. Exits with 1 if anything did."""
+    try:
+        with closing(open_results(read_settings())) as store:
+            rebuilt = store.ladder.rebuild()
+    except (CannotStart, StoreError, WrongSettings) as error:
+        fail(str(error))
+    write_down("rebuild-ratings", detail=f"{rebuilt.differing} differed")
+    typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
+    if rebuilt.differing:
+        raise typer.Exit(WRONG)
+
+
+_NEWEST_GAMES: Final = 20_000
+"""The newest games, which reports read; more would change β by less than its error."""
+
+
+def fit_beta() -> None:
+    """Fit the noise of a game (β) to the newest games, and print how much better it would predict."""
+    with opened_arena() as (_, store):
+        fits = fit_betas(store.ratings.predicted_games(_NEWEST_GAMES))
+    if not fits:
+        fail("too few rated games: fitting β needs at least 100 games with the same number of players")
+    print_table(
+        ("players", "games", "β", "log-loss", "fitted β", "log-loss", "gain"),
+        [
+            (
+                str(fit.players),
+                str(fit.games),
+                f"{fit.beta:.2f}",
+                f"{fit.loss:.4f}",
+                f"{fit.fitted:.2f}",
+                f"{fit.fitted_loss:.4f}",
+                f"{fit.loss - fit.fitted_loss:.4f} ± {fit.error:.4f}",
+            )
+            for fit in fits
+        ],
+    )
+
+
+def odd_results() -> None:
+    """List bots and authors whose results against each other aren't what their ratings expect.
+
+    It looks at the newest games. Such a pair is a reason to look at its games, not a proof.
+    """
+    with opened_arena() as (_, store):
+        games = store.ratings.predicted_games(_NEWEST_GAMES)
+        owners = store.ratings.owners({version for game in games for version in game.versions})
+    bots = {version: owner.bot for version, owner in owners.items()}
+    # House bots are added up for no author: several may sit at a table, and nobody gains by what they do.
+    authors = {version: owner.author for version, owner in owners.items() if not owner.house}
+    rows = [
+        (
+            kind,
+            pair.ahead,
+            pair.behind,
+            str(pair.games),
+            f"{pair.observed:.0%}",
+            f"{pair.expected:.0%}",
+            f"{pair.errors:.1f}",
+            f"{pair.chance:.1g}",
+        )
+        for kind, names in (("bots", bots), ("authors", authors))
+        for pair in odd_pairs(games, names)
+    ]
+    if rows:
+        print_table(("pair of", "ahead", "behind", "games", "ahead in", "expected", "errors", "chance"), rows)
+    else:
+        typer.echo(f"No odd results in the newest {len(games)} rated games.")
+
+
+_RULES = "the basic game"
+
+
+def ladder(  # noqa: PLR0913 - each is an option
+    *,
+    pause: Annotated[
+        bool | None, typer.Option("--pause/--resume", help="Draw no more matches, or draw them again.")
+    ] = None,
+    players: Annotated[
+        str | None, typer.Option(help="Numbers of players of its tables, with commas between, as in 2,3,4.")
+    ] = None,
+    deals: Annotated[int | None, typer.Option(help="Most deals of a match, 1 to 24.")] = None,
+    start_millis: Annotated[int | None, typer.Option(help="Time from a bot's start to its Hello.")] = None,
+    move_millis: Annotated[int | None, typer.Option(help="Free time of a decision.")] = None,
+    bank_millis: Annotated[
+        int | None, typer.Option(help="Bank of a game, for decisions that take longer.")
+    ] = None,
+    cpus: Annotated[float | None, typer.Option(help="Cores of a bot, at most 0.4.")] = None,
+    memory_mib: Annotated[int | None, typer.Option(help="Memory of a bot, at most 256.")] = None,
+    pids: Annotated[int | None, typer.Option(help="Processes and threads of a bot, at most 64.")] = None,
+    tmp_mib: Annotated[int | None, typer.Option(help="Size of a bot's /tmp, at most 16.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what the ladder plays, and change it from the next match on."""
+    from arena.app.host import limits_of_bots  # noqa: PLC0415 - docker, which --help doesn't need
+
+    tables = None if players is None else _numbers(players)
+    wanted = LadderChange(
+        paused=pause,
+        players=tables,
+        deals=deals,
+        start_millis=start_millis,
+        move_millis=move_millis,
+        bank_millis=bank_millis,
+        cpus=cpus,
+        memory_mib=memory_mib,
+        pids=pids,
+        tmp_mib=tmp_mib,
+    )
+    with opened_arena() as (settings, store):
+        operators = LadderOperators(store, utc_now, limits_of_bots(settings))
+        status = operators.change(who(), wanted) if wanted.named() else operators.status()
+    if as_json:
+        print_json(_ladder_json(status))
+    else:
+        print_table(("ladder", "paused" if status.settings.paused else "plays"), _rows(status))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        fail(f"--players {text!a} names no tables: write numbers of players with commas between, as in 2,3,4")
+    return tuple(sorted(int(word[:9]) for word in words))
+
+
+def _ladder_json(status: LadderStatus) -> dict[str, Any]:
+    return {
+        "rules": _RULES,
+        "paused": status.settings.paused,
+        "players": list(status.settings.players),
+        "deals": status.settings.deals,
+        "clock": asdict(status.settings.clock),
+        "limits": asdict(status.limits),
+        "games": status.games,
+        "waiting": status.waiting,
+        "running": status.running,
+        "quarantined": status.quarantined,
+    }
+
+
+def _rows(status: LadderStatus) -> list[tuple[str, str]]:
+    settings, clock, limits = status.settings, status.settings.clock, status.limits
+    return [
+        ("rules", _RULES),
+        ("players", ", ".join(map(str, settings.players))),
+        ("deals", f"{settings.deals} a match, 1 if a bot in it has no rated game yet, fewer at slow tables"),
+        ("start", f"{clock.start_millis} ms"),
+        ("decision", f"{clock.move_millis} ms, and a bank of {clock.bank_millis} ms a game for longer ones"),
+        ("processor", f"{limits.cpus} of a core"),
+        ("memory", f"{limits.memory_mib} MiB, of these {limits.tmp_mib} for /tmp"),
+        ("processes", str(limits.pids)),
+        ("rated games", str(status.games)),
+        ("matches", f"{status.waiting} wait, {status.running} run, {status.quarantined} quarantined"),
+    ]
+
+
+_COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
+
+
+def quarantine(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the matches that are quarantined because the arena failed them three times, newest first."""
+    with opened_arena() as (_, store):
+        found = QuarantineOperators(store, utc_now).every()
+    if as_json:
+        print_json([_match_json(match) for match in found])
+    else:
+        print_table(_COLUMNS, [_match_row(match) for match in found])
+
+
+def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of the match.")]) -> None:
+    """Return a quarantined match to the queue, as if it had never failed."""
+    with opened_arena() as (_, store):
+        QuarantineOperators(store, utc_now).release(who(), match)
+    typer.echo(f"{match} waiting")
+
+
+def _match_json(match: QuarantinedMatch) -> dict[str, Any]:
+    return {
+        "match": match.match,
+        "kind": match.kind,
+        "since": match.since.isoformat(),
+        "attempts": match.attempts,
+        "seats": [{"bot": bot, "version": version} for bot, version in match.seats],
+        "reason": match.reason,
+    }
+
+
+def _match_row(match: QuarantinedMatch) -> tuple[str, ...]:
+    names = [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
+    return (
+        match.match,
+        match.kind.value,
+        f"{match.since:%Y-%m-%d %H:%M}",
+        str(match.attempts),
+        ", ".join(names),
+        match.reason,
+    )
+
+
+def submissions(
+    *,
+    bot: Annotated[str | None, typer.Option(help="Only those of this bot.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with causes in full.")] = False,
+) -> None:
+    """List what was submitted, newest first: how far it is, and why it was rejected or has to wait."""
+    try:
+        with closing(open_results(read_settings())) as store:
+            found = store.submissions.newest(bot=bot, limit=last)
+    except (CannotStart, StoreError, WrongSettings) as error:
+        fail(str(error))
+    if as_json:
+        typer.echo(json.dumps([plain(document(each)) for each in found], indent=2))
+        return
+    for each in found:
+        typer.echo(_line(each))
+
+
+def _line(submission: KnownSubmission) -> str:
+    name = submission.bot if submission.version is None else f"{submission.bot}@{submission.version}"
+    words = (
+        submission.id,
+        f"{submission.received:%Y-%m-%d %H:%M:%S}",
+        submission.stage.value,
+        name,
+        submission.author,
+        submission.kind.value,
+        submission.cause.text if submission.cause else submission.waiting or submission.note,
+    )
+    # A cause may quote a bot's output, which must not move the terminal's cursor.
+    return "\t".join("".join(c if c.isprintable() else " " for c in word) for word in words)
+
+
+def rebuild_statistics() -> None:
+    """Count the games' cards again and correct what differs. Exits with 1 if anything did unexpectedly."""
+    with opened_arena() as (_, store):
+        rebuilt = store.cards.rebuild()
+    told = _told(rebuilt)
+    write_down("rebuild-statistics", detail=told)
+    typer.echo(told)
+    if rebuilt.differing and not rebuilt.missing:
+        raise typer.Exit(WRONG)
+
+
+def _told(rebuilt: RebuiltCards) -> str:
+    games = f"{rebuilt.games} games counted"
+    if rebuilt.missing:  # so the sums are expected to differ
+        return f"{games}; those before game {rebuilt.missing + 1} had not been"
+    return f"{games}, {rebuilt.differing} sums differed"

@@ -1,0 +1,95 @@
+"""Games of a site: how an author names one, lists of them, and their replays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import merge
+from urllib.parse import quote, urlsplit
+
+from arena.client.site import SiteClient
+from arena.client.sites import ClientError
+from arena.protocol.documents import Bot, SeatResult
+
+
+def part(text: str) -> str:
+    """Quote a name or id that the user typed as one path segment.
+
+    Raises ClientError if the segment would be empty or change the path.
+    """
+    if not text.strip("."):
+        raise ClientError(f"{text!r} is not a valid name or id")
+    return quote(text, safe="@", errors="replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedGame:
+    """A rated game in a list."""
+
+    game: str
+    number: int
+    players: int
+    ended: datetime
+    seats: tuple[SeatResult, ...]
+
+    def is_lost_by(self, bots: frozenset[str]) -> bool:
+        """Return whether none of these bots was first."""
+        return all(seat.place > 1 for seat in self.seats if seat.bot in bots)
+
+
+def own_bots(site: SiteClient) -> frozenset[str]:
+    """Return the names of the caller's bots. Raises ClientError if there are none."""
+    bots = frozenset(site.read(each, Bot).name for each in site.pages("/account/bots", "bots"))
+    if not bots:
+        raise ClientError("you have no bots yet: arena submit BOT")
+    return bots
+
+
+def games_of(site: SiteClient, bots: frozenset[str]) -> Iterator[ListedGame]:
+    """Yield the rated games of these bots, each once, newest first."""
+    lists = [_listed(site, bot=bot) for bot in sorted(bots)]
+    last = None
+    for game in merge(*lists, key=lambda each: -each.number):
+        if game.number != last:
+            yield game
+        last = game.number
+
+
+def newest_games(site: SiteClient) -> Iterator[ListedGame]:
+    """Yield all rated games, newest first."""
+    return _listed(site)
+
+
+def game_id(site: SiteClient, word: str) -> str:
+    """Return the id of a game that is named by its id, its number or the address of its page."""
+    return _place(site, word)[1]
+
+
+def replay_of(site: SiteClient, word: str) -> bytes:
+    """Return the public replay of a game that is named as for :func:`game_id`."""
+    home, game = _place(site, word)
+    if home:
+        return site.download(f"/api/v1/{home}/games/{part(game)}/replay")
+    return site.download(f"/games/{part(game)}/replay.json")
+
+
+def _place(site: SiteClient, word: str) -> tuple[str, str]:
+    """Return the path of a game's challenge or submission, or nothing if it is rated; and its id."""
+    if "://" in word:
+        match urlsplit(word).path.split("/") if word.startswith(f"{site.address}/") else ():
+            case ["", "games", game, *_]:
+                return "", game
+            case ["", "challenges" | "submissions" as kind, id_, "games", game, *_]:
+                return f"{kind}/{part(id_)}", game
+            case _:
+                raise ClientError(f"{word} is not the address of a game on {site.address}")
+    if not word.isdecimal():
+        return "", word
+    number = int(word)
+    found = next(_listed(site, before=number + 1, limit=1), None)
+    if found is None or found.number != number:
+        raise ClientError(f"no rated game at {site.address} has the number {word}")
+    return "", found.game
+
+
+def _listed(site: SiteClient, **query: str | int) -> Iterator[ListedGame]:
+    return (site.read(each, ListedGame) for each in site.pages("/games", "games", **query))

@@ -1,0 +1,9 @@
+"""The store of bots, matches, games, ratings and accounts, on SQLite or PostgreSQL.
+
+    store = open_store("sqlite:///data/arena.sqlite3")
+    store.bots.add_version(NewVersion(bot="greedy", ...))
+    store.ratings.standings()
+
+Repositories return frozen data; each call is one transaction. Functions that take a connection are parts of
+transactions. Ids and times come from the caller.
+"""

@@ -1,0 +1,229 @@
+"""What the arena does now and did lately, and its hosts. The cost doesn't grow with the number of games."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, ScalarSelect, delete, func, insert, select, text
+
+from arena.db import fold, games, ladder, queue
+from arena.db.database import Repository
+from arena.db.games import GameSummary
+from arena.db.queue import OpenMatch
+from arena.db.schema import OPEN, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
+from arena.ladder.highlights import HighlightKind
+from arena.protocol.controls import HostReport, unaccepted
+from arena.protocol.states import MatchKind, MatchState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemarkableGame:
+    """A remarkable game."""
+
+    kind: HighlightKind
+    seat: int  # the seat that did it
+    other: int | None  # the seat that was beaten; None for a record in points
+    value: float  # the points; for an upset, its probability before the game
+    game: GameSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What the arena is doing."""
+
+    running: tuple[OpenMatch, ...]  # rated matches in progress, oldest first
+    matches_running: int  # all matches in progress, rated or not
+    matches_waiting: int  # all matches in the queue
+    games: int  # rated games so far
+    games_last_hour: int  # approximate: up to two matches at the edge of the hour may be missing or extra
+    games_last_day: int  # approximate, as above
+    remarkable: tuple[RemarkableGame, ...]  # from the last two days that had any, the best of each kind first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Totals for the whole arena."""
+
+    bots: int
+    games: int
+    matches_waiting: int
+    matches_running: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourOfGames:
+    """How many rated games ended in a clock hour; a match or two at its edges may be missing or extra."""
+
+    begins: datetime
+    games: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """The arena's queue and recent output."""
+
+    paused: bool  # whether no new matches are drawn
+    waiting: Mapping[MatchKind, int]  # number of waiting matches by kind
+    running: tuple[OpenMatch, ...]  # oldest first
+    quarantined: int  # number of matches
+    hours: tuple[HourOfGames, ...]  # oldest first; the last one is the current, incomplete hour
+    last_game: datetime | None  # end of the newest rated game, UTC, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostStatus:
+    """Which sandbox controls a host has, and which missing ones its operator accepts."""
+
+    report: HostReport  # the newest one
+    accepted: frozenset[str]  # names of the missing controls that were accepted when the report was made
+
+    @property
+    def unaccepted(self) -> tuple[str, ...]:
+        """Names of the missing controls that keep third-party bots out; empty if these bots may play."""
+        return unaccepted(self.report, self.accepted)
+
+
+_HIGHLIGHT_DAYS: Final = 2
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_HOST_NAME: Final = 64
+"""The column's width; longer host names are truncated."""
+
+
+class ActivityRepository(Repository):
+    """Counts and lists of current work, and the sandbox reports of hosts."""
+
+    def current(self, at: datetime) -> Activity:
+        """Return running matches, recent numbers of games, and remarkable games."""
+        with self._transactions.read() as connection:
+            totals = _totals(connection)
+            last_hour, last_day = games_since(connection, (at - _HOUR, at - _DAY))
+            return Activity(
+                running=tuple(match for match in queue.running(connection) if match.kind is MatchKind.RATED),
+                matches_running=totals.matches_running,
+                matches_waiting=totals.matches_waiting,
+                games=totals.games,
+                games_last_hour=last_hour,
+                games_last_day=last_day,
+                remarkable=_remarkable(connection),
+            )
+
+    def totals(self) -> Totals:
+        """Return the arena's totals."""
+        with self._transactions.read() as connection:
+            return _totals(connection)
+
+    def workload(self, at: datetime, hours: int = 24) -> Workload:
+        """Return the queue, the running matches, and the output of the last ``hours`` clock hours."""
+        with self._transactions.read() as connection:
+            return Workload(
+                paused=ladder.settings(connection).paused,
+                waiting=_waiting(connection),
+                running=queue.running(connection),
+                quarantined=queue.quarantined(connection),
+                hours=_hours(connection, at, hours),
+                last_game=_last_game(connection),
+            )
+
+    def hosts(self) -> tuple[HostStatus, ...]:
+        """Return the latest sandbox report of every host, last checked first."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(HostReportRow.__table__).order_by(HostReportRow.checked.desc(), HostReportRow.host)
+            )
+            return tuple(
+                HostStatus(
+                    report=msgspec.json.decode(row.report, type=HostReport),
+                    accepted=frozenset(row.accepted),
+                )
+                for row in rows
+            )
+
+    def record_host(self, report: HostReport, accepted: Collection[str]) -> None:
+        """Replace a host's report. ``accepted`` are the missing controls that its operator accepted."""
+        host = report.host[:_HOST_NAME]
+        with self._transactions.write() as connection:
+            connection.execute(delete(HostReportRow).where(HostReportRow.host == host))
+            connection.execute(
+                insert(HostReportRow).values(
+                    host=host,
+                    checked=report.checked,
+                    accepted=sorted(accepted),
+                    report=msgspec.json.encode(report),
+                )
+            )
+
+
+def _totals(connection: Connection) -> Totals:
+    def matches(state: MatchState) -> ScalarSelect[int]:
+        return (
+            select(func.count())
+            .select_from(MatchRow)
+            .where(text(OPEN), MatchRow.state == state)
+            .scalar_subquery()
+        )
+
+    bots = select(func.count()).select_from(BotRow).scalar_subquery()
+    row = connection.execute(
+        select(bots, LadderRow.games, matches(MatchState.WAITING), matches(MatchState.RUNNING))
+    ).one()
+    return Totals(bots=row[0], games=row[1], matches_waiting=row[2], matches_running=row[3])
+
+
+def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
+    """Return how many games ended after each of these times, without counting rows.
+
+    Games are numbered in the order of their end (approximately, if they end at nearly the same time), so the
+    number of the first game after a time is enough.
+    """
+    firsts = [
+        select(GameRow.number)
+        .where(GameRow.ended > moment)
+        .order_by(GameRow.ended, GameRow.number)
+        .limit(1)
+        .scalar_subquery()
+        for moment in moments
+    ]
+    games, *numbers = connection.execute(select(LadderRow.games, *firsts)).one()
+    return tuple(0 if first is None else games - first + 1 for first in numbers)
+
+
+def _remarkable(connection: Connection) -> tuple[RemarkableGame, ...]:
+    found = fold.newest(connection, _HIGHLIGHT_DAYS)
+    played = games.by_number(connection, {each.game for each in found})
+    return tuple(
+        RemarkableGame(
+            kind=each.kind,
+            seat=each.seat,
+            other=each.other,
+            value=each.value,
+            game=played[each.game],
+        )
+        for each in found
+    )
+
+
+def _waiting(connection: Connection) -> dict[MatchKind, int]:
+    rows = connection.execute(
+        select(MatchRow.kind, func.count().label("many"))
+        .where(text(OPEN), MatchRow.state == MatchState.WAITING)
+        .group_by(MatchRow.kind)
+    )
+    found = {MatchKind(row.kind): row.many for row in rows}
+    return {kind: found.get(kind, 0) for kind in MatchKind}
+
+
+def _hours(connection: Connection, at: datetime, count: int) -> tuple[HourOfGames, ...]:
+    begun = at.replace(minute=0, second=0, microsecond=0)
+    begins = [begun - back * _HOUR for back in reversed(range(count))]
+    since = (*games_since(connection, begins), 0)
+    return tuple(
+        HourOfGames(begins=begin, games=since[place] - since[place + 1]) for place, begin in enumerate(begins)
+    )
+
+
+def _last_game(connection: Connection) -> datetime | None:
+    newest = select(GameRow.ended).join(LadderRow, LadderRow.games == GameRow.number)
+    return connection.execute(newest).scalar_one_or_none()

@@ -1,0 +1,165 @@
+"""What the analyst says of rated games. No result depends on this."""
+
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, Select, delete, exists, insert, select
+
+from arena.db import fold
+from arena.db.database import Repository
+from arena.db.schema import AnalysisRow, BotRow, BotVersionRow, CostlyDecisionRow, GameRow, GameSeatRow
+from arena.protocol.analysis import COSTLY, Analysis
+
+_HIGHLIGHT_DAYS: Final = 2
+_NEWEST: Final = 500
+"""How many of the newest games are looked at: older ones are analysed only if they are remarkable."""
+
+
+_COSTLY: Final = 200
+"""How many costly decisions of a version are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostlyDecision:
+    """A decision of a bot that lost much of its chance to win, as its game's analyst sees it."""
+
+    game: str  # id
+    number: int  # of the game
+    round: int  # from 1
+    turn: int  # in its round, from 1
+    seat: int  # from 0
+    lost_chance: float
+    lost_points: float
+    played: tuple[str, ...]  # names of kinds
+    best: tuple[str, ...]  # likewise
+
+
+def packed(analysis: Analysis) -> bytes:
+    """Return an analysis as it is stored."""
+    return zlib.compress(msgspec.json.encode(analysis))
+
+
+def unpacked(document: bytes) -> Analysis:
+    """Read a stored analysis."""
+    return msgspec.json.decode(zlib.decompress(document), type=Analysis)
+
+
+class Analyses(Repository):
+    """Analyses of rated games."""
+
+    def wanted(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
+        """Return the replay of the game to analyse next, as JSON text, or None.
+
+        It is a remarkable game of the last days if there is one, otherwise one of the newest. A game isn't
+        wanted if this version of the analyst has analysed it, or if its id is in ``without``.
+        """
+        with self._transactions.read() as connection:
+            remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]
+            newest = select(GameRow.number).order_by(GameRow.number.desc()).limit(_NEWEST)
+            known = exists().where(
+                AnalysisRow.game_number == GameRow.number,
+                AnalysisRow.analyst == analyst,
+                AnalysisRow.version == version,
+            )
+            open_games = (
+                select(GameRow.number)
+                .where(~known.correlate(GameRow), GameRow.replay != "", GameRow.id.not_in(without))
+                .order_by(GameRow.number.desc())
+                .limit(1)
+            )
+            for games in (remarkable, newest):
+                number = connection.execute(open_games.where(GameRow.number.in_(games))).scalar_one_or_none()
+                if number is not None:
+                    replay = select(GameRow.replay).where(GameRow.number == number)
+                    return connection.execute(replay).scalar_one()
+            return None
+
+    def add(self, analysis: Analysis) -> bool:
+        """Store a game's analysis instead of an earlier one; False if the game or its replay is gone."""
+        with self._transactions.write() as connection:
+            game = select(GameRow.number).where(GameRow.id == analysis.game, GameRow.replay != "")
+            number = connection.execute(game.with_for_update()).scalar_one_or_none()
+            if number is None:
+                return False
+            remove(connection, [number])
+            connection.execute(
+                insert(AnalysisRow).values(
+                    game_number=number,
+                    analyst=analysis.analyst,
+                    version=analysis.version,
+                    playouts=analysis.playouts,
+                    document=packed(analysis),
+                )
+            )
+            if rows := list(_costly(connection, number, analysis)):
+                connection.execute(insert(CostlyDecisionRow), rows)
+            return True
+
+    def find(self, game: str) -> Analysis | None:
+        """Return a game's analysis by the game's id, or None."""
+        with self._transactions.read() as connection:
+            document = connection.execute(
+                select(AnalysisRow.document)
+                .join(GameRow, GameRow.number == AnalysisRow.game_number)
+                .where(GameRow.id == game)
+            ).scalar_one_or_none()
+        return None if document is None else unpacked(document)
+
+    def costly(self, bot: str, version: int) -> tuple[CostlyDecision, ...]:
+        """Return the costly decisions of a version in its newest analysed games, the costliest first.
+
+        The cost doesn't grow with the number of games.
+        """
+        with self._transactions.read() as connection:
+            newest = (
+                select(CostlyDecisionRow.__table__, GameRow.id)
+                .join(GameRow, GameRow.number == CostlyDecisionRow.game_number)
+                .join(BotVersionRow, BotVersionRow.id == CostlyDecisionRow.version_id)
+                .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+                .where(BotRow.name == bot, BotVersionRow.number == version)
+                .order_by(CostlyDecisionRow.game_number.desc())
+                .limit(_COSTLY)
+            )
+            rows = connection.execute(newest).all()
+        found = [
+            CostlyDecision(
+                game=row.id,
+                number=row.game_number,
+                round=row.round,
+                turn=row.turn,
+                seat=row.seat,
+                lost_chance=row.lost_chance,
+                lost_points=row.lost_points,
+                played=tuple(row.played),
+                best=tuple(row.best),
+            )
+            for row in rows
+        ]
+        return tuple(sorted(found, key=lambda each: (-each.lost_chance, -each.number)))
+
+
+def remove(connection: Connection, games: Sequence[int] | Select[int]) -> None:
+    """Remove the analyses of games, by their numbers."""
+    for table in (CostlyDecisionRow, AnalysisRow):
+        connection.execute(delete(table).where(table.game_number.in_(games)))
+
+
+def _costly(connection: Connection, number: int, analysis: Analysis) -> Iterator[dict[str, object]]:
+    seats = select(GameSeatRow.seat, GameSeatRow.version_id).where(GameSeatRow.game_number == number)
+    versions = {row.seat: row.version_id for row in connection.execute(seats)}
+    for made in analysis.decisions:
+        if made.grade in COSTLY and not made.standin:
+            yield {
+                "game_number": number,
+                "round": made.round,
+                "turn": made.turn,
+                "seat": made.seat,
+                "version_id": versions[made.seat],
+                "lost_chance": made.lost_chance,
+                "lost_points": made.lost_points,
+                "played": list(made.options[made.played].cards),
+                "best": list(made.options[0].cards),
+            }

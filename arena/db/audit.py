@@ -1,0 +1,85 @@
+"""The audit log of operators and users.
+
+Operators' entries are permanent. Users' entries ("visits") have an address, which may be empty, and expire.
+"""
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, delete, exists, insert, or_, select, update
+
+from arena.db.schema import AuditEntryRow as Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAuditEntry:
+    """An action of an operator or an account's owner."""
+
+    at: datetime  # UTC
+    who: str  # an account's name, or `terminal:` and a user of the machine; empty if unknown
+    what: str  # such as `create-user`
+    subject: str = ""  # `account:` or `bot:` and a name, `match:` and an id, or empty
+    detail: str = ""  # further facts; no account names
+    address: str | None = None  # the client's address; empty if unknown; none for an operator's action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """A line of the audit log, by its number."""
+
+    number: int
+    at: datetime
+    who: str
+    what: str
+    subject: str
+    detail: str
+    address: str | None
+
+
+MOST_VISITS: Final = 200_000
+"""Limit of users' entries, so that password guessing can't fill the disk. The oldest are removed."""
+
+
+def record(connection: Connection, entry: NewAuditEntry | None) -> None:
+    """Add an entry, unless it is None."""
+    if entry is not None:
+        connection.execute(
+            insert(Row).values({field.name: getattr(entry, field.name) for field in fields(entry)})
+        )
+
+
+def has(connection: Connection, entry: NewAuditEntry) -> bool:
+    """Whether the log has this entry."""
+    same = (getattr(Row, field.name) == getattr(entry, field.name) for field in fields(entry))
+    return bool(connection.execute(select(exists().where(*same))).scalar_one())
+
+
+def last(connection: Connection, limit: int, account: str | None) -> tuple[AuditEntry, ...]:
+    """Return the last entries, oldest first; optionally only those by or about an account."""
+    wanted = select(Row.__table__)
+    if account is not None:
+        wanted = wanted.where(or_(Row.who == account, Row.subject == f"account:{account}"))
+    rows = connection.execute(wanted.order_by(Row.number.desc()).limit(limit)).all()
+    return tuple(AuditEntry(**row._asdict()) for row in reversed(rows))
+
+
+def rename(connection: Connection, name: str, pseudonym: str) -> None:
+    """Replace an account's name with a pseudonym, and delete its addresses."""
+    its = or_(Row.who == name, Row.subject == f"account:{name}")
+    connection.execute(update(Row).where(its, Row.address.is_not(None)).values(address=""))
+    connection.execute(update(Row).where(Row.who == name).values(who=pseudonym))
+    connection.execute(
+        update(Row).where(Row.subject == f"account:{name}").values(subject=f"account:{pseudonym}")
+    )
+
+
+def remove_visits(connection: Connection, before: datetime | None) -> int:
+    """Remove users' entries that are too old or too many; return how many."""
+    visits = Row.address.is_not(None)
+    first = (
+        select(Row.number).where(visits).order_by(Row.number.desc()).offset(MOST_VISITS).limit(1)
+    ).scalar_subquery()
+    too_many = Row.number <= first
+    due = too_many if before is None else or_(too_many, Row.at < before)
+    return connection.execute(delete(Row).where(visits, due)).rowcount

@@ -1,0 +1,275 @@
+"""Changes of bots' states and active versions. Every change takes the ladder lock."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, or_, select, text, update
+
+from arena.db import audit, bots, card_counts, ladder, submissions
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Repository
+from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
+from arena.db.ladder import Rebuilt
+from arena.db.schema import (
+    OPEN,
+    PLAYS,
+    BotRow,
+    BotVersionRow,
+    GameRow,
+    GameSeatRow,
+    MatchRow,
+    MatchSeatRow,
+    SubmissionRow,
+)
+from arena.ladder.qualification import BENCHING_WINDOW, benching_reason, keeps_failing
+from arena.ladder.rating import update as update_ratings
+from arena.ladder.rating_log import Rate
+from arena.protocol.states import BotState, MatchState
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
+
+_NO_IMAGE = "its image was removed while it was disqualified: submit it again"
+
+
+class BotStates(Repository):
+    """Changes of bots' states.
+
+    Every method raises NoSuchBot for an unknown bot and WrongState for a house bot; all but
+    :meth:`disqualify` and :meth:`reinstate` raise BotDisqualified for a disqualified one.
+    """
+
+    def play_version(self, name: str, number: int, at: datetime, entry: NewAuditEntry | None = None) -> bool:
+        """Make a version the active one and put the bot back on the ladder; False if it is active already.
+
+        Waiting and running matches keep the versions they were drawn with. Without a change, nothing is
+        written to the audit log. Raises NoSuchVersion or VersionGone.
+        """
+        with self._transactions.write() as connection:
+            changed = _play_version(connection, _lock(connection, name), number, at)
+            audit.record(connection, entry if changed else None)
+            return changed
+
+    def come_back(self, name: str, at: datetime) -> bool:
+        """Return a benched or retired bot to the ladder; False if it is active already.
+
+        Raises VersionGone.
+        """
+        with self._transactions.write() as connection:
+            bot = _lock(connection, name)
+            return _play_version(connection, bot, bot.playing, at)
+
+    def retire(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> bool:
+        """Take a bot off the ladder; False if it is retired already.
+
+        Its waiting and running matches are still played. Without a change, nothing is written to the audit
+        log.
+        """
+        with self._transactions.write() as connection:
+            bot = _lock(connection, name)
+            if bot.state == BotState.RETIRED:
+                return False
+            _set_state(connection, bot.id, BotState.RETIRED, None, at)
+            audit.record(connection, entry)
+            return True
+
+    def open_to_people(self, name: str, *, is_open: bool) -> None:
+        """Let anyone play against a bot, or no longer."""
+        with self._transactions.write() as connection:
+            bot = _lock(connection, name)
+            connection.execute(update(BotRow).where(BotRow.id == bot.id).values(open_to_people=is_open))
+
+    def bench(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> None:
+        """Bench a bot for a public reason, which replaces an earlier one.
+
+        Raises WrongState if the bot is retired.
+        """
+        with self._transactions.write() as connection:
+            bot = _lock(connection, name)
+            if bot.state == BotState.RETIRED:
+                raise WrongState(f"{name} is retired, so no match draws it anyway")
+            _set_state(connection, bot.id, BotState.BENCHED, why, at)
+            audit.record(connection, entry)
+
+    def unbench(self, name: str, at: datetime, entry: NewAuditEntry) -> None:
+        """Return a benched bot to the ladder. Raises VersionGone or WrongState."""
+        with self._transactions.write() as connection:
+            bot = _lock(connection, name)
+            if bot.state != BotState.BENCHED:
+                raise WrongState(f"{name} is {bot.state}, not benched")
+            _play_version(connection, bot, bot.playing, at)
+            audit.record(connection, entry)
+
+    def disqualify(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
+        """Disqualify a bot; ratings and statistics become as if it had never played.
+
+        Its waiting matches are deleted and its open submissions rejected. Running matches won't count. It
+        takes about two milliseconds per rated game; only the last part blocks others. Raises WrongState.
+        """
+
+        def change(connection: Connection, bot: Row[Any]) -> None:
+            _set_state(connection, bot.id, BotState.DISQUALIFIED, why, at)
+            _strike(connection, bot)
+            cause = Cause(
+                stage=Stage.RECEIVED,
+                kind=CauseKind.BARRED,
+                text=bots.disqualified(name, why),
+                hint=HINTS[CauseKind.BARRED],
+            )
+            submissions.reject_all_of(connection, name, cause, at)
+
+        return self._rate_anew(name, change, entry, counts=False)
+
+    def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
+        """Revoke a disqualification, so that the bot's games count again; it takes as long.
+
+        The bot returns to the ladder, or is benched until the next submission if its image was removed.
+        Raises WrongState.
+        """
+
+        def change(connection: Connection, bot: Row[Any]) -> None:
+            gone = connection.execute(
+                select(BotVersionRow.gone).where(
+                    BotVersionRow.bot_id == bot.id, BotVersionRow.number == bot.playing
+                )
+            ).scalar_one()
+            if gone is None:
+                _set_state(connection, bot.id, BotState.ACTIVE, None, at)
+            else:
+                _set_state(connection, bot.id, BotState.BENCHED, _NO_IMAGE, at)
+
+        return self._rate_anew(name, change, entry, counts=True)
+
+    def _rate_anew(
+        self,
+        name: str,
+        change: Callable[[Connection, Row[Any]], None],
+        entry: NewAuditEntry,
+        *,
+        counts: bool,
+    ) -> Rebuilt:
+        """Compute all ratings with or without a bot's games, then apply the change in one step."""
+        rate: Rate = cache(update_ratings)
+        with self._transactions.read() as connection:
+            bot = _find(connection, name, disqualified=counts)
+            its = select(BotVersionRow.id).where(BotVersionRow.bot_id == bot.id)
+            versions = frozenset(connection.execute(its).scalars())
+            before = ladder.disqualified(connection)
+            barred = before - versions if counts else before | versions
+            ladder.rehearse(connection, barred, rate)
+            counted = card_counts.fold(connection, barred)
+        with self._transactions.write() as connection:
+            ladder.lock(connection)
+            change(connection, _find(connection, name, disqualified=counts))
+            rebuilt = ladder.rebuild(connection, rate)
+            card_counts.rebuild(connection, counted)
+            audit.record(connection, entry)
+            return rebuilt
+
+
+def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
+    """Bench bots whose latest games keep failing, and return their names. House bots are exempt.
+
+    ``played`` holds the versions just taken over, each with a description of the failure. The caller holds
+    the ladder lock.
+    """
+    benched: dict[int, str] = {}
+    for version, trouble in played:
+        bot = connection.execute(
+            select(BotRow.__table__)
+            .join(BotVersionRow, PLAYS)
+            .where(BotVersionRow.id == version, BotRow.state == BotState.ACTIVE, ~BotRow.house)
+        ).one_or_none()
+        if bot is None:
+            continue
+        last = _last_taken_over(connection, version, bot.forgiven)
+        if keeps_failing(last):
+            _write(connection, bot.id, BotState.BENCHED, benching_reason(last, trouble), at)
+            benched[bot.id] = bot.name
+    if benched:
+        ladder.changed(connection, BotRow.id.in_(benched))
+    return list(benched.values())
+
+
+def _play_version(connection: Connection, bot: Row[Any], number: int, at: datetime) -> bool:
+    version = connection.execute(
+        select(BotVersionRow.gone).where(BotVersionRow.bot_id == bot.id, BotVersionRow.number == number)
+    ).one_or_none()
+    if version is None:
+        raise NoSuchVersion(f"{bot.name} has no version {number}: it has 1 to {bot.newest}")
+    if version.gone is not None:
+        raise VersionGone(
+            f"the image of {bot.name}@{number} was removed on {version.gone:%Y-%m-%d} to make room: "
+            "submit it again"
+        )
+    if (bot.playing, bot.state) == (number, BotState.ACTIVE):
+        return False
+    bots.set_playing(connection, bot.id, number, at)
+    return True
+
+
+def _lock(connection: Connection, name: str) -> Row[Any]:
+    """Return the row of a bot that is not disqualified, and hold the ladder lock."""
+    ladder.lock(connection)
+    bot = _find(connection, name)
+    if bot.state == BotState.DISQUALIFIED:
+        raise BotDisqualified(bots.disqualified(bot.name, bot.reason))
+    return bot
+
+
+def _find(connection: Connection, name: str, *, disqualified: bool | None = None) -> Row[Any]:
+    """Return a bot's row, and check whether it is disqualified, unless that is None.
+
+    House bots are refused: they fill tables and qualify submissions, and every start of the arena registers
+    them again.
+    """
+    bot = connection.execute(select(BotRow.__table__).where(BotRow.name == name)).one_or_none()
+    if bot is None:
+        raise NoSuchBot(f"there is no bot called {name}")
+    if bot.house:
+        raise WrongState(f"{name} is a house bot: it plays as long as the arena does")
+    if disqualified is True and bot.state != BotState.DISQUALIFIED:
+        raise WrongState(f"{name} is {bot.state}, not disqualified")
+    if disqualified is False and bot.state == BotState.DISQUALIFIED:
+        raise WrongState(f"{name} is disqualified already: {bot.reason}")
+    return bot
+
+
+def _set_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
+    """Write a bot's state and the reason for it."""
+    _write(connection, bot, state, why, at)
+    ladder.changed(connection, BotRow.id == bot)
+
+
+def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
+    connection.execute(update(BotRow).where(BotRow.id == bot).values(state=state, reason=why, since=at))
+
+
+def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:
+    """Return whether the last games since then were played to the end by the stand-in, oldest first."""
+    # The index ends the search after these games. Filtering by time in SQL would make the database search
+    # all games of the version.
+    rows = connection.execute(
+        select(GameSeatRow.taken_over, GameRow.ended)
+        .join(GameRow, GameRow.number == GameSeatRow.game_number)
+        .where(GameSeatRow.version_id == version)
+        .order_by(GameSeatRow.game_number.desc())
+        .limit(BENCHING_WINDOW)
+    ).all()
+    return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]
+
+
+def _strike(connection: Connection, bot: Row[Any]) -> None:
+    """Delete waiting matches that seat a bot or one of its open submissions."""
+    its = (
+        select(MatchSeatRow.match_id)
+        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+        .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+        .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+        .where(text(OPEN), MatchRow.state == MatchState.WAITING)
+        .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
+        .with_for_update(of=MatchRow)  # so that none of them begins meanwhile
+    )
+    struck = list(connection.execute(its).scalars())
+    connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(struck)))
+    connection.execute(delete(MatchRow).where(MatchRow.id.in_(struck)))

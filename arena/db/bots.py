@@ -1,0 +1,385 @@
+"""Bots and their versions: queries, and new versions. Changes of state are in :mod:`arena.db.bot_states`."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    case,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    true,
+    union,
+    update,
+)
+
+from arena.db import ladder, names
+from arena.db.database import Repository
+from arena.db.errors import BotDisqualified, BotTaken
+from arena.db.fold import Logged
+from arena.db.schema import (
+    ON_ITS_WAY,
+    ON_THE_BOARD,
+    OPEN,
+    PLAYS,
+    BotRow,
+    BotVersionRow,
+    MatchRow,
+    MatchSeatRow,
+    SubmissionRow,
+)
+from arena.ladder.rating_log import Entry, VersionStarted
+from arena.protocol.states import BotState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBot:
+    """A bot."""
+
+    name: str
+    author: str
+    house: bool  # whether it is one of the arena's own
+    account: int | None  # the owner's id; None without one
+    playing: int  # number of the active version
+    newest: int  # the highest version number
+    state: BotState
+    reason: str | None  # the public reason for its state, or None
+    since: datetime | None  # last change of state or version, UTC, or None
+    open_to_people: bool  # whether its author lets anyone play against it
+
+    def is_of(self, author: str, account: int | None) -> bool:
+        """Whether it belongs to this author and account.
+
+        A bot that an operator added may have no account even if its author has one. The name is enough then:
+        no one else can register that name.
+        """
+        return not self.house and self.author == author and self.account in {None, account}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownVersion:
+    """A version of a bot."""
+
+    number: int  # from 1
+    playing: bool  # whether it is the active version
+    created: datetime  # UTC
+    note: str  # by its author; private to the owner and operators
+    source: str  # image id, or the bot's folder
+    size: int | None  # bytes of the submitted file, or None
+    sha256: str | None  # of that file, hexadecimal, or None
+    available: bool  # whether its image still exists
+    results: dict[int, Entry]  # by list, as in `arena.ladder.rating_log.LISTS`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HouseVersion:
+    """The active version of a house bot."""
+
+    id: int
+    bot: str
+    source: str  # image id, or the bot's folder
+    available: bool  # whether the source was there when it was last looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVersion:
+    """A version of a bot to add. Names have at most 64 characters."""
+
+    bot: str
+    author: str
+    house: bool  # whether it is one of the arena's own
+    source: str  # image id, or the bot's folder
+    created: datetime  # UTC
+    account: int | None = None  # the owner's id; None without one
+    note: str = ""  # by its author
+    size: int | None = None  # bytes of the submitted file, if any
+    sha256: str | None = None  # of that file, hexadecimal
+
+
+class Bots(Repository):
+    """Bots and their versions."""
+
+    def find(self, name: str) -> KnownBot | None:
+        """Return the bot of this name, or None."""
+        with self._transactions.read() as connection:
+            return find(connection, name)
+
+    def of_account(self, account: int) -> tuple[KnownBot, ...]:
+        """Return the bots of an account, by name."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(_bots().where(BotRow.account_id == account).order_by(BotRow.name))
+            return tuple(map(_known, rows))
+
+    def listed(
+        self,
+        after: str | None = None,
+        limit: int = 100,
+        *,
+        state: BotState | None = None,
+        author: str | None = None,
+    ) -> tuple[KnownBot, ...]:
+        """Return at most ``limit`` bots by name, those after ``after``.
+
+        ``state`` and ``author``, in any case, narrow the list.
+        """
+        wanted = _bots().order_by(BotRow.name).limit(limit)
+        if after is not None:
+            wanted = wanted.where(BotRow.name > after)
+        if state is not None:
+            wanted = wanted.where(BotRow.state == state)
+        if author is not None:
+            # SQLite lowers ASCII alone.
+            same = func.lower(BotRow.author) == author.lower()
+            wanted = wanted.where(or_(BotRow.author == author, same))
+        with self._transactions.read() as connection:
+            return tuple(map(_known, connection.execute(wanted)))
+
+    def against_people(self, limit: int) -> tuple[KnownBot, ...]:
+        """Return the active bots that anyone may play against: those of the house, then others, by name."""
+        wanted = (
+            _bots()
+            .where(BotRow.state == BotState.ACTIVE, BotRow.house | BotRow.open_to_people)
+            .order_by(BotRow.house.desc(), BotRow.name)
+            .limit(limit)
+        )
+        with self._transactions.read() as connection:
+            return tuple(map(_known, connection.execute(wanted)))
+
+    def versions(self, name: str, before: int | None = None, limit: int = 50) -> tuple[KnownVersion, ...]:
+        """Return a bot's versions, newest first, with a number below ``before``; empty for an unknown bot."""
+        wanted = (
+            select(BotVersionRow.__table__, BotRow.playing, BotRow.house)
+            .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+            .where(BotRow.name == name)
+            .order_by(BotVersionRow.number.desc())
+            .limit(limit)
+        )
+        if before is not None:
+            wanted = wanted.where(BotVersionRow.number < before)
+        with self._transactions.read() as connection:
+            rows = connection.execute(wanted).all()
+            entries = ladder.load(connection, [row.id for row in rows])
+        return tuple(_version(row, entries) for row in rows)
+
+    def version_id(self, name: str, number: int) -> int | None:
+        """Return a version's id if its image exists and its bot isn't disqualified; else None."""
+        with self._transactions.read() as connection:
+            return connection.execute(
+                select(BotVersionRow.id)
+                .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+                .where(BotRow.name == name, BotRow.state != BotState.DISQUALIFIED)
+                .where(BotVersionRow.number == number, BotVersionRow.gone.is_(None))
+            ).scalar_one_or_none()
+
+    def sources_in_use(self, *, untrusted_only: bool = False) -> frozenset[str]:
+        """Return the sources in use: active versions, open matches and open submissions.
+
+        ``untrusted_only`` leaves out house bots.
+        """
+        untrusted = BotVersionRow.bot_id.in_(select(BotRow.id).where(~BotRow.house))
+        whose = untrusted if untrusted_only else true()
+        playing = (
+            select(BotVersionRow.source)
+            .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+            .where(BotVersionRow.number == BotRow.playing, BotRow.state.in_(ON_THE_BOARD), whose)
+        )
+        seated = (
+            select(BotVersionRow.source)
+            .join(MatchSeatRow, MatchSeatRow.version_id == BotVersionRow.id)
+            .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+            .where(text(OPEN), whose)
+        )
+        submitted = select(SubmissionRow.source).where(text(ON_ITS_WAY), SubmissionRow.source.is_not(None))
+        with self._transactions.read() as connection:
+            return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
+
+    def add_version(self, new: NewVersion) -> int:
+        """Return the id of the bot's active version, and create it if the source is new.
+
+        Raises BotDisqualified or BotTaken.
+        """
+        with self._transactions.write() as connection:
+            return add_version(connection, new)
+
+    def note_gone(self, kept: Collection[str], at: datetime) -> int:
+        """Record which third-party images were removed or restored; return the number removed.
+
+        ``kept`` holds the sources whose image exists.
+        """
+        with self._transactions.write() as connection:
+            rows = connection.execute(
+                select(BotVersionRow.id, BotVersionRow.source, BotVersionRow.gone)
+                .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+                .where(~BotRow.house)
+            ).all()
+            gone = [row.id for row in rows if row.gone is None and row.source not in kept]
+            back = [row.id for row in rows if row.gone is not None and row.source in kept]
+            connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(gone)).values(gone=at))
+            connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(back)).values(gone=None))
+            return len(gone)
+
+    def house_versions(self) -> tuple[HouseVersion, ...]:
+        """Return the active versions of house bots, by name."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(BotVersionRow.id, BotRow.name, BotVersionRow.source, BotVersionRow.gone)
+                .join(BotRow, PLAYS)
+                .where(BotRow.house)
+                .order_by(BotRow.name)
+            )
+            return tuple(
+                HouseVersion(id=row.id, bot=row.name, source=row.source, available=row.gone is None)
+                for row in rows
+            )
+
+    def note_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
+        """Record which versions of house bots, by id, have lost their source or have it again."""
+        if not gone and not back:
+            return
+        with self._transactions.write() as connection:
+            for ids, value in ((gone, at), (back, None)):
+                connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(ids)).values(gone=value))
+
+
+def find(connection: Connection, name: str) -> KnownBot | None:
+    """Return the bot of this name, or None."""
+    row = connection.execute(_bots().where(BotRow.name == name)).one_or_none()
+    return None if row is None else _known(row)
+
+
+def add_version(connection: Connection, new: NewVersion) -> int:
+    """Return the id of a bot's active version, and create it if the source is new.
+
+    A new bot starts at the initial rating, a new version at that of its predecessor. A benched or retired bot
+    becomes active again. Raises BotDisqualified or BotTaken.
+    """
+    numbers = ladder.lock(connection)  # also prevents two new versions of one bot at once
+    bot = connection.execute(select(BotRow.__table__).where(BotRow.name == new.bot)).one_or_none()
+    if bot is None:
+        if new.house:
+            names.check_house_bot(connection, new.bot)
+        else:
+            names.check_bot(connection, new.bot, new.account)
+        values = {
+            "name": new.bot,
+            "author": new.author,
+            "house": new.house,
+            "newest": 0,
+            "account_id": new.account,
+            "playing": 0,
+        }
+        bot = connection.execute(insert(BotRow).values(values).returning(*BotRow.__table__.columns)).one()
+    elif (bot.author, bot.house) != (new.author, new.house) or bot.account_id not in {None, new.account}:
+        raise BotTaken(f"the name {new.bot} belongs to a bot of {bot.author}: choose another")
+    elif bot.state == BotState.DISQUALIFIED:
+        raise BotDisqualified(disqualified(new.bot, bot.reason))
+    elif bot.account_id != new.account:
+        connection.execute(update(BotRow).where(BotRow.id == bot.id).values(account_id=new.account))
+    # The image exists now, so versions that had lost the same image are playable again.
+    connection.execute(
+        update(BotVersionRow)
+        .where(BotVersionRow.source == new.source, BotVersionRow.gone.is_not(None))
+        .values(gone=None)
+    )
+    previous = connection.execute(
+        select(BotVersionRow.id, BotVersionRow.source)
+        .where(BotVersionRow.bot_id == bot.id)
+        .where(BotVersionRow.number == bot.playing)
+    ).one_or_none()
+    if previous is not None and previous.source == new.source:
+        if bot.state != BotState.ACTIVE:
+            set_playing(connection, bot.id, bot.playing, new.created)
+        return int(previous.id)
+    number = bot.newest + 1
+    values = {
+        "bot_id": bot.id,
+        "number": number,
+        "source": new.source,
+        "created": new.created,
+        "note": new.note,
+        "size": new.size,
+        "sha256": new.sha256,
+    }
+    version = connection.execute(
+        insert(BotVersionRow).values(values).returning(BotVersionRow.id)
+    ).scalar_one()
+    connection.execute(update(BotRow).where(BotRow.id == bot.id).values(newest=number))
+    set_playing(connection, bot.id, number, new.created)
+    event = VersionStarted(version=version, previous=None if previous is None else previous.id)
+    ladder.append(connection, [Logged(numbers.events + 1, event)], numbers.games, barred=frozenset())
+    return version
+
+
+def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
+    """Make this the active version, and the bot active.
+
+    Only a benched bot's failures are forgiven: otherwise frequent new versions would prevent benching.
+    """
+    forgiven = case(
+        (BotRow.state == BotState.BENCHED, bindparam(None, at, BotRow.forgiven.type)), else_=BotRow.forgiven
+    )
+    connection.execute(
+        update(BotRow)
+        .where(BotRow.id == bot)
+        .values(playing=number, state=BotState.ACTIVE, reason=None, since=at, forgiven=forgiven)
+    )
+    ladder.changed(connection, BotRow.id == bot)
+
+
+def disqualified(bot: str, reason: str | None) -> str:
+    """Return the message for the owner of a disqualified bot."""
+    return f"{bot} was disqualified: {reason}"
+
+
+def _version(row: Row[Any], entries: dict[tuple[int, int], Entry]) -> KnownVersion:
+    return KnownVersion(
+        number=row.number,
+        playing=row.number == row.playing,
+        created=row.created,
+        note=row.note,
+        source=row.source,
+        size=row.size,
+        sha256=row.sha256,
+        available=row.gone is None,
+        results={
+            players: entry for (version, players), entry in sorted(entries.items()) if version == row.id
+        },
+    )
+
+
+def _bots() -> Select[*tuple[Any, ...]]:
+    return select(
+        BotRow.name,
+        BotRow.author,
+        BotRow.house,
+        BotRow.account_id,
+        BotRow.playing,
+        BotRow.newest,
+        BotRow.state,
+        BotRow.reason,
+        BotRow.since,
+        BotRow.open_to_people,
+    )
+
+
+def _known(row: Row[Any]) -> KnownBot:
+    return KnownBot(
+        name=row.name,
+        author=row.author,
+        house=row.house,
+        account=row.account_id,
+        playing=row.playing,
+        newest=row.newest,
+        state=BotState(row.state),
+        reason=row.reason,
+        since=row.since,
+        open_to_people=row.open_to_people,
+    )

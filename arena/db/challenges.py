@@ -1,0 +1,231 @@
+"""Challenges: unrated matches that accounts request.
+
+The matches of a challenge play the same deals with the bots moved on by one seat. They run one after another
+and are published together at the end, so no author sees a deal before it is played.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, func, insert, select, text
+
+from arena.db import ladder, quotas
+from arena.db import matches as new_matches
+from arena.db.database import Repository
+from arena.db.errors import QuotaReached
+from arena.db.matches import NewMatch
+from arena.db.schema import OPEN, BotRow, BotVersionRow, ChallengeRow, MatchRow, MatchSeatRow, UnratedGameRow
+from arena.protocol.states import MatchState
+
+MOST_OPEN: Final = 3
+"""Challenges of one account that may wait or be played at a time."""
+
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChallenge:
+    """A challenge to add."""
+
+    id: str  # at most 40 characters
+    account: int  # who requests it
+    version: int  # id of the challenging version; it plays in every match
+    matches: tuple[NewMatch, ...]  # in the order of play; all have the same deals
+
+    @property
+    def created(self) -> datetime:
+        """UTC."""
+        return self.matches[0].created
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChallengeGame:
+    """A game of a challenge."""
+
+    game: str  # its id
+    ended: datetime  # UTC
+    replay: str  # as JSON text (`sushigo-replay/1`)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownChallenge:
+    """A challenge."""
+
+    number: int  # its position among all challenges
+    id: str
+    account: int  # who requested it
+    bot: str  # name of the challenging bot
+    version: int  # its number
+    created: datetime  # UTC
+    deals: int  # deals per match
+    seats: tuple[tuple[str, int], ...]  # (bot, version) in the seat order of the first match
+    states: tuple[MatchState, ...]  # of its matches
+    running: tuple[str, ...]  # ids of its running matches
+    games: tuple[ChallengeGame, ...]  # in order; empty until all matches are over
+
+
+class Challenges(Repository):
+    """Matches that accounts request."""
+
+    def add(self, new: NewChallenge, *, most_a_day: int) -> None:
+        """Add a challenge and its matches.
+
+        ``most_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
+        QuotaReached after too many challenges within a day, or open at a time; or ValueError if a version
+        doesn't exist.
+        """
+        with self._transactions.write() as connection:
+            ladder.lock(connection)  # so that no other challenge is counted at the same time
+            own = quotas.quota_of(connection, new.account).challenges_a_day
+            most = most_a_day if own is None else own
+            today = connection.execute(
+                select(func.count())
+                .select_from(ChallengeRow)
+                .where(ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY)
+            ).scalar_one()
+            if today >= most:
+                raise QuotaReached(
+                    f"you have requested {today} challenges within 24 hours, and the limit is {most}",
+                    _until_one_may_be_asked_for(connection, new, today - most),
+                )
+            # Rated games wait behind earlier challenges, so only a few may be open.
+            if (open_ones := _open(connection, new.account)) >= MOST_OPEN:
+                raise QuotaReached(
+                    f"{open_ones} of your challenges are still open, and the limit is {MOST_OPEN}: "
+                    "wait until one of them is done"
+                )
+            number = connection.execute(
+                insert(ChallengeRow)
+                .values(
+                    id=new.id,
+                    account_id=new.account,
+                    version_id=new.version,
+                    deals=len(new.matches[0].seeds),
+                    created=new.created,
+                )
+                .returning(ChallengeRow.number)
+            ).scalar_one()
+            for match in new.matches:
+                new_matches.add(connection, match, challenge=number)
+
+    def find(self, id_: str) -> KnownChallenge | None:
+        """Return the challenge of this id, or None."""
+        with self._transactions.read() as connection:
+            row = connection.execute(_challenges().where(ChallengeRow.id == id_)).one_or_none()
+            return None if row is None else _known(connection, [row])[0]
+
+    def newest(self, account: int, before: int | None = None, limit: int = 20) -> tuple[KnownChallenge, ...]:
+        """Return an account's challenges, newest first, with a smaller number than ``before``."""
+        wanted = (
+            _challenges()
+            .where(ChallengeRow.account_id == account)
+            .order_by(ChallengeRow.number.desc())
+            .limit(limit)
+        )
+        if before is not None:
+            wanted = wanted.where(ChallengeRow.number < before)
+        with self._transactions.read() as connection:
+            return _known(connection, connection.execute(wanted).all())
+
+
+def _until_one_may_be_asked_for(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
+    """Return the time until ``too_many`` + 1 of the last day's challenges are more than a day old."""
+    created = connection.execute(
+        select(ChallengeRow.created)
+        .where(ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY)
+        .order_by(ChallengeRow.created)
+        .offset(too_many)
+        .limit(1)
+    ).scalar_one_or_none()
+    return None if created is None else created + _DAY - new.created
+
+
+def _open(connection: Connection, account: int) -> int:
+    """Return the number of an account's open challenges."""
+    return connection.execute(
+        select(func.count(ChallengeRow.id.distinct()))
+        .join(MatchRow, MatchRow.challenge_number == ChallengeRow.number)
+        .where(ChallengeRow.account_id == account, text(OPEN))
+    ).scalar_one()
+
+
+def is_open(connection: Connection, number: int | None) -> bool:
+    """Whether a challenge's match waits or runs; None is no challenge."""
+    its = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
+    return number is not None and connection.execute(its).scalar_one_or_none() is not None
+
+
+def is_published(connection: Connection, number: int) -> bool:
+    """Whether a challenge's games are public: all of its matches are over, and some were played."""
+    its = select(UnratedGameRow.id).join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
+    played = connection.execute(its.where(MatchRow.challenge_number == number).limit(1)).scalar_one_or_none()
+    return played is not None and not is_open(connection, number)
+
+
+def _challenges() -> Select[Any]:
+    return (
+        select(ChallengeRow.__table__, BotRow.name.label("bot"), BotVersionRow.number.label("version"))
+        .join(BotVersionRow, BotVersionRow.id == ChallengeRow.version_id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+    )
+
+
+def _known(connection: Connection, rows: Iterable[Row[Any]]) -> tuple[KnownChallenge, ...]:
+    return tuple(
+        KnownChallenge(
+            number=row.number,
+            id=row.id,
+            account=row.account_id,
+            bot=row.bot,
+            version=row.version,
+            created=row.created,
+            deals=row.deals,
+            seats=_seats(connection, row.number),
+            states=_states(connection, row.number),
+            running=_running(connection, row.number),
+            games=() if is_open(connection, row.number) else _games(connection, row.number),
+        )
+        for row in rows
+    )
+
+
+def _seats(connection: Connection, challenge: int) -> tuple[tuple[str, int], ...]:
+    first = select(func.min(MatchRow.number))
+    rows = connection.execute(
+        select(BotRow.name, BotVersionRow.number)
+        .select_from(MatchSeatRow)
+        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+        .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(MatchRow.number == first.where(MatchRow.challenge_number == challenge).scalar_subquery())
+        .order_by(MatchSeatRow.seat)
+    )
+    return tuple((row.name, row.number) for row in rows)
+
+
+def _states(connection: Connection, challenge: int) -> tuple[MatchState, ...]:
+    rows = connection.execute(
+        select(MatchRow.state).where(MatchRow.challenge_number == challenge).order_by(MatchRow.number)
+    )
+    return tuple(MatchState(state) for state in rows.scalars())
+
+
+def _running(connection: Connection, challenge: int) -> tuple[str, ...]:
+    rows = connection.execute(
+        select(MatchRow.id)
+        .where(MatchRow.challenge_number == challenge, MatchRow.state == MatchState.RUNNING)
+        .order_by(MatchRow.number)
+    )
+    return tuple(rows.scalars())
+
+
+def _games(connection: Connection, challenge: int) -> tuple[ChallengeGame, ...]:
+    rows = connection.execute(
+        select(UnratedGameRow.id, UnratedGameRow.ended, UnratedGameRow.replay)
+        .join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
+        .where(MatchRow.challenge_number == challenge)
+        .order_by(MatchRow.number, UnratedGameRow.position)
+    )
+    return tuple(ChallengeGame(game=row.id, ended=row.ended, replay=row.replay) for row in rows)

@@ -1,0 +1,114 @@
+"""The coordinator lock: only one coordinator with containers per database may hold it.
+
+It ends with its holder: on PostgreSQL it is an advisory lock of a session, on SQLite a lock on a file next to
+the database. PostgreSQL notices within 20 s that a session's host is lost.
+"""
+
+import fcntl
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import DBAPIError
+
+from arena.db.database import Database, sqlite_file
+from arena.db.errors import DatabaseUnavailable
+
+_LOCK: Final = 0x68656C6D  # "coordinator lock"
+
+_KEEPALIVES: Final = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 2}
+"""Seconds, seconds, and probes. Without these, a server notices a lost host only after two hours."""
+
+
+class CoordinatorLock(Protocol):
+    """The lock of one database. Not thread-safe."""
+
+    def take(self) -> bool:
+        """Take the lock, or check that it is still held; return whether it is.
+
+        If it was lost, for example because the server restarted, try to take it again. Raises
+        DatabaseUnavailable.
+        """
+
+    def release(self) -> None:
+        """Release the lock."""
+
+
+def coordinator_lock_of(database: Database, url: str) -> CoordinatorLock:
+    """Return the lock of a database without taking it."""
+    file = sqlite_file(url)
+    return _PostgresLock(database) if file is None else _FileLock(file.with_name(f"{file.name}.lock"))
+
+
+class _PostgresLock:
+    """Held by a PostgreSQL session."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._session: Connection | None = None
+
+    def take(self) -> bool:
+        """See :class:`CoordinatorLock`."""
+        if self._session is not None:
+            try:
+                self._session.execute(text("SELECT 1"))
+            except DBAPIError:
+                self._end(self._session)
+            else:
+                return True
+        with self._database.explained():
+            session = self._database.connect()
+            self._session = session
+            held = False
+            try:
+                for setting, value in _KEEPALIVES.items():
+                    session.execute(text(f"SET {setting} = {value}"))
+                held = bool(session.execute(select(func.pg_try_advisory_lock(_LOCK))).scalar_one())
+            finally:
+                if not held:
+                    self._end(session)
+            return held
+
+    def release(self) -> None:
+        """See :class:`CoordinatorLock`."""
+        if self._session is not None:
+            with suppress(DBAPIError):  # it ends with the session anyway, but a moment later
+                self._session.execute(select(func.pg_advisory_unlock(_LOCK)))
+            self._end(self._session)
+
+    def _end(self, session: Connection) -> None:
+        """Close a session for good: back in the pool it would keep the lock."""
+        self._session = None
+        session.invalidate()
+        session.close()
+
+
+class _FileLock:
+    """Held by an open file of this process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+
+    def take(self) -> bool:
+        """See :class:`CoordinatorLock`."""
+        if self._file is not None:
+            return True
+        try:
+            file = self._path.open("w")
+        except OSError as error:
+            raise DatabaseUnavailable(f"the lock {self._path}: {error.strerror}") from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return False
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """See :class:`CoordinatorLock`."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,293 @@
+"""Browser sessions and API tokens.
+
+The caller makes and hashes the secrets; the store holds only hashes.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, func, insert, or_, select, update
+
+from arena.db import audit
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Repository
+from arena.db.errors import TooManyTokens
+from arena.db.schema import AccountRow, ApiTokenRow, SessionRow
+from arena.protocol.states import Role
+
+ACCOUNT_COLUMNS = (AccountRow.id, AccountRow.name, AccountRow.role, AccountRow.created, AccountRow.deleted)
+"""The columns of a KnownAccount."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAccount:
+    """An account."""
+
+    id: int
+    name: str  # the display name; a pseudonym once the account is deleted
+    role: Role
+    created: datetime  # UTC
+    deleted: datetime | None  # UTC, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """A session to create."""
+
+    account: int  # id of the owner
+    hash: str  # of the session's secret
+    browser: str  # the User-Agent
+    created: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSession:
+    """A browser session that is logged in."""
+
+    id: int
+    account: KnownAccount  # the owner
+    browser: str  # the User-Agent
+    created: datetime  # UTC
+    seen: datetime  # last use, UTC, approximate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewApiToken:
+    """A token to create."""
+
+    account: int  # id of the owner
+    name: str  # the owner's label for it
+    prefix: str  # the part of the secret that may be displayed again
+    hash: str  # of the secret
+    scopes: tuple[str, ...]
+    created: datetime  # UTC
+    expires: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownToken:
+    """A token."""
+
+    id: int  # its number
+    name: str  # the owner's label for it
+    prefix: str  # the part of the secret that may be displayed again
+    scopes: tuple[str, ...]  # what it may do
+    created: datetime  # UTC
+    expires: datetime  # UTC
+    last_used: datetime | None  # UTC, approximate; None if never
+    revoked: datetime | None  # UTC, or None
+
+    def works(self, at: datetime) -> bool:
+        """Whether the token is valid now."""
+        return self.revoked is None and at < self.expires
+
+
+class Credentials(Repository):
+    """Sessions and tokens of accounts."""
+
+    def open_session(
+        self, new: NewSession, *, instead_of: str | None = None, entry: NewAuditEntry | None = None
+    ) -> int:
+        """Add a session and return its id; end the session with the hash ``instead_of``."""
+        values = {
+            "account_id": new.account,
+            "hash": new.hash,
+            "browser": new.browser,
+            "created": new.created,
+            "seen": new.created,
+        }
+        with self._transactions.write() as connection:
+            session = connection.execute(
+                insert(SessionRow).values(values).returning(SessionRow.id)
+            ).scalar_one()
+            if instead_of is not None:
+                connection.execute(delete(SessionRow).where(SessionRow.hash == instead_of))
+            audit.record(connection, entry)
+            return int(session)
+
+    def session(self, hash_: str) -> OpenSession | None:
+        """Return the session with this hash; None if unknown or its account is deleted.
+
+        The caller checks its age.
+        """
+        with self._transactions.read() as connection:
+            wanted = _sessions().where(SessionRow.hash == hash_, AccountRow.deleted.is_(None))
+            row = connection.execute(wanted).one_or_none()
+            return None if row is None else _open(row)
+
+    def sessions(self, account: int) -> tuple[OpenSession, ...]:
+        """Return an account's sessions, last used first."""
+        wanted = _sessions().where(SessionRow.account_id == account)
+        with self._transactions.read() as connection:
+            rows = connection.execute(wanted.order_by(SessionRow.seen.desc(), SessionRow.id))
+            return tuple(map(_open, rows))
+
+    def session_seen(self, session: int, at: datetime) -> None:
+        """Set when a session was last used."""
+        with self._transactions.write() as connection:
+            connection.execute(update(SessionRow).where(SessionRow.id == session).values(seen=at))
+
+    def end_session(self, hash_: str) -> None:
+        """End the session with this hash, if any."""
+        with self._transactions.write() as connection:
+            connection.execute(delete(SessionRow).where(SessionRow.hash == hash_))
+
+    def end_session_of(self, account: int, session: int) -> bool:
+        """End a session by id; False if the account has no such session."""
+        with self._transactions.write() as connection:
+            ended = connection.execute(
+                delete(SessionRow).where(SessionRow.id == session, SessionRow.account_id == account)
+            )
+            return ended.rowcount > 0
+
+    def end_old_sessions(self, *, created_before: datetime, seen_before: datetime) -> int:
+        """End sessions that are too old or too long unused; return how many."""
+        with self._transactions.write() as connection:
+            old = or_(SessionRow.created <= created_before, SessionRow.seen <= seen_before)
+            return connection.execute(delete(SessionRow).where(old)).rowcount
+
+    def add_token(self, new: NewApiToken, *, most: int, entry: NewAuditEntry | None = None) -> KnownToken:
+        """Add a token. Raises TooManyTokens."""
+        with self._transactions.write() as connection:
+            working = connection.execute(
+                select(func.count())
+                .select_from(ApiTokenRow)
+                .where(
+                    ApiTokenRow.account_id == new.account,
+                    ApiTokenRow.revoked.is_(None),
+                    ApiTokenRow.expires > new.created,
+                )
+            ).scalar_one()
+            if working >= most:
+                raise TooManyTokens(
+                    f"the account has {working} valid tokens, and the limit is {most}: revoke one first"
+                )
+            values = {
+                "account_id": new.account,
+                "name": new.name,
+                "prefix": new.prefix,
+                "hash": new.hash,
+                "scopes": list(new.scopes),
+                "created": new.created,
+                "expires": new.expires,
+            }
+            number = connection.execute(
+                insert(ApiTokenRow).values(values).returning(ApiTokenRow.id)
+            ).scalar_one()
+            audit.record(connection, entry)
+            return _token(connection.execute(_tokens().where(ApiTokenRow.id == number)).one())
+
+    def token(self, hash_: str) -> tuple[KnownToken, KnownAccount] | None:
+        """Return the token with this hash and its account; None if unknown or the account is deleted.
+
+        The token may have expired.
+        """
+        with self._transactions.read() as connection:
+            wanted = _tokens().where(ApiTokenRow.hash == hash_, AccountRow.deleted.is_(None))
+            row = connection.execute(wanted).one_or_none()
+            return None if row is None else (_token(row), known_account(row))
+
+    def tokens(self, account: int) -> tuple[KnownToken, ...]:
+        """Return an account's tokens, newest first, including invalid ones."""
+        with self._transactions.read() as connection:
+            wanted = _tokens().where(ApiTokenRow.account_id == account).order_by(ApiTokenRow.id.desc())
+            return tuple(_token(row) for row in connection.execute(wanted))
+
+    def token_used(self, token: int, at: datetime) -> None:
+        """Set when a token was last used."""
+        with self._transactions.write() as connection:
+            connection.execute(update(ApiTokenRow).where(ApiTokenRow.id == token).values(last_used=at))
+
+    def revoke_token(
+        self, account: int, token: int, at: datetime, *, entry: NewAuditEntry | None = None
+    ) -> bool:
+        """Revoke a token; False if the account has no unrevoked token of that id."""
+        with self._transactions.write() as connection:
+            revoked = connection.execute(
+                update(ApiTokenRow)
+                .where(
+                    ApiTokenRow.id == token, ApiTokenRow.account_id == account, ApiTokenRow.revoked.is_(None)
+                )
+                .values(revoked=at)
+            )
+            if revoked.rowcount == 0:
+                return False
+            audit.record(connection, entry)
+            return True
+
+
+def end_all(
+    connection: Connection,
+    account: int,
+    at: datetime,
+    *,
+    keep_session: int | None,
+    keep_tokens: Collection[int],
+) -> None:
+    """End an account's sessions and revoke its tokens, except those to keep."""
+    others = delete(SessionRow).where(SessionRow.account_id == account)
+    connection.execute(others if keep_session is None else others.where(SessionRow.id != keep_session))
+    connection.execute(
+        update(ApiTokenRow)
+        .where(ApiTokenRow.account_id == account, ApiTokenRow.revoked.is_(None))
+        .where(ApiTokenRow.id.not_in(keep_tokens))
+        .values(revoked=at)
+    )
+
+
+def remove_all(connection: Connection, account: int) -> None:
+    """Delete an account's sessions and tokens."""
+    connection.execute(delete(SessionRow).where(SessionRow.account_id == account))
+    connection.execute(delete(ApiTokenRow).where(ApiTokenRow.account_id == account))
+
+
+def known_account(row: Row[*tuple[Any, ...]]) -> KnownAccount:
+    """Return an account from a row with the columns ``ACCOUNT_COLUMNS``."""
+    return KnownAccount(
+        id=row.id, name=row.name, role=Role(row.role), created=row.created, deleted=row.deleted
+    )
+
+
+def _sessions() -> Select[*tuple[Any, ...]]:
+    return select(
+        *ACCOUNT_COLUMNS,
+        SessionRow.id.label("session"),
+        SessionRow.browser,
+        SessionRow.created.label("begun"),
+        SessionRow.seen,
+    ).join(AccountRow, AccountRow.id == SessionRow.account_id)
+
+
+def _open(row: Row[*tuple[Any, ...]]) -> OpenSession:
+    return OpenSession(
+        id=row.session, account=known_account(row), browser=row.browser, created=row.begun, seen=row.seen
+    )
+
+
+def _tokens() -> Select[*tuple[Any, ...]]:
+    return select(
+        *ACCOUNT_COLUMNS,
+        ApiTokenRow.id.label("token"),
+        ApiTokenRow.name.label("called"),
+        ApiTokenRow.prefix,
+        ApiTokenRow.scopes,
+        ApiTokenRow.created.label("made"),
+        ApiTokenRow.expires,
+        ApiTokenRow.last_used,
+        ApiTokenRow.revoked,
+    ).join(AccountRow, AccountRow.id == ApiTokenRow.account_id)
+
+
+def _token(row: Row[*tuple[Any, ...]]) -> KnownToken:
+    return KnownToken(
+        id=row.token,
+        name=row.called,
+        prefix=row.prefix,
+        scopes=tuple(row.scopes),
+        created=row.made,
+        expires=row.expires,
+        last_used=row.last_used,
+        revoked=row.revoked,
+    )

@@ -1,0 +1,384 @@
+"""The connection to a database: SQLite in one file, or PostgreSQL."""
+
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from arena.db.errors import DatabaseDamaged, DatabaseUnavailable, DatabaseUnwritable, StoreError
+
+if TYPE_CHECKING:
+    from psycopg import Error as PostgresError
+    from sqlalchemy import Table
+    from sqlalchemy.dialects import postgresql, sqlite
+
+_READ_ONLY: Final = "25006"
+_AWAY: Final = frozenset({"25P03", "25P04", "42501"})
+"""SQLSTATEs that the driver misclassifies: the server ended the session, or rights are missing."""
+
+_WRONG_VALUE: Final = "22"
+"""The SQLSTATE class whose messages quote the value."""
+
+
+def forget_values(error: DBAPIError) -> None:
+    """Keep only the first line of PostgreSQL's message: the others quote rows, and errors are logged."""
+    cause = _of_postgresql(error)
+    if cause is None or cause.diag.message_primary is None:
+        return
+    words = cause.diag.message_primary
+    if (cause.sqlstate or "").startswith(_WRONG_VALUE):
+        words = re.sub('".*"', '"…"', words, flags=re.DOTALL)
+    error.args = (f"({type(cause).__module__}.{type(cause).__name__}) {words}",)
+    cause.args = (words,)
+
+
+def meaning(error: DBAPIError, url: str) -> StoreError | None:
+    """Translate a driver's error; None if the caller has a bug. ``url`` must not contain a password."""
+    words = " ".join(str(error.orig).split())
+    if _is_read_only(error):
+        return DatabaseUnwritable(f"{url}: {words}. It is read-only: make it writable, or name another one")
+    if isinstance(error, (OperationalError, InterfaceError)) or _state(error) in _AWAY:
+        return DatabaseUnavailable(
+            f"{url}: {words}. Check that it exists, that this user may write to it, "
+            "and that its disk has space"
+        )
+    if _sqlite_code(error) in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        return DatabaseDamaged(
+            f"{url}: {words}. Move the file away, and restore a backup with `arena restore FILE` or "
+            "start anew"
+        )
+    return None
+
+
+def _is_read_only(error: DBAPIError) -> bool:
+    return _state(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY
+
+
+def _state(error: DBAPIError) -> str | None:
+    cause = _of_postgresql(error)
+    return None if cause is None else cause.sqlstate
+
+
+def _of_postgresql(error: DBAPIError) -> "PostgresError | None":
+    """Return PostgreSQL's own error. An arena on SQLite never loads psycopg."""
+    if isinstance(error.orig, sqlite3.Error):
+        return None
+    from psycopg import Error  # noqa: PLC0415 - slow to import; the error has loaded it already
+
+    return error.orig if isinstance(error.orig, Error) else None
+
+
+def _sqlite_code(error: DBAPIError) -> int | None:
+    if not isinstance(error.orig, sqlite3.Error):
+        return None
+    code = getattr(error.orig, "sqlite_errorcode", None)  # the driver's own errors have none
+    return None if code is None else code & 0xFF  # the higher bits are the extended code
+
+
+_LOCKED_SECONDS = 60
+_SWITCH_SECONDS = 2.0
+"""Timeouts of a write that waits for another process (longer than any hiccup, or a result is lost), and of a
+switch to WAL."""
+
+_PATIENCE = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 20_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
+"""Connection parameters for PostgreSQL that a URL may override, in seconds; ``tcp_user_timeout`` is in
+milliseconds. Without them, a connection to a lost host hangs for a quarter of an hour."""
+
+_COMMON: dict[str, Any] = {
+    # Together more than the 40 threads of a web process: no thread waits for a connection.
+    "pool_size": 10,
+    "max_overflow": 40,
+    # Errors are logged, and parameters may be password hashes or bots' output.
+    "hide_parameters": True,
+}
+
+
+_ADDRESSES = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
+_DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
+_SECRETS = ("password", "sslpassword")
+"""PostgreSQL's secret query parameters."""
+
+
+class Transactions(Protocol):
+    """Opens the transactions of repositories: a :class:`Database` each anew, or :class:`Joined`."""
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """Read in a transaction."""
+
+    def write(self) -> AbstractContextManager[Connection]:
+        """Write in a transaction, which is rolled back by an exception."""
+
+
+class Joined:
+    """Lets repositories take part in a transaction that is already open."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Return the transaction's connection."""
+        yield self._connection
+
+    write = read
+
+
+class Repository:
+    """Queries and changes of one subject; each method is a transaction.
+
+    Every method may raise DatabaseUnavailable; a write is then complete or absent. Threads may share one.
+    """
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+
+class Database:
+    """Transactions on one database. Thread-safe. Its ``url`` has no password."""
+
+    def __init__(self, url: str) -> None:
+        """Prepare the engine without connecting.
+
+        Raises StoreError if the URL is neither of PostgreSQL nor of an SQLite file.
+        """
+        address = _address(url)
+        self.url = _shown(address)
+        self.is_sqlite = address.get_backend_name() == "sqlite"
+        self._engine = _sqlite(address) if self.is_sqlite else _postgresql(address)
+        self._writer = self._engine.execution_options(writes=True)
+
+    @contextmanager
+    def read(self, *, snapshot: bool = False) -> Iterator[Connection]:
+        """Read in one transaction; with ``snapshot``, from one consistent snapshot (on SQLite always).
+
+        Raises DatabaseDamaged or DatabaseUnavailable.
+        """
+        frozen = snapshot and not self.is_sqlite
+        engine = self._engine.execution_options(isolation_level="REPEATABLE READ") if frozen else self._engine
+        with self._transaction(engine) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Write in one transaction. On SQLite it excludes all other writers.
+
+        Raises DatabaseDamaged, or DatabaseUnavailable if it can't be reached, stayed locked, or is read-only.
+        """
+        with self._transaction(self._writer) as connection:
+            yield connection
+
+    def connect(self) -> Connection:
+        """Open a connection in autocommit mode; the caller closes it."""
+        return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        with self.explained(), engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn driver errors into a StoreError where the database is the cause."""
+        try:
+            yield
+        except DBAPIError as error:
+            forget_values(error)
+            trouble = meaning(error, self.url)
+            if trouble is None:
+                raise
+            if isinstance(trouble, DatabaseUnwritable):
+                # A PostgreSQL session that began read-only stays so; only a new one can write again.
+                self._engine.dispose()
+            raise trouble from error
+
+
+def upsert(connection: Connection, table: "Table") -> "sqlite.Insert | postgresql.Insert":
+    """Return an INSERT into a table that can say what happens on a conflict, for the connection's dialect."""
+    # Only the dialect in use: loading PostgreSQL's takes 25 ms.
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert as of_sqlite  # noqa: PLC0415
+
+        return of_sqlite(table)
+    from sqlalchemy.dialects.postgresql import insert as of_postgresql  # noqa: PLC0415
+
+    return of_postgresql(table)
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the path of an SQLite database, which may not exist; None for PostgreSQL.
+
+    Raises StoreError if the URL is invalid.
+    """
+    address = _address(url)
+    return _file_of(address) if address.get_backend_name() == "sqlite" else None
+
+
+def _address(url: str) -> URL:
+    """Parse a database URL. Raises StoreError if it is invalid, or of an unsupported database."""
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        address = None
+    if address is None or "@" in (address.host or ""):
+        # Never show an invalid URL: it may contain a password anywhere.
+        raise StoreError(
+            f"the database's address can't be read: {_ADDRESSES}. In a user's name or password @ is "
+            "written %40, / %2F and : %3A"
+        )
+    if address.drivername not in _DRIVERS:
+        raise StoreError(f"{_shown(address)}: {_ADDRESSES}")
+    return address
+
+
+def _shown(address: URL) -> str:
+    """Return a URL without passwords."""
+    return address.difference_update_query(_SECRETS).render_as_string()
+
+
+def _file_of(address: URL) -> Path:
+    if address.database in {None, "", ":memory:"}:
+        raise StoreError(f"an SQLite database in memory would be lost: {_ADDRESSES}")
+    return Path(address.database or "")
+
+
+def _postgresql(address: URL) -> Engine:
+    """Make an engine that treats a silent server as unreachable."""
+    patience = {name: value for name, value in _PATIENCE.items() if name not in address.query}
+    return create_engine(address, connect_args=patience, pool_pre_ping=True, **_COMMON)
+
+
+def _sqlite(address: URL) -> Engine:
+    """Make an engine whose reads are snapshots and whose writes lock at once."""
+    file = _file_of(address)
+    folder = file.parent
+    if not folder.is_dir():
+        raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")
+    _make_for_the_folders_owner(file)
+    engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON)
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _make_for_the_folders_owner(file: Path) -> None:
+    """When root creates a database in another user's folder, give it to that user: the web site's.
+
+    SQLite gives its auxiliary files to the database's owner by itself.
+    """
+    owner = file.parent.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0 or file.exists():
+        return
+    try:
+        made = os.open(file, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:  # another process was first
+        return
+    try:
+        os.fchown(made, owner.st_uid, owner.st_gid)
+    finally:
+        os.close(made)
+
+
+def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # The driver's own transactions begin at the first write, and then fail if another process has
+    # written meanwhile. With None, _on_begin begins them.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    _switch_to_wal(cursor)
+    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
+    """Switch to WAL mode. SQLite's busy timeout doesn't cover this statement, so retry it."""
+    end = time.monotonic() + _SWITCH_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+_SECONDS: Final = 10.0
+"""Time limit for the integrity check at startup: enough for some gigabytes."""
+
+_STEPS: Final = 10_000
+"""SQLite VM instructions between two looks at the clock: a millisecond or less."""
+
+
+def check_integrity(connection: Connection, url: str, seconds: float = _SECONDS) -> None:
+    """Check the integrity of an SQLite file within a time limit.
+
+    Raises DatabaseDamaged if the part that was read is damaged.
+    """
+    end = time.monotonic() + seconds
+    file: Any = connection.connection.driver_connection
+    file.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    try:
+        problems = connection.execute(text("PRAGMA quick_check(1)")).scalars().all()
+    except OperationalError as error:
+        if getattr(error.orig, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+            raise
+        return
+    finally:
+        file.set_progress_handler(None, 0)
+    if problems != ["ok"]:
+        raise DatabaseDamaged(
+            f"{url} is damaged ({problems[0]}): move it away, and restore a backup with `arena restore FILE`"
+        )
+
+
+class ChangeCounter:
+    """A number that changes with every commit of any process. Not thread-safe.
+
+    It is SQLite's ``data_version``. On PostgreSQL there is none: asking would cost as much as a query.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._file = make_url(database.url).database if database.is_sqlite else None
+        self._connection: sqlite3.Connection | None = None
+
+    def __call__(self) -> int | None:
+        """Return the number; None on PostgreSQL or if it can't be read now."""
+        if self._file is None:
+            return None
+        try:
+            if self._connection is None:
+                # Don't wait: the caller has another way to find out.
+                self._connection = sqlite3.connect(self._file, timeout=0, check_same_thread=False)
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error:
+            return None
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,403 @@
+"""Consistent snapshots of all rows of a store while others write, and loading them."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import (
+    INTEGER,
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    DateTime,
+    Double,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    func,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy.exc import DBAPIError, StatementError
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.schema import AddConstraint, DropConstraint
+from sqlalchemy.types import TypeDecorator
+
+from arena.db import audit, queue
+from arena.db.activity import ActivityRepository
+from arena.db.audit import NewAuditEntry
+from arena.db.card_counts import CardRepository
+from arena.db.database import Database, Joined, sqlite_file
+from arena.db.errors import DatabaseNotEmpty
+from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
+from arena.db.ratings import RatingRepository
+from arena.db.schema import OPEN, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
+from arena.db.submissions import KnownSubmission, SubmissionRepository
+from arena.ladder.rating_log import LISTS
+from arena.platform.files import sync
+from arena.protocol.match import MatchSpec, decode
+
+Rows = Sequence[Sequence[Any]]
+Holds = Callable[[Sequence[Any]], bool]
+"""Whether a column can hold all values, of which none is None."""
+
+_MOST: Final = 2**53
+"""Larger than any arena counts, and leaves room for later numbers."""
+
+_MOST_SMALL: Final = 2**31
+
+
+def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
+    """Return a function that checks that rows, with values in the order of ``columns``, fit a table.
+
+    It raises ValueError. It checks a column at a time, which is several times as fast as each value.
+    """
+    held = [(name, _may_be_missing(table.columns[name]), _held_by(table.columns[name])) for name in columns]
+
+    def check(rows: Rows) -> None:
+        for length in set(map(len, rows)):
+            if length != len(held):
+                raise ValueError(f"a row of {table.name} has {length} values instead of {len(held)}")
+        for values, (name, optional, holds) in zip(zip(*rows, strict=True), held, strict=bool(rows)):
+            present = [value for value in values if value is not None]
+            if not (holds(present) and (optional or len(present) == len(values))):
+                raise ValueError(f"a row of {table.name} has an invalid {name}")
+
+    return check
+
+
+def _may_be_missing(column: Column[Any]) -> bool:
+    return bool(column.nullable) and not column.primary_key
+
+
+def _held_by(column: Column[Any]) -> Holds:
+    kind = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
+    if isinstance(kind, String):
+        most = math.inf if kind.length is None else kind.length
+        return lambda values: (
+            _are(str, values) and all(len(value) <= most and "\0" not in value for value in values)
+        )
+    return next(holds for of, holds in _HOLDS if isinstance(kind, of))
+
+
+def _are(kind: type, values: Sequence[Any]) -> bool:
+    return set(map(type, values)) <= {kind}
+
+
+def _are_below(most: int, values: Sequence[Any]) -> bool:
+    return _are(int, values) and -most < min(values, default=0) and max(values, default=0) < most
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and all(type(each) in (int, str) for each in value)
+
+
+_HOLDS: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], Holds], ...]] = (
+    (Boolean, partial(_are, bool)),
+    # An INTEGER of a table that was looked up: SQLite has one kind for all.
+    ((BigInteger, INTEGER), partial(_are_below, _MOST)),
+    (Integer, partial(_are_below, _MOST_SMALL)),
+    ((Float, Double), lambda values: _are(float, values) and all(map(math.isfinite, values))),
+    (DateTime, lambda values: all(isinstance(each, datetime) and each.tzinfo is not None for each in values)),
+    (LargeBinary, partial(_are, bytes)),
+    (JSON, lambda values: all(map(_is_list, values))),
+)
+
+
+def read_through(connection: Connection, at: datetime) -> None:
+    """Read what every page and every match needs, except the tables that grow with each game.
+
+    The database must have the newest tables. Raises ValueError if the ladder's counts don't match its log, or
+    a match is invalid; or an exception of any kind if a row is not one that this program writes.
+    """
+    ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
+    if ladder != (_numbered(connection, RatingEventRow.number), _numbered(connection, GameRow.number)):
+        raise ValueError("the ladder's counts differ from its log")
+    joined = Joined(connection)
+    for players in LISTS:
+        RatingRepository(joined).standings(players)
+    activity = ActivityRepository(joined)
+    activity.current(at)
+    activity.workload(at)
+    activity.hosts()
+    CardRepository(joined).find()
+    SubmissionRepository(joined).on_their_way()
+    queue.MatchQueue(joined).quarantine()
+    for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN))).all():
+        spec = decode(match.spec, MatchSpec)
+        if (spec.match, len(spec.seats)) != (match.id, len(queue.claimed_seats(connection, match.id))):
+            raise ValueError(f"match {match.id} differs from its specification")
+
+
+def _numbered(connection: Connection, number: InstrumentedAttribute[int]) -> int | None:
+    """Return the number of rows, or None if they aren't numbered from 1 without gaps."""
+    first, last = func.coalesce(func.min(number), 1), func.coalesce(func.max(number), 0)
+    found = connection.execute(select(first, last, func.count(number))).one()
+    return found[2] if found[:2] == (1, found[2]) else None
+
+
+BATCH: Final = 100
+"""Rows that are in memory at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """A table, and how to read it. Values of a row are in the order of ``columns``."""
+
+    name: str
+    columns: tuple[str, ...]
+    _connection: Connection
+    _table: Table
+    _check: Callable[[Rows], None]
+
+    def batches(self) -> Iterator[list[list[Any]]]:
+        """Yield all rows in batches, in the order of their keys."""
+        rows = self._connection.execution_options(yield_per=BATCH).execute(
+            select(self._table).order_by(*self._table.primary_key)
+        )
+        for batch in rows.partitions():
+            yield [list(row) for row in batch]
+
+    def check(self, rows: list[list[Any]]) -> None:
+        """Check that rows can be loaded into SQLite and PostgreSQL. Raises ValueError if they can't."""
+        self._check(rows)
+
+
+class Snapshot:
+    """A store's content at one moment. From :func:`snapshot`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.revision = NEWEST_REVISION  # of the tables
+        # All of them; referenced tables come first.
+        self.tables = tuple(
+            TableRows(table.name, columns, connection, table, row_check(table, columns))
+            for table in Base.metadata.sorted_tables
+            if (columns := tuple(table.columns.keys()))
+        )
+
+    def read_through(self, at: datetime) -> None:
+        """Read what every page and every match needs, as a check of a restored arena does.
+
+        Raises ValueError if the ladder's counts don't match its log, or a match is invalid; or an exception
+        of any kind if a row is not one that this program writes.
+        """
+        read_through(self._connection, at)
+
+    def on_their_way(self) -> tuple[KnownSubmission, ...]:
+        """Return the open submissions in the order of the queue."""
+        return SubmissionRepository(Joined(self._connection)).on_their_way()
+
+
+@contextmanager
+def snapshot(database: Database) -> Iterator[Snapshot]:
+    """Yield the store's present content. It stays the same within the context, and blocks nobody.
+
+    Raises DatabaseChanged, DatabaseDamaged or DatabaseUnavailable.
+    """
+    with database.read(snapshot=True) as connection:
+        check_revision(connection, database.url)  # another program may have changed them since
+        yield Snapshot(connection)
+
+
+_ANOTHER = "name another database in ARENA_DATABASE_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class TableToLoad:
+    """Rows of one table. Values of a row are in the order of ``columns``."""
+
+    columns: tuple[str, ...]
+    rows: int  # how many there are
+    batches: Callable[[], Iterable[list[list[Any]]]]  # returns the rows in batches
+
+
+def check_empty(url: str) -> None:
+    """Check that the database is missing or empty. Raises DatabaseNotEmpty or DatabaseUnavailable."""
+    if (file := sqlite_file(url)) is not None:
+        if file.exists():
+            raise DatabaseNotEmpty(f"{file} exists: move it away, or {_ANOTHER}")
+        return
+    with closing(Database(url)) as database, database.read() as connection:
+        _check_no_tables(connection, database.url)
+
+
+def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
+    """Fill an empty database and migrate it to this program's revision.
+
+    ``tables`` are exactly those of ``revision``. An SQLite file must not exist; it appears once it is
+    complete. Raises DatabaseNotEmpty; DatabaseUnavailable if it can't be reached, or its disk is full;
+    OSError if the disk fails; or ValueError if no arena of that revision can have had these rows; or an
+    exception of another kind for damage that no check looks for.
+    """
+    check_empty(url)
+    file = sqlite_file(url)
+    if file is None:
+        _fill(url, revision, tables, entry)
+        return
+    remove_unfinished(url)
+    part = _part(file)
+    try:
+        _fill(f"sqlite:///{part}", revision, tables, entry)
+        sync(part)
+        part.rename(file)
+        sync(file.parent)
+    except BaseException:
+        remove_unfinished(url)
+        raise
+
+
+def holds(url: str, entry: NewAuditEntry) -> bool:
+    """Whether :func:`load` has filled a database with this audit entry. Raises StoreError."""
+    if (file := sqlite_file(url)) is not None and not file.exists():
+        return False
+    with closing(Database(url)) as database, database.read() as connection:
+        return inspect(connection).has_table(AuditEntryRow.__tablename__) and audit.has(connection, entry)
+
+
+def remove_unfinished(url: str) -> None:
+    """Remove the files that a killed :func:`load` left."""
+    if (file := sqlite_file(url)) is not None:
+        for end in ("", "-wal", "-shm", "-journal"):
+            _part(file).with_name(f"{_part(file).name}{end}").unlink(missing_ok=True)
+
+
+def _part(file: Path) -> Path:
+    return file.with_name(f"{file.name}.restoring")
+
+
+def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
+    """Fill a database in one transaction."""
+    with closing(Database(url)) as database, _refused(), database.write() as connection:
+        _check_no_tables(connection, database.url)
+        upgrade(connection, revision)
+        made = MetaData()
+        made.reflect(connection, only=lambda name, _: name != VERSION_TABLE)
+        if tables.keys() != made.tables.keys():
+            raise ValueError(f"the tables differ from those of revision {revision}")
+        for table in reversed(made.sorted_tables):
+            connection.execute(table.delete())  # the migrations write a few rows of their own
+        with _references_checked_at_the_end(connection, made):
+            for table in made.sorted_tables:
+                _fill_table(connection, table, tables[table.name])
+        upgrade(connection)
+        read_through(connection, entry.at)
+        audit.record(connection, entry)
+
+
+@contextmanager
+def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
+    """Check PostgreSQL's foreign keys once for each table: it takes half of a restore to check each row."""
+    keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
+    if connection.dialect.name != "postgresql":
+        keys = []
+    for key in keys:
+        connection.execute(DropConstraint(key))
+    yield
+    for key in keys:
+        connection.execute(AddConstraint(key))
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Describe what the database refused, in its own words."""
+    try:
+        yield
+    except StatementError as error:
+        raise ValueError(str(error.orig or error)) from error
+
+
+def _check_no_tables(connection: Connection, url: str) -> None:
+    if tables := inspect(connection).get_table_names():
+        raise DatabaseNotEmpty(f"{url} is not empty ({tables[0]}, …): {_ANOTHER}")
+
+
+def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None:
+    if sorted(rows.columns) != sorted(table.columns.keys()):
+        raise ValueError(f"the columns of {table.name} differ from those of its revision")
+    count = 0
+    check = row_check(table, rows.columns)
+    with _adder(connection, table, rows.columns) as add:
+        for batch in rows.batches():
+            check(batch)
+            count += len(batch)
+            if batch:
+                add(batch)
+    if count != rows.rows:
+        raise ValueError(f"{table.name} has {count} rows, and should have {rows.rows}")
+    if connection.dialect.name == "postgresql":
+        _count_on(connection, table)
+
+
+@contextmanager
+def _adder(
+    connection: Connection, table: Table, columns: Sequence[str]
+) -> Iterator[Callable[[Rows], object]]:
+    """Yield a function that adds rows: as ``connection.execute(insert(table), …)``, but faster.
+
+    PostgreSQL may refuse rows only at the end.
+    """
+    dialect = connection.dialect
+    quote = dialect.identifier_preparer.quote
+    target = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
+    kinds = [table.columns[name].type.dialect_impl(dialect) for name in columns]
+    converters = [kind.bind_processor(dialect) for kind in kinds]
+
+    def converted(rows: Rows) -> list[tuple[Any, ...]]:
+        values = [
+            map(convert, column) if convert else column
+            for convert, column in zip(converters, zip(*rows, strict=True), strict=True)
+        ]
+        return [*zip(*values, strict=True)]
+
+    if dialect.name == "postgresql":
+        with _copied(connection, f"COPY {target} FROM STDIN") as write:
+
+            def add(rows: Rows) -> None:
+                for row in converted(rows):
+                    write(row)
+
+            yield add
+    else:
+        statement = f"INSERT INTO {target} VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - quoted names
+        yield lambda rows: connection.exec_driver_sql(statement, converted(rows))
+
+
+@contextmanager
+def _copied(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
+    """Yield a function that sends a row to PostgreSQL. Errors are SQLAlchemy's, which knows no COPY."""
+    dialect = connection.dialect
+    errors = dialect.loaded_dbapi.Error
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            yield copy.write_row
+    except errors as error:
+        raise DBAPIError.instance(
+            statement, None, error, errors, hide_parameters=True, dialect=dialect
+        ) from error
+
+
+def _count_on(connection: Connection, table: Table) -> None:
+    """Advance PostgreSQL's sequences past the loaded rows."""
+    for column in table.primary_key:
+        sequence = connection.execute(
+            text("SELECT pg_get_serial_sequence(:table, :column)"),
+            {"table": f'"{table.name}"', "column": column.name},
+        ).scalar_one()
+        if sequence is None:
+            continue
+        highest = connection.execute(select(func.max(column))).scalar_one()
+        if highest is not None:
+            connection.execute(select(func.setval(sequence, highest)))

@@ -1,0 +1,103 @@
+"""Errors of the store. :class:`StoreError` is the base of all."""
+
+from datetime import timedelta
+
+
+class StoreError(Exception):
+    """Something is wrong with the store; the text says what to do."""
+
+
+class BotDisqualified(StoreError):
+    """An operator took the bot off the ladder for good."""
+
+
+class BotTaken(StoreError):
+    """A bot of that name belongs to another author."""
+
+
+class DatabaseChanged(StoreError):
+    """Another version of this program has changed the tables since the database was opened."""
+
+
+class DatabaseDamaged(StoreError):
+    """The file fails its integrity check, or is no database at all."""
+
+
+class DatabaseForeign(StoreError):
+    """The database holds something else."""
+
+
+class DatabaseNewer(StoreError):
+    """The database was made by a newer version of this program."""
+
+
+class DatabaseNotEmpty(StoreError):
+    """The database should be empty and isn't."""
+
+
+class DatabaseInUse(StoreError):
+    """An older version of this program is running on the database, so its tables can't be migrated."""
+
+
+class DatabaseOlder(StoreError):
+    """The database was made by an older version, and this command may not migrate it."""
+
+
+class DatabaseTooOld(StoreError):
+    """The database was made before the first release; no migration exists."""
+
+
+class DatabaseUnavailable(StoreError):
+    """The database can't be reached, or stays locked. A write is complete or absent."""
+
+
+class DatabaseUnwritable(DatabaseUnavailable):
+    """The database is read-only at the moment."""
+
+
+class InvitationRefused(StoreError):
+    """The invitation is unknown, used or expired."""
+
+
+class LastOperator(StoreError):
+    """The account is the last operator."""
+
+
+class NameTaken(StoreError):
+    """Another account has that name."""
+
+
+class NoSuchBot(StoreError):
+    """No bot has that name."""
+
+
+class NoSuchMatch(StoreError):
+    """No match has that id."""
+
+
+class NoSuchVersion(StoreError):
+    """The bot has no version of that number."""
+
+
+class QuotaReached(StoreError):
+    """An account has reached a quota; ``wait`` is the time until there is room, or None if unknown."""
+
+    def __init__(self, text: str, wait: timedelta | None = None) -> None:
+        super().__init__(text)
+        self.wait = wait
+
+
+class SameContent(StoreError):
+    """The bot has a version or an open submission with the same file."""
+
+
+class TooManyTokens(StoreError):
+    """The account has reached its limit of tokens."""
+
+
+class VersionGone(StoreError):
+    """The version's image was removed to free space, so it can't play again."""
+
+
+class WrongState(StoreError):
+    """The bot, match or account is in a state that doesn't allow the operation, or has the wanted state."""

@@ -1,0 +1,324 @@
+"""Rows derived from the ladder's log: the fold that makes them, for new events and for a rebuild."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import permutations
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select
+
+from arena.db.database import upsert
+from arena.db.schema import Base, BotVersionRow, HighlightRow, MeetingRow, RatingPointRow
+from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
+from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
+
+Row = dict[str, Any]
+"""One row of a table, by column."""
+
+
+class Carry(NamedTuple):
+    """Two columns that hold one sum: ``whole`` times ``unit``, plus ``rest``, which is below ``unit``."""
+
+    rest: str
+    whole: str
+    unit: int
+
+
+def replace(connection: Connection, model: type[Base], stored: list[Row], right: list[Row]) -> int:
+    """Replace stored rows that differ from the right ones, and return how many keys differed."""
+    table = cast("Table", model.__table__)
+    keys = [column.name for column in table.primary_key]
+    old = {tuple(row[key] for key in keys): row for row in stored}
+    new = {tuple(row[key] for key in keys): row for row in right}
+    differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
+    if gone := [key for key in differing if key in old]:
+        same = and_(*(table.c[key] == bindparam(f"of_{key}") for key in keys))
+        connection.execute(
+            delete(table).where(same),
+            [{f"of_{key}": value for key, value in zip(keys, each, strict=True)} for each in gone],
+        )
+    if come := [new[key] for key in differing if key in new]:
+        connection.execute(insert(table), come)
+    return len(differing)
+
+
+def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry | None = None) -> None:
+    """Add rows of non-negative integers to those with the same keys, or insert them."""
+    if not rows:
+        return
+    table = cast("Table", model.__table__)
+    new = upsert(connection, table)
+    sums = {
+        column.name: column + new.excluded[column.name] for column in table.columns if not column.primary_key
+    }
+    if carry is not None:
+        rest = sums[carry.rest]
+        sums |= {carry.whole: sums[carry.whole] + rest // carry.unit, carry.rest: rest % carry.unit}
+    connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)
+
+
+_COUNTS = ("games", "ahead", "behind", "tied")
+
+
+class Meetings:
+    """Counts head-to-head results of bots during a fold. ``bots`` maps each version in the log to its bot."""
+
+    def __init__(self, bots: Mapping[int, int]) -> None:
+        self._bots = bots
+        self._pairs: dict[tuple[int, int], list[int]] = {}
+
+    def note(self, event: Event) -> None:
+        """Count an event. Versions of the same bot are not opponents."""
+        if not isinstance(event, GamePlayed):
+            return
+        seats = zip([self._bots[version] for version in event.versions], event.places, strict=True)
+        for (bot, place), (other, theirs) in permutations(seats, 2):
+            if bot != other:
+                counts = self._pairs.setdefault((bot, other), [0] * len(_COUNTS))
+                counts[0] += 1
+                counts[1] += place < theirs
+                counts[2] += place > theirs
+                counts[3] += place == theirs
+
+    def add(self, connection: Connection) -> None:
+        """Add the counts to the stored ones."""
+        # Always in the same order, so that transactions can't deadlock.
+        add(
+            connection,
+            MeetingRow,
+            [_meeting_row(pair, counts) for pair, counts in sorted(self._pairs.items())],
+        )
+
+    def put(self, connection: Connection) -> int:
+        """Replace the stored counts, and return how many rows differed."""
+        of_bot: dict[int, list[Row]] = {}
+        for pair, counts in self._pairs.items():
+            of_bot.setdefault(pair[0], []).append(_meeting_row(pair, counts))
+        kept = connection.execute(select(MeetingRow.bot_id).distinct()).scalars()
+        differing = 0
+        for bot in sorted({*kept, *of_bot}):
+            stored = connection.execute(select(MeetingRow.__table__).where(MeetingRow.bot_id == bot))
+            differing += replace(
+                connection, MeetingRow, [row._asdict() for row in stored], of_bot.get(bot, [])
+            )
+        return differing
+
+
+def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> dict[int, int]:
+    """Map version ids to bot ids; all versions by default."""
+    wanted = select(BotVersionRow.id, BotVersionRow.bot_id)
+    if versions is not None:
+        wanted = wanted.where(BotVersionRow.id.in_(list(versions)))
+    return {row.id: row.bot_id for row in connection.execute(wanted)}
+
+
+def _meeting_row(pair: tuple[int, int], counts: Sequence[int]) -> Row:
+    bot, other = pair
+    return {"bot_id": bot, "other_id": other, **dict(zip(_COUNTS, counts, strict=True))}
+
+
+class RatingHistory:
+    """Collects the points of the rating curves during a fold, and thins them out."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Key, dict[int, Row]] = {}
+        self._thinned: dict[Key, int] = {}
+
+    def note(self, changed: Mapping[Key, Entry]) -> None:
+        """Note the entries that an event created or changed."""
+        for key, entry in changed.items():
+            kept = self._kept.setdefault(key, {})
+            every = stride(entry.games)
+            if entry.games and every != stride(entry.games - 1):
+                self._thinned[key] = every
+                self._kept[key] = kept = {games: row for games, row in kept.items() if games % every == 0}
+            if entry.games % every == 0:
+                kept[entry.games] = _point_row(key, entry)
+
+    def add(self, connection: Connection) -> None:
+        """Add the noted points to the stored ones, and thin these out."""
+        if self._thinned:
+            connection.execute(
+                delete(RatingPointRow).where(
+                    RatingPointRow.version_id == bindparam("of_version"),
+                    RatingPointRow.players == bindparam("of_players"),
+                    RatingPointRow.games % bindparam("every") != 0,
+                ),
+                [
+                    {"of_version": version, "of_players": players, "every": every}
+                    for (version, players), every in self._thinned.items()
+                ],
+            )
+        if rows := self._rows():
+            connection.execute(insert(RatingPointRow), rows)
+
+    def put(self, connection: Connection) -> int:
+        """Replace the stored points, and return how many rows differed."""
+        of_version: dict[int, list[Row]] = {}
+        for row in self._rows():
+            of_version.setdefault(row["version_id"], []).append(row)
+        kept = connection.execute(select(RatingPointRow.version_id).distinct()).scalars()
+        differing = 0
+        for version in sorted({*kept, *of_version}):
+            stored = connection.execute(
+                select(RatingPointRow.__table__).where(RatingPointRow.version_id == version)
+            )
+            rows = [row._asdict() for row in stored]
+            differing += replace(connection, RatingPointRow, rows, of_version.get(version, []))
+        return differing
+
+    def _rows(self) -> list[Row]:
+        return [row for kept in self._kept.values() for row in kept.values()]
+
+
+def of_versions(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
+    """Return the stored points of versions in one list: by version, first to last."""
+    found: dict[int, list[Any]] = {}
+    for row in connection.execute(
+        select(RatingPointRow.__table__)
+        .where(RatingPointRow.version_id.in_(list(versions)), RatingPointRow.players == players)
+        .order_by(RatingPointRow.version_id, RatingPointRow.games)
+    ):
+        found.setdefault(row.version_id, []).append(row)
+    return found
+
+
+def _point_row(key: Key, entry: Entry) -> Row:
+    version, players = key
+    ended: datetime | None = entry.last_played
+    return {
+        "version_id": version,
+        "players": players,
+        "games": entry.games,
+        "ended": ended,
+        "mean": entry.rating.mean,
+        "deviation": entry.rating.deviation,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An event with its place in the log."""
+
+    number: int  # from 1, without gaps
+    event: Event
+    game: int | None = None  # number of the game; None when a version starts
+    points: tuple[int | None, ...] = ()  # per seat, None if it was taken over; empty when a version starts
+
+
+def counted_points(points: Sequence[int], taken_over: Sequence[bool]) -> tuple[int | None, ...]:
+    """Return the points per seat, None where the stand-in took over."""
+    return tuple(None if taken else made for made, taken in zip(points, taken_over, strict=True))
+
+
+class Highlights:
+    """Collects the highlights of each day during a fold."""
+
+    def __init__(self) -> None:
+        self._days: defaultdict[int, tuple[Highlight, ...]] = defaultdict(tuple)
+
+    def note(self, logged: Logged, before: Mapping[Key, Entry]) -> None:
+        """Note an event, given the entries before it."""
+        event, game = logged.event, logged.game
+        if not isinstance(event, GamePlayed) or game is None:
+            return
+        ratings = [before[version, OVERALL].rating for version in event.versions]
+        found = highlights(game, ratings, event.places, logged.points)
+        day = event.ended.astimezone(UTC).toordinal()
+        self._days[day] = best((*self._days[day], *found))
+
+    def add(self, connection: Connection) -> None:
+        """Merge the noted games into the stored ones, and keep the best."""
+        if not self._days:
+            return
+        stored = _stored(connection, self._days)
+        rows: list[Row] = []
+        for day, found in self._days.items():
+            known = [_highlight(row) for row in stored if row["day"] == day]
+            rows += _rows(day, best((*known, *found)))
+        replace(connection, HighlightRow, stored, rows)
+
+    def put(self, connection: Connection) -> int:
+        """Replace the stored games, and return how many rows differed."""
+        rows = [row for day, found in self._days.items() for row in _rows(day, found)]
+        return replace(connection, HighlightRow, _stored(connection), rows)
+
+
+def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
+    """Return the highlights of the last ``days`` days that have any."""
+    wanted = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
+    return best(map(_highlight, _stored(connection, connection.execute(wanted).scalars().all())))
+
+
+def _stored(connection: Connection, days: Iterable[int] | None = None) -> list[Row]:
+    wanted = select(HighlightRow.__table__)
+    if days is not None:
+        wanted = wanted.where(HighlightRow.day.in_(list(days)))
+    return [row._asdict() for row in connection.execute(wanted)]
+
+
+def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:
+    return [
+        {
+            "day": day,
+            "kind": each.kind.value,
+            "game_number": each.game,
+            "seat": each.seat,
+            "other": each.other,
+            "value": each.value,
+        }
+        for each in found
+    ]
+
+
+def _highlight(row: Row) -> Highlight:
+    return Highlight(
+        kind=HighlightKind(row["kind"]),
+        game=row["game_number"],
+        seat=row["seat"],
+        other=row["other"],
+        value=row["value"],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """The result of folding the log, or a part of it."""
+
+    meetings: Meetings
+    # Must include those of all versions in the events, and of their predecessors.
+    entries: dict[Key, Entry] = field(default_factory=dict)
+    highlights: Highlights = field(default_factory=Highlights)
+    points: RatingHistory = field(default_factory=RatingHistory)
+
+    def note(self, logged: Logged, disqualified: frozenset[int], rate: Rate) -> list[Row]:
+        """Apply an event, and return its rows of ``rating_change``; none for a game that doesn't count."""
+        if not _counts(logged.event, disqualified):
+            return []
+        self.highlights.note(logged, self.entries)
+        changed = apply(self.entries, logged.event, rate)
+        self.points.note(changed)
+        self.meetings.note(logged.event)
+        rows = [_change(logged.number, key, self.entries.get(key), entry) for key, entry in changed.items()]
+        self.entries.update(changed)
+        return rows
+
+
+def _counts(event: Event, disqualified: frozenset[int]) -> bool:
+    """Whether an event changes ratings: a game with a disqualified version doesn't."""
+    return not isinstance(event, GamePlayed) or disqualified.isdisjoint(event.versions)
+
+
+def _change(number: int, key: Key, before: Entry | None, after: Entry) -> Row:
+    version, players = key
+    return {
+        "event_number": number,
+        "players": players,
+        "version_id": version,
+        "mean_before": before.rating.mean if before else None,
+        "deviation_before": before.rating.deviation if before else None,
+        "mean_after": after.rating.mean,
+        "deviation_after": after.rating.deviation,
+    }

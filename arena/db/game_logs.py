@@ -1,0 +1,223 @@
+"""Bots' output and notes in games, and its retention. The caller must restrict it to owners and operators."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Table, bindparam, exists, func, insert, select, text, update
+
+from arena.db import analyses, card_counts, challenges
+from arena.db.database import Repository
+from arena.db.games import RULES, rules_of
+from arena.db.matches import BOT, seated
+from arena.db.schema import (
+    LOGS,
+    ON_ITS_WAY,
+    REPLAYS,
+    BotRow,
+    BotVersionRow,
+    GameRow,
+    GameTallyRow,
+    MatchRow,
+    MatchSeatRow,
+    SubmissionRow,
+    UnratedGameRow,
+)
+from arena.protocol.match import GameRecord, MatchSpec, SeatReport, decode, encode
+from arena.rules import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatLog:
+    """One seat of a game."""
+
+    seat: int  # from 0
+    bot: str
+    version: int | None  # number; None for a submission
+    account: int | None  # the owner's id; None without one
+    report: SeatReport  # of its sandbox over the whole match, with its stderr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGameLog:
+    """A game's log for the owners of its bots."""
+
+    game: str
+    match: str
+    rules: Rules
+    record: GameRecord  # every decision, with the notes; no steps once the replay has been removed
+    kept: bool  # whether the logs have not been removed yet
+    seats: tuple[SeatLog, ...]  # in seat order
+
+
+_NO_RECORD: Final = GameRecord(seed="0" * 32, steps=())
+
+
+def _game(table: Any, id_: str) -> Any:  # noqa: ANN401 - one of two tables; a statement of SQLAlchemy's
+    return (
+        select(
+            table.match_id,
+            table.position,
+            table.record,
+            MatchRow.challenge_number,
+            MatchRow.logs,
+            MatchRow.spec,
+            *RULES,
+        )
+        .join(MatchRow, MatchRow.id == table.match_id)
+        .where(table.id == id_)
+    )
+
+
+def _seats(connection: Connection, match: str, bots: tuple[int, ...]) -> tuple[SeatLog, ...]:
+    """Return a game's seats; ``bots`` are the indices of the match's bots in seat order."""
+    rows = connection.execute(
+        seated(
+            MatchSeatRow.report,
+            MatchSeatRow.stderr,
+            BOT,
+            BotVersionRow.number,
+            func.coalesce(BotRow.account_id, SubmissionRow.account_id).label("account"),
+        ).where(MatchSeatRow.match_id == match)
+    ).all()
+    return tuple(_seat(seat, rows[bot]) for seat, bot in enumerate(bots))
+
+
+def _seat(seat: int, row: Row[*tuple[Any, ...]]) -> SeatLog:
+    stderr = (row.stderr or b"").decode("utf-8", "replace")
+    return SeatLog(
+        seat=seat,
+        bot=row.bot,
+        version=row.number,
+        account=row.account,
+        report=replace(decode(row.report, SeatReport), stderr=stderr),
+    )
+
+
+class GameLogs(Repository):
+    """Bots' output and notes, and the removal of logs and replays after their retention period.
+
+    A removal reads first, then writes in a short transaction.
+    """
+
+    def find(self, id_: str) -> StoredGameLog | None:
+        """Return the log of a game, rated or not, or None if the id is unknown.
+
+        A challenge's games appear once all its matches are over.
+        """
+        with self._transactions.read() as connection:
+            row = None
+            for table in (GameRow, UnratedGameRow):
+                row = row or connection.execute(_game(table, id_)).one_or_none()
+            if row is None or challenges.is_open(connection, row.challenge_number):
+                return None
+            return StoredGameLog(
+                game=id_,
+                match=row.match_id,
+                rules=rules_of(row),
+                record=decode(row.record, GameRecord) if row.record else _NO_RECORD,
+                kept=row.logs,
+                seats=_seats(connection, row.match_id, decode(row.spec, MatchSpec).bots(row.position)),
+            )
+
+    def remove_logs(self, before: datetime, limit: int) -> int:
+        """Remove bots' stderr and notes, but not their faults, from matches that ended before a time.
+
+        Matches of open submissions keep them for the verdict. Process the oldest ``limit`` matches, and
+        return how many there were.
+        """
+        with self._transactions.read() as connection:
+            matches = _due(connection, LOGS, before, limit)
+            quiet = {table: _without_notes(connection, table, matches) for table in (GameRow, UnratedGameRow)}
+        if not matches:
+            return 0
+        with self._transactions.write() as connection:
+            left = _take(connection, MatchRow.logs, matches)
+            connection.execute(
+                update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None)
+            )
+            for table, records in quiet.items():
+                _write(connection, table, [row for row in records if row["of_match"] in left])
+        return len(matches)
+
+    def remove_replays(self, before: datetime, limit: int) -> int:
+        """Remove replays, records, analyses and logs of rated matches that ended before a time.
+
+        Submissions and challenges keep theirs: nothing else records their outcome. Process the oldest
+        ``limit`` matches, and return how many there were.
+        """
+        with self._transactions.read() as connection:
+            matches = _due(connection, REPLAYS, before, limit)
+            tallies = card_counts.tallies(connection, matches)
+        if not matches:
+            return 0
+        with self._transactions.write() as connection:
+            left = _take(connection, MatchRow.replays, matches)
+            rows = [
+                {"game_number": number, "tally": card_counts.packed(tally)}
+                for match, number, tally in tallies
+                if match in left
+            ]
+            if rows:
+                connection.execute(insert(GameTallyRow), rows)
+            removed = select(GameRow.number).where(GameRow.match_id.in_(left))
+            analyses.remove(connection, removed)
+            connection.execute(
+                update(GameRow).where(GameRow.match_id.in_(left)).values(replay="", record=b"")
+            )
+            connection.execute(
+                update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None)
+            )
+            connection.execute(update(MatchRow).where(MatchRow.id.in_(left)).values(logs=False))
+        return len(matches)
+
+
+def _due(connection: Connection, kept: str, before: datetime, limit: int) -> Sequence[str]:
+    """Return the matches that ended before a time and still have this data, oldest first."""
+    on_its_way = (
+        exists()
+        .where(MatchSeatRow.match_id == MatchRow.id)
+        .where(SubmissionRow.number == MatchSeatRow.submission_number, text(ON_ITS_WAY))
+        .correlate(MatchRow)
+    )
+    due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~on_its_way)
+    return connection.execute(due.order_by(MatchRow.ended).limit(limit)).scalars().all()
+
+
+def _take(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
+    """Clear this flag of the matches; return those whose flag no other process had cleared."""
+    taken = (
+        update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
+    )
+    return set(connection.execute(taken).scalars())
+
+
+def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -> list[dict[str, Any]]:  # noqa: ANN401 - one of two tables
+    """Return the records that have notes, without them."""
+    rows = connection.execute(
+        select(table.id, table.match_id, table.record).where(table.match_id.in_(matches))
+    ).all()
+    quiet = ((row, _quiet(row.record)) for row in rows if row.record)
+    return [
+        {"of_game": row.id, "of_match": row.match_id, "quiet": record}
+        for row, record in quiet
+        if record != row.record
+    ]
+
+
+def _quiet(record: bytes) -> bytes:
+    game = decode(record, GameRecord)
+    steps = tuple(
+        tuple(None if decision is None else replace(decision, note=None) for decision in step)
+        for step in game.steps
+    )
+    return encode(replace(game, steps=steps))
+
+
+def _write(connection: Connection, model: Any, records: Iterable[dict[str, Any]]) -> None:  # noqa: ANN401 - one of two tables
+    table: Table = model.__table__
+    if rows := [{"of_game": each["of_game"], "quiet": each["quiet"]} for each in records]:
+        connection.execute(
+            update(table).where(table.c.id == bindparam("of_game")).values(record=bindparam("quiet")), rows
+        )

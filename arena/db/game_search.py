@@ -1,0 +1,109 @@
+"""Searches rated games by who played and how they ended.
+
+A search looks through the newest ``WINDOW`` games only, so that its cost doesn't grow with the ladder.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, select, true
+
+from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, LadderRow
+
+WINDOW: Final = 20_000
+"""About 0.1 s for a search without matches."""
+
+
+class GameOrder(StrEnum):
+    """The order of games."""
+
+    NEWEST = "newest"
+    CLOSEST = "closest"
+    """By the points between first and second place."""
+    HIGHEST = "highest"
+    """By the most points of a seat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameFilter:
+    """The games to find; None means any."""
+
+    bot: str | None = None
+    author: str | None = None  # in any case
+    players: int | None = None
+    points: int | None = None  # at least this many for a seat
+    margin: int | None = None  # at most this many points between first and second place
+    faults: bool | None = None  # with a fault of any seat, or without
+    since: date | None = None  # first day of the end, UTC
+    until: date | None = None  # last day of the end, UTC
+
+
+def numbers_of(
+    connection: Connection, wanted: GameFilter, order: GameOrder, before: int | None, limit: int
+) -> tuple[int, ...]:
+    """Return at most ``limit`` numbers of games that match, in order, smaller than ``before``."""
+    newest = select(LadderRow.games - WINDOW).scalar_subquery()
+    found = select(GameRow.number).where(GameRow.number > newest, *_conditions(connection, wanted))
+    if before is not None:
+        found = found.where(GameRow.number < before)
+    if order is GameOrder.CLOSEST:
+        found = found.where(_margin().is_not(None)).order_by(_margin())
+    elif order is GameOrder.HIGHEST:
+        found = found.order_by(_best().desc())
+    return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
+
+
+def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.bot is not None:
+        conditions.append(_played_by(connection, BotRow.name == wanted.bot))
+    if wanted.author is not None:
+        same = or_(BotRow.author == wanted.author, func.lower(BotRow.author) == wanted.author.lower())
+        conditions.append(_played_by(connection, same))
+    if wanted.players is not None:
+        conditions.append(GameRow.players == wanted.players)
+    if wanted.points is not None:
+        conditions.append(_best() >= wanted.points)
+    if wanted.margin is not None:
+        conditions.append(_margin() <= wanted.margin)
+    if wanted.faults is not None:
+        faulty = (
+            exists().where(_here(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over)).correlate(GameRow)
+        )
+        conditions.append(faulty if wanted.faults else ~faulty)
+    if wanted.since is not None:
+        conditions.append(GameRow.ended >= _midnight(wanted.since))
+    if wanted.until is not None and wanted.until < date.max:
+        conditions.append(GameRow.ended < _midnight(wanted.until + timedelta(days=1)))
+    return conditions
+
+
+def _played_by(connection: Connection, bots: ColumnElement[bool]) -> ColumnElement[bool]:
+    versions = select(BotVersionRow.id).join(BotRow, BotRow.id == BotVersionRow.bot_id).where(bots)
+    ids = connection.execute(versions).scalars().all()
+    return exists().where(_here(), GameSeatRow.version_id.in_(ids)).correlate(GameRow)
+
+
+def _here() -> ColumnElement[bool]:
+    return GameSeatRow.game_number == GameRow.number
+
+
+def _best() -> ColumnElement[int]:
+    return _points(func.max(GameSeatRow.points), true())
+
+
+def _margin() -> ColumnElement[int]:
+    """Return the points between first and second place; NULL if all other seats were taken over."""
+    first, second = GameSeatRow.place == 1, (GameSeatRow.place > 1) & ~GameSeatRow.taken_over
+    most = func.max(GameSeatRow.points)
+    return case((_points(func.count(), first) > 1, 0), else_=_points(most, first) - _points(most, second))
+
+
+def _points(what: ColumnElement[int], seats: ColumnElement[bool]) -> ColumnElement[int]:
+    return select(what).select_from(GameSeatRow).where(_here(), seats).correlate(GameRow).scalar_subquery()
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

@@ -1,0 +1,340 @@
+"""Rated games, as lists and one by one. The cost of lists doesn't grow with the number of games."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, select, text
+
+from arena.db.database import Repository
+from arena.db.game_search import GameFilter, GameOrder, numbers_of
+from arena.db.schema import (
+    FAULTY,
+    BotRow,
+    BotVersionRow,
+    GameRow,
+    GameSeatRow,
+    MatchRow,
+    MatchSeatRow,
+    RatingChangeRow,
+    RatingEventRow,
+)
+from arena.ladder.rating_log import OVERALL
+from arena.protocol.documents import SeatResult
+from arena.protocol.match import SeatReport, decode, image_name, public_trouble
+from arena.rules import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingChange:
+    """A rating before and after one game.
+
+    Attributes:
+        mean_before: μ before the game.
+        deviation_before: σ before the game.
+        mean_after: μ after the game.
+        deviation_after: σ after the game.
+    """
+
+    mean_before: float
+    deviation_before: float
+    mean_after: float
+    deviation_after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSeat:
+    """One seat of a game.
+
+    Attributes:
+        seat: From 0.
+        bot: Name.
+        version: Number, from 1.
+        author: Name.
+        points: Final points.
+        puddings: Puddings at the end.
+        place: From 1; a seat that was taken over ranks below the rest.
+        faults: How many.
+        taken_over: Whether the stand-in played it to the end.
+        overall: The change of the overall rating; None in a game that doesn't count.
+        by_count: The change of the rating for this number of players; None as above.
+        image: Id of the image, or the name of the bot's folder.
+        runtime: What isolated it.
+        limits: What held it, in words.
+        trouble: What went wrong with its sandbox, or None.
+    """
+
+    seat: int
+    bot: str
+    version: int
+    author: str
+    points: int
+    puddings: int
+    place: int
+    faults: int
+    taken_over: bool
+    overall: RatingChange | None
+    by_count: RatingChange | None
+    image: str
+    runtime: str
+    limits: tuple[str, ...]
+    trouble: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSummary:
+    """A line of the list of games."""
+
+    game: str  # id
+    number: int  # its place in the order of rating, from 1
+    players: int
+    ended: datetime  # UTC
+    seats: tuple[SeatResult, ...]  # in seat order
+
+    @property
+    def margin(self) -> int:
+        """Points between first and second place."""
+        first, second, *_ = sorted(self.seats, key=lambda seat: seat.place)
+        return first.points - second.points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePage:
+    """Everything public about one game."""
+
+    game: str
+    match: str
+    number: int  # its place in the order of rating, from 1
+    players: int
+    variants: tuple[str, ...]
+    ended: datetime
+    counts: bool  # whether it is rated; False if one of its bots is disqualified
+    seats: tuple[GameSeat, ...]  # in seat order
+    replay: str  # the public replay (`sushigo-replay/1`) as JSON text; empty once it has been removed
+
+
+RULES: Final = (MatchRow.players, MatchRow.pass_both_ways, MatchRow.soy_sauce, MatchRow.dummy)
+"""The columns for :func:`rules_of`."""
+
+
+def rules_of(row: Row[*tuple[Any, ...]]) -> Rules:
+    """Return the rules from a row with the columns ``RULES``."""
+    return Rules(
+        players=row.players,
+        pass_both_ways=row.pass_both_ways,
+        soy_sauce=row.soy_sauce,
+        dummy=row.dummy,
+    )
+
+
+_VARIANTS = ("pass_both_ways", "soy_sauce", "dummy")
+
+
+class GameRepository(Repository):
+    """Rated games."""
+
+    def newest(
+        self,
+        before: int | None = None,
+        limit: int = 50,
+        *,
+        bot: str | None = None,
+        version: int | None = None,
+    ) -> tuple[GameSummary, ...]:
+        """Return at most ``limit`` games, newest first, with a number smaller than ``before``.
+
+        ``bot`` limits them to a bot, and ``version`` to that version of it.
+        """
+        with self._transactions.read() as connection:
+            wanted = (
+                select(GameRow.number, GameRow.id, GameRow.players, GameRow.ended)
+                .order_by(GameRow.number.desc())
+                .limit(limit)
+            )
+            if before is not None:
+                wanted = wanted.where(GameRow.number < before)
+            if bot is not None:
+                its = seats_of(connection, bot, limit, version=version, before=before)
+                wanted = wanted.where(GameRow.number.in_([seat.game_number for seat in its]))
+            return _summaries(connection, connection.execute(wanted).all())
+
+    def search(
+        self, wanted: GameFilter, order: GameOrder, before: int | None, limit: int
+    ) -> tuple[GameSummary, ...]:
+        """Return at most ``limit`` games that match, with a number smaller than ``before``.
+
+        Only the newest ``WINDOW`` games are searched.
+        """
+        with self._transactions.read() as connection:
+            numbers = numbers_of(connection, wanted, order, before, limit)
+            found = by_number(connection, numbers)
+            return tuple(found[number] for number in numbers)
+
+    def first_of(self, bot: str, version: int) -> str | None:
+        """Return the id of a version's first rated game, or None."""
+        with self._transactions.read() as connection:
+            return connection.execute(
+                select(GameRow.id)
+                .join(GameSeatRow, GameSeatRow.game_number == GameRow.number)
+                .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
+                .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+                .where(BotRow.name == bot, BotVersionRow.number == version)
+                .order_by(GameSeatRow.game_number)
+                .limit(1)
+            ).scalar_one_or_none()
+
+    def find(self, id_: str) -> GamePage | None:
+        """Return everything public about a game, or None if the id is unknown."""
+        with self._transactions.read() as connection:
+            row = connection.execute(
+                select(
+                    GameRow.number,
+                    GameRow.match_id,
+                    GameRow.ended,
+                    GameRow.replay,
+                    RatingEventRow.number.label("event"),
+                    *RULES,
+                )
+                .join(MatchRow, MatchRow.id == GameRow.match_id)
+                .join(RatingEventRow, RatingEventRow.game_number == GameRow.number)
+                .where(GameRow.id == id_)
+            ).one_or_none()
+            if row is None:
+                return None
+            its_seats = _game_seats(connection, row)
+            return GamePage(
+                game=id_,
+                match=row.match_id,
+                number=row.number,
+                players=row.players,
+                variants=tuple(name for name in _VARIANTS if getattr(row, name)),
+                ended=row.ended,
+                counts=all(seat.overall is not None for seat in its_seats),
+                seats=its_seats,
+                replay=row.replay,
+            )
+
+
+def seats_of(  # noqa: PLR0913 - filters
+    connection: Connection,
+    bot: str,
+    limit: int,
+    *,
+    version: int | None = None,
+    before: int | None = None,
+    faulty: bool = False,
+) -> list[Row[Any]]:
+    """Return a bot's rows of ``game_seat``, newest first, from games with numbers smaller than ``before``.
+
+    ``version`` limits them to that version, and ``faulty`` to games in which the bot had a fault.
+    """
+    versions = (
+        select(BotVersionRow.id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(BotRow.name == bot)
+        .order_by(BotVersionRow.number.desc())
+    )
+    if version is not None:
+        versions = versions.where(BotVersionRow.number == version)
+    wanted = select(GameSeatRow.__table__).order_by(GameSeatRow.game_number.desc()).limit(limit)
+    if before is not None:
+        wanted = wanted.where(GameSeatRow.game_number < before)
+    if faulty:
+        wanted = wanted.where(text(f"({FAULTY})"))
+    found: list[Row[Any]] = []
+    for id_ in connection.execute(versions).scalars().all():
+        its = wanted.where(GameSeatRow.version_id == id_)
+        if len(found) == limit:  # older games can't be among the newest
+            its = its.where(GameSeatRow.game_number > found[-1].game_number)
+        found = sorted([*found, *connection.execute(its)], key=lambda row: row.game_number, reverse=True)[
+            :limit
+        ]
+    return found
+
+
+def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, GameSummary]:
+    """Return games by their numbers."""
+    wanted = select(GameRow.number, GameRow.id, GameRow.players, GameRow.ended).where(
+        GameRow.number.in_(numbers)
+    )
+    found = _summaries(connection, connection.execute(wanted).all())
+    return {game.number: game for game in found}
+
+
+def _summaries(
+    connection: Connection, rows: Sequence[Row[int, str, int, datetime]]
+) -> tuple[GameSummary, ...]:
+    sat: dict[int, list[SeatResult]] = {}
+    for seat in connection.execute(
+        select(
+            GameSeatRow.game_number, BotRow.name, BotVersionRow.number, GameSeatRow.points, GameSeatRow.place
+        )
+        .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(GameSeatRow.game_number.in_([row.number for row in rows]))
+        .order_by(GameSeatRow.game_number, GameSeatRow.seat)
+    ):
+        sat.setdefault(seat.game_number, []).append(
+            SeatResult(bot=seat.name, version=seat.number, points=seat.points, place=seat.place)
+        )
+    return tuple(
+        GameSummary(
+            game=row.id,
+            number=row.number,
+            players=row.players,
+            ended=row.ended,
+            seats=tuple(sat[row.number]),
+        )
+        for row in rows
+    )
+
+
+def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[GameSeat, ...]:
+    changes = {
+        (row.version_id, row.players): RatingChange(
+            mean_before=row.mean_before,
+            deviation_before=row.deviation_before,
+            mean_after=row.mean_after,
+            deviation_after=row.deviation_after,
+        )
+        for row in connection.execute(
+            select(RatingChangeRow.__table__).where(RatingChangeRow.event_number == game.event)
+        )
+    }
+    rows = connection.execute(
+        select(GameSeatRow.__table__, BotRow.name, BotVersionRow.number, BotRow.author, MatchSeatRow.report)
+        .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .join(
+            MatchSeatRow,
+            (MatchSeatRow.match_id == game.match_id) & (MatchSeatRow.version_id == GameSeatRow.version_id),
+        )
+        .where(GameSeatRow.game_number == game.number)
+        .order_by(GameSeatRow.seat)
+    )
+    return tuple(
+        _game_seat(row, changes.get((row.version_id, OVERALL)), changes.get((row.version_id, game.players)))
+        for row in rows
+    )
+
+
+def _game_seat(row: Row[Any], overall: RatingChange | None, by_count: RatingChange | None) -> GameSeat:
+    report = decode(row.report, SeatReport)
+    return GameSeat(
+        seat=row.seat,
+        bot=row.name,
+        version=row.number,
+        author=row.author,
+        points=row.points,
+        puddings=row.puddings,
+        place=row.place,
+        faults=row.faults,
+        taken_over=row.taken_over,
+        overall=overall,
+        by_count=by_count,
+        image=image_name(report.image),
+        runtime=report.runtime,
+        limits=report.limits,
+        trouble=public_trouble(report),
+    )

@@ -1,0 +1,294 @@
+"""A bot's history, for its page. The cost of a query doesn't grow with the number of games."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, Row, select
+from sqlalchemy.orm import aliased
+
+from arena.db import fold, games, ladder
+from arena.db.database import Repository
+from arena.db.games import RULES, GameSummary, rules_of
+from arena.db.schema import (
+    PLAYS,
+    BotRow,
+    BotVersionRow,
+    GameRow,
+    GameSeatRow,
+    MatchRow,
+    MeetingRow,
+    RatingRow,
+)
+from arena.ladder.rating import Rating
+from arena.ladder.rating_log import OVERALL
+from arena.protocol.match import GameRecord, decode
+from arena.rules import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opponent:
+    """A bot's record against another bot."""
+
+    bot: str  # the opponent's name
+    version: int  # number of the opponent's active version
+    rating: Rating  # the overall rating of that version
+    games: int  # rated games with both
+    ahead: int  # in how many of them the bot finished ahead of the opponent
+    behind: int
+    tied: int
+
+
+class Meeting(NamedTuple):
+    """A bot's record against another: games with both, and those that it finished ahead, and level."""
+
+    games: int
+    ahead: int
+    tied: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """A rating after some number of games."""
+
+    games: int  # the version's games in this list so far
+    ended: datetime | None  # end of the last one, UTC; None before the first
+    rating: Rating
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionCurve:
+    """The rating curve of a version."""
+
+    version: int  # its number
+    created: datetime  # UTC
+    points: tuple[CurvePoint, ...]  # from before its first game to now; thinned out evenly after many games
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedGame:
+    """A recorded rated game, from one bot's view."""
+
+    game: str  # its id
+    number: int  # in the order of rating
+    ended: datetime  # UTC
+    rules: Rules
+    record: GameRecord
+    seat: int  # the bot's
+    version: int  # the bot's
+    places: tuple[int, ...]  # per seat
+    taken_over: tuple[bool, ...]  # per seat, whether the stand-in finished the game
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedGames:
+    """A filter for a bot's games; None doesn't filter."""
+
+    version: int | None = None  # the bot's version number
+    opponent: str | None = None  # name of another bot in the game
+    players: int | None = None
+    place: int | None = None  # the bot's
+    low: int | None = None  # the bot's minimum points
+    high: int | None = None  # the bot's maximum points
+    faulty: bool | None = None  # whether the bot had a fault
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing but the version is filtered."""
+        return self == WantedGames(version=self.version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundGames:
+    """A page of games."""
+
+    games: tuple[GameSummary, ...]  # newest first
+    older: int | None  # the next page has games with smaller numbers than this; None on the last page
+    # How many games were searched if that stopped before the page was full; else None.
+    looked_through: int | None
+
+
+LOOKED_THROUGH: Final = 2000
+"""Games searched for one page."""
+
+_BATCH: Final = 200
+
+
+class Histories(Repository):
+    """Histories of bots by name; empty for an unknown bot."""
+
+    def opponents(
+        self, bot: str, offset: int = 0, limit: int = 20, players: int = OVERALL
+    ) -> tuple[Opponent, ...]:
+        """Return a page of a bot's opponents, most games of all kinds first, with ratings of one list."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(MeetingRow.__table__, BotRow.name, BotRow.playing, RatingRow.mean, RatingRow.deviation)
+                .join(BotRow, BotRow.id == MeetingRow.other_id)
+                .join(BotVersionRow, PLAYS)
+                .join(RatingRow, (RatingRow.version_id == BotVersionRow.id) & (RatingRow.players == players))
+                .where(MeetingRow.bot_id == select(BotRow.id).where(BotRow.name == bot).scalar_subquery())
+                .order_by(MeetingRow.games.desc(), MeetingRow.other_id)
+                .offset(offset)
+                .limit(limit)
+            )
+            return tuple(
+                Opponent(
+                    bot=row.name,
+                    version=row.playing,
+                    rating=Rating(row.mean, row.deviation),
+                    games=row.games,
+                    ahead=row.ahead,
+                    behind=row.behind,
+                    tied=row.tied,
+                )
+                for row in rows
+            )
+
+    def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
+        """Return the records of these bots against each other, by names; pairs that never met are missing."""
+        own, other = aliased(BotRow), aliased(BotRow)
+        wanted = (
+            select(own.name, other.name, MeetingRow.games, MeetingRow.ahead, MeetingRow.tied)
+            .select_from(MeetingRow)
+            .join(own, own.id == MeetingRow.bot_id)
+            .join(other, other.id == MeetingRow.other_id)
+            .where(own.name.in_(bots), other.name.in_(bots))
+        )
+        with self._transactions.read() as connection:
+            rows = connection.execute(wanted).all()
+        return {(row[0], row[1]): Meeting(games=row[2], ahead=row[3], tied=row[4]) for row in rows}
+
+    def curve(self, bot: str, players: int = OVERALL, versions: int = 20) -> tuple[VersionCurve, ...]:
+        """Return the rating curves of a bot's newest versions in one list, oldest version first."""
+        with self._transactions.read() as connection:
+            newest = connection.execute(
+                select(BotVersionRow.id, BotVersionRow.number, BotVersionRow.created)
+                .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+                .where(BotRow.name == bot)
+                .order_by(BotVersionRow.number.desc())
+                .limit(versions)
+            ).all()
+            ids = [version.id for version in newest]
+            kept = fold.of_versions(connection, ids, players)
+            now = ladder.load(connection, ids)
+            curves: list[VersionCurve] = []
+            for version in reversed(newest):
+                its = [
+                    CurvePoint(games=row.games, ended=row.ended, rating=Rating(row.mean, row.deviation))
+                    for row in kept.get(version.id, [])
+                ]
+                entry = now[version.id, players]
+                if not its or its[-1].games != entry.games:
+                    its.append(CurvePoint(games=entry.games, ended=entry.last_played, rating=entry.rating))
+                curves.append(
+                    VersionCurve(version=version.number, created=version.created, points=tuple(its))
+                )
+            return tuple(curves)
+
+    def games(self, bot: str, wanted: WantedGames, before: int | None = None, limit: int = 20) -> FoundGames:
+        """Return a page of a bot's games, newest first, with numbers smaller than ``before``."""
+        with self._transactions.read() as connection:
+            look = limit + 1 if wanted.all else LOOKED_THROUGH
+            rows = games.seats_of(
+                connection, bot, look, version=wanted.version, before=before, faulty=wanted.faulty is True
+            )
+            numbers: list[int] = []
+            for number in _fitting(connection, [row for row in rows if _fits(row, wanted)], wanted):
+                numbers.append(number)
+                if len(numbers) > limit:
+                    break
+            shown = numbers[:limit]
+            summaries = games.by_number(connection, shown)
+            full = len(numbers) <= limit and len(rows) == look
+            older = rows[-1].game_number if full else None
+            return FoundGames(
+                games=tuple(summaries[number] for number in shown),
+                older=shown[-1] if len(numbers) > limit else older,
+                looked_through=len(rows) if full else None,
+            )
+
+    def records(self, bot: str, limit: int, *, faulty: bool = False) -> tuple[RecordedGame, ...]:
+        """Return a bot's last recorded games, optionally only those in which it had a fault."""
+        with self._transactions.read() as connection:
+            own = {row.game_number: row for row in games.seats_of(connection, bot, limit, faulty=faulty)}
+            numbers = {
+                row.id: row.number
+                for row in connection.execute(
+                    select(BotVersionRow.id, BotVersionRow.number).where(
+                        BotVersionRow.id.in_({row.version_id for row in own.values()})
+                    )
+                )
+            }
+            all_seats: dict[int, list[Any]] = {}
+            for row in connection.execute(
+                select(GameSeatRow.game_number, GameSeatRow.place, GameSeatRow.taken_over)
+                .where(GameSeatRow.game_number.in_(list(own)))
+                .order_by(GameSeatRow.game_number, GameSeatRow.seat)
+            ):
+                all_seats.setdefault(row.game_number, []).append(row)
+            found = connection.execute(
+                select(
+                    GameRow.number,
+                    GameRow.id,
+                    GameRow.ended,
+                    GameRow.record,
+                    *RULES,
+                )
+                .join(MatchRow, MatchRow.id == GameRow.match_id)
+                .where(GameRow.number.in_(list(own)), MatchRow.replays)
+                .order_by(GameRow.number.desc())
+            ).all()
+            return tuple(
+                _recorded(row, own[row.number], numbers[own[row.number].version_id], all_seats[row.number])
+                for row in found
+            )
+
+
+def _recorded(row: Row[*tuple[Any, ...]], own: Row[Any], version: int, all_seats: list[Any]) -> RecordedGame:
+    return RecordedGame(
+        game=row.id,
+        number=row.number,
+        ended=row.ended,
+        rules=rules_of(row),
+        record=decode(row.record, GameRecord),
+        seat=own.seat,
+        version=version,
+        places=tuple(seat.place for seat in all_seats),
+        taken_over=tuple(seat.taken_over for seat in all_seats),
+    )
+
+
+def _fits(row: Row[Any], wanted: WantedGames) -> bool:
+    """Whether the bot's own seat matches the filter."""
+    return (
+        wanted.place in {None, row.place}
+        and (wanted.low is None or row.points >= wanted.low)
+        and (wanted.high is None or row.points <= wanted.high)
+        and wanted.faulty in {None, ladder.is_faulty(row.faults, taken_over=row.taken_over)}
+    )
+
+
+def _fitting(connection: Connection, rows: Sequence[Row[Any]], wanted: WantedGames) -> Iterator[int]:
+    """Yield the numbers of the games whose players and opponents match the filter too."""
+    for first in range(0, len(rows), _BATCH):
+        numbers = [row.game_number for row in rows[first : first + _BATCH]]
+        if wanted.players is not None or wanted.opponent is not None:
+            fitting = frozenset(connection.execute(_played(numbers, wanted)).scalars())
+            numbers = [number for number in numbers if number in fitting]
+        yield from numbers
+
+
+def _played(numbers: Sequence[int], wanted: WantedGames) -> Any:  # noqa: ANN401 - a statement
+    found = select(GameRow.number).where(GameRow.number.in_(numbers))
+    if wanted.players is not None:
+        found = found.where(GameRow.players == wanted.players)
+    if wanted.opponent is not None:
+        found = (
+            found.join(GameSeatRow, GameSeatRow.game_number == GameRow.number)
+            .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
+            .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+            .where(BotRow.name == wanted.opponent)
+        )
+    return found

@@ -1,0 +1,342 @@
+"""The ladder: its settings, its log, and the ratings that follow from the log.
+
+Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are the fold of the log
+without the games of disqualified bots.
+
+Rating the games takes nearly all of the time of a rebuild. So first rehearse without the lock, with a rating
+function that caches its results; the rebuild under the lock then reuses them.
+
+    rate = cache(update)
+    rehearse(reading, disqualified(reading), rate)
+    rebuild(writing, rate)
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, true, update
+
+from arena.db import audit
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Repository
+from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
+from arena.db.schema import (
+    BotRow,
+    BotVersionRow,
+    EventKind,
+    GameRow,
+    GameSeatRow,
+    LadderRow,
+    RatingChangeRow,
+    RatingEventRow,
+    RatingRow,
+)
+from arena.ladder.rating import Closings, Rating, Times
+from arena.ladder.rating import update as update_ratings
+from arena.ladder.rating_log import Entry, GamePlayed, Key, Rate, VersionStarted
+from arena.ladder.settings import LadderChange, LadderSettings
+from arena.protocol.match import Clock, Limits
+from arena.protocol.states import BotState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """The result of a rebuild."""
+
+    events: int  # length of the log
+    differing: int  # derived rows that were wrong and have been replaced
+    ratings: int  # how many of these are current ratings
+
+
+class LadderRepository(Repository):
+    """The ladder's settings, and the rebuild of its ratings."""
+
+    def settings(self) -> LadderSettings:
+        """Return the ladder's settings."""
+        with self._transactions.read() as connection:
+            return settings(connection)
+
+    def change(self, wanted: LadderChange, entry: NewAuditEntry) -> bool:
+        """Change the ladder's settings from the next match on.
+
+        Returns False, and writes no audit entry, if the ladder has these settings already. Raises ValueError
+        if the ladder doesn't support these settings.
+        """
+        with self._transactions.write() as connection:
+            lock(connection)
+            before = settings(connection)
+            after = before.changed(wanted.named())
+            if after == before:
+                return False
+            connection.execute(
+                update(LadderRow).values(
+                    paused=after.paused,
+                    players=list(after.players),
+                    deals=after.deals,
+                    **asdict(after.clock),
+                    **asdict(after.limits),
+                )
+            )
+            audit.record(connection, entry)
+            return True
+
+    def rebuild(self) -> Rebuilt:
+        """Fold the log from its beginning, compare, and replace what differs.
+
+        It takes about a millisecond per rated game; only the last part blocks others.
+        """
+        rate = cache(update_ratings)
+        with self._transactions.read() as connection:
+            rehearse(connection, disqualified(connection), rate)
+        with self._transactions.write() as connection:
+            return rebuild(connection, rate)
+
+
+def settings(connection: Connection) -> LadderSettings:
+    """Return the ladder's settings."""
+    row = connection.execute(select(LadderRow.__table__)).one()
+    return LadderSettings(
+        paused=row.paused,
+        players=tuple(row.players),
+        deals=row.deals,
+        clock=Clock(start_millis=row.start_millis, move_millis=row.move_millis, bank_millis=row.bank_millis),
+        limits=Limits(cpus=row.cpus, memory_mib=row.memory_mib, pids=row.pids, tmp_mib=row.tmp_mib),
+    )
+
+
+def changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -> None:
+    """Mark bots as changed on the leaderboard, with a new revision.
+
+    Takes the lock on the ladder until the transaction ends, so that revisions commit in order. ``bots`` is a
+    condition on BotRow; ``numbers`` are further columns of the ladder's row to set.
+    """
+    revision = connection.execute(
+        update(LadderRow).values(revision=LadderRow.revision + 1, **numbers).returning(LadderRow.revision)
+    ).scalar_one()
+    connection.execute(update(BotRow).where(bots).values(revision=revision))
+
+
+_TIMES = msgspec.json.Decoder(Times)
+_CLOSINGS = msgspec.json.Decoder(Closings)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The last numbers assigned to events and rated games."""
+
+    events: int
+    games: int
+
+
+def lock(connection: Connection) -> Numbers:
+    """Lock the ladder until the transaction ends: only the holder assigns numbers."""
+    row = connection.execute(select(LadderRow.events, LadderRow.games).with_for_update()).one()
+    return Numbers(row.events, row.games)
+
+
+def append(
+    connection: Connection,  # in a write transaction
+    log: Sequence[Logged],  # the events
+    games: int,  # the last game's number
+    barred: frozenset[int],  # versions of disqualified bots; games with them are logged but change nothing
+    rate: Rate = update_ratings,  # rates a game
+) -> None:
+    """Write events and everything that follows from them. The caller holds the lock."""
+    versions = _versions(log)
+    fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
+    known = set(fold.entries)
+    changes = [row for logged in log for row in fold.note(logged, barred, rate)]
+    connection.execute(insert(RatingEventRow), [_event_row(logged) for logged in log])
+    if changes:
+        connection.execute(insert(RatingChangeRow), changes)
+    touched = {(row["version_id"], row["players"]) for row in changes}
+    _save(connection, {key: fold.entries[key] for key in sorted(touched)}, known)
+    for kept in (fold.highlights, fold.points, fold.meetings):
+        kept.add(connection)
+    its = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
+    changed(connection, BotRow.id.in_(its), events=log[-1].number, games=games)
+
+
+def disqualified(connection: Connection) -> frozenset[int]:
+    """Return the version ids of disqualified bots, whose games don't count."""
+    wanted = (
+        select(BotVersionRow.id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(BotRow.state == BotState.DISQUALIFIED)
+    )
+    return frozenset(connection.execute(wanted).scalars())
+
+
+def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:
+    """Return the versions' entries in every list."""
+    rows = connection.execute(select(RatingRow.__table__).where(RatingRow.version_id.in_(list(versions))))
+    return {(row.version_id, row.players): entry(row._asdict()) for row in rows}
+
+
+def entry(row: Row) -> Entry:
+    """Read a row of ``rating``."""
+    return Entry(
+        rating=Rating(row["mean"], row["deviation"]),
+        skill=Rating(row["skill_mean"], row["skill_deviation"]),
+        sound=Rating(row["sound_mean"], row["sound_deviation"]),
+        games=row["games"],
+        wins=row["wins"],
+        place_sum=row["place_sum"],
+        faulty=row["faulty"],
+        last_played=row["last_played"],
+        times=_TIMES.decode(row["times"]),
+        closings=_CLOSINGS.decode(row["closings"]),
+    )
+
+
+def rating_row(key: Key, entry: Entry) -> Row:
+    """Return an entry as a row of ``rating``."""
+    version, players = key
+    return {
+        "version_id": version,
+        "players": players,
+        "mean": entry.rating.mean,
+        "deviation": entry.rating.deviation,
+        "skill_mean": entry.skill.mean,
+        "skill_deviation": entry.skill.deviation,
+        "sound_mean": entry.sound.mean,
+        "sound_deviation": entry.sound.deviation,
+        "games": entry.games,
+        "wins": entry.wins,
+        "place_sum": entry.place_sum,
+        "faulty": entry.faulty,
+        "last_played": entry.last_played,
+        "times": msgspec.json.encode(entry.times),
+        "closings": msgspec.json.encode(entry.closings),
+    }
+
+
+def is_faulty(faults: int, *, taken_over: bool) -> bool:
+    """Whether a seat's game counts as faulty."""
+    return faults > 0 or taken_over
+
+
+def _versions(log: Sequence[Logged]) -> set[int]:
+    """Return the versions whose entries the events need."""
+    versions: set[int] = set()
+    for logged in log:
+        match logged.event:
+            case GamePlayed():
+                versions.update(logged.event.versions)
+            case VersionStarted(version=version, previous=previous):
+                versions.update({version} if previous is None else {version, previous})
+    return versions
+
+
+def _event_row(logged: Logged) -> Row:
+    start = logged.event if isinstance(logged.event, VersionStarted) else None
+    return {
+        "number": logged.number,
+        "kind": EventKind.START if start else EventKind.GAME,
+        "version_id": start.version if start else None,
+        "previous_id": start.previous if start else None,
+        "game_number": logged.game,
+    }
+
+
+def _save(connection: Connection, entries: Mapping[Key, Entry], known: set[Key]) -> None:
+    """Write entries; those in ``known`` exist already."""
+    new = [rating_row(key, entry) for key, entry in entries.items() if key not in known]
+    old = [rating_row(key, entry) for key, entry in entries.items() if key in known]
+    if new:
+        connection.execute(insert(RatingRow), new)
+    if old:
+        table = RatingRow.__table__
+        statement = update(RatingRow).where(
+            RatingRow.version_id == bindparam("of_version"), RatingRow.players == bindparam("of_players")
+        )
+        kept = [column.name for column in table.columns if not column.primary_key]
+        rows = [
+            {
+                "of_version": row["version_id"],
+                "of_players": row["players"],
+                **{name: row[name] for name in kept},
+            }
+            for row in old
+        ]
+        connection.execute(statement.values({name: bindparam(name) for name in kept}), rows)
+
+
+_BATCH = 1000
+"""Events read at once."""
+
+
+def rehearse(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
+    """Fold the log as :func:`rebuild` will, to fill the cache of ``rate``; write nothing."""
+    events = connection.execute(select(LadderRow.events)).scalar_one()
+    fold = Fold(meetings=Meetings(bots_of(connection)))
+    deque(_fold(connection, fold, events, barred, rate), maxlen=0)
+
+
+def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
+    """Fold the log from its beginning, compare, and replace what differs."""
+    numbers = lock(connection)
+    fold = Fold(meetings=Meetings(bots_of(connection)))
+    others = 0
+    for within, rows in _fold(connection, fold, numbers.events, disqualified(connection), rate):
+        stored = connection.execute(select(RatingChangeRow.__table__).where(within))
+        others += replace(connection, RatingChangeRow, [row._asdict() for row in stored], rows)
+    stored = connection.execute(select(RatingRow.__table__))
+    rows = [rating_row(key, entry) for key, entry in fold.entries.items()]
+    ratings = replace(connection, RatingRow, [row._asdict() for row in stored], rows)
+    others += sum(kept.put(connection) for kept in (fold.highlights, fold.points, fold.meetings))
+    if ratings + others:
+        changed(connection, true())
+    return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)
+
+
+def _fold(
+    connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
+) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
+    """Fold the log into ``fold``; yield which changes a part of it makes, and what they should be."""
+    for first in range(1, events + 1, _BATCH):
+        last = min(first + _BATCH - 1, events)
+        log = _log(connection, first, last)
+        rows = [row for logged in log for row in fold.note(logged, barred, rate)]
+        yield RatingChangeRow.event_number.between(first, last), rows
+
+
+def _log(connection: Connection, first: int, last: int) -> list[Logged]:
+    """Read the events from ``first`` to ``last`` inclusive."""
+    within = RatingEventRow.number.between(first, last)
+    seats: dict[int, list[Any]] = {}
+    for seat in connection.execute(
+        select(GameSeatRow.__table__)
+        .join(RatingEventRow, RatingEventRow.game_number == GameSeatRow.game_number)
+        .where(within)
+        .order_by(GameSeatRow.game_number, GameSeatRow.seat)
+    ):
+        seats.setdefault(seat.game_number, []).append(seat)
+    events = connection.execute(
+        select(RatingEventRow.__table__, GameRow.ended)
+        .outerjoin(GameRow, GameRow.number == RatingEventRow.game_number)
+        .where(within)
+        .order_by(RatingEventRow.number)
+    )
+    return [
+        _game(row, seats[row.game_number])
+        if row.game_number
+        else Logged(row.number, VersionStarted(version=row.version_id, previous=row.previous_id))
+        for row in events
+    ]
+
+
+def _game(row: Any, seats: Sequence[Any]) -> Logged:  # noqa: ANN401 - rows of queries
+    played = GamePlayed(
+        versions=tuple(seat.version_id for seat in seats),
+        places=tuple(seat.place for seat in seats),
+        faulty=tuple(is_faulty(seat.faults, taken_over=seat.taken_over) for seat in seats),
+        times=tuple(seat.median_micros for seat in seats),
+        ended=row.ended,
+    )
+    points = counted_points([seat.points for seat in seats], [seat.taken_over for seat in seats])
+    return Logged(row.number, played, row.game_number, points)

@@ -1,0 +1,307 @@
+"""Leases on matches: who plays a match, and for how long without a heartbeat.
+
+    waiting ──claim──▶ running ──record──▶ done
+       ▲                  │
+       ├──release, expire─┤
+       └──void, lose──────┴── the last allowed loss ──▶ quarantined
+
+``attempt`` rises with every claim and is the fencing token: a write that names another attempt than the last
+one changes nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow
+worker can still record its result.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, tuple_, update
+
+from arena.db import live_games, queue
+from arena.db import matches as dealing
+from arena.db.database import Database
+from arena.db.matches import Claim
+from arena.db.opening import check_revision
+from arena.db.schema import OPEN, MatchRow, WorkerRow
+from arena.platform.environment import reach
+from arena.protocol.match import MatchSpec, RefusedWorker, RuntimeName, WorkerStatus, decode
+from arena.protocol.states import MatchKind, MatchState
+
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTime:
+    """A moment by the leases' clock."""
+
+    seconds: float  # since an epoch that all users of this clock share
+    clock: str  # its identity; times of different clocks can't be compared: the older one counts as past
+
+
+LeaseClock = Callable[[Connection], LeaseTime]
+"""Tells the time, given a connection to the store."""
+
+
+def database_time(connection: Connection) -> LeaseTime:
+    """Return the database's lease time."""
+    if connection.dialect.name == "sqlite":
+        return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT.read_text().strip())
+    seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
+    return LeaseTime(float(seconds), "postgresql")
+
+
+LEASE_SECONDS: Final = 30.0
+"""From the last heartbeat until another coordinator may claim the match."""
+
+RENEW_SECONDS: Final = 4.0
+"""Between two heartbeats, and between two searches for expired leases."""
+
+_VOIDS: Final = 3
+"""Faults of the arena in one match before it goes to quarantine."""
+
+_LOSSES: Final = 20
+"""Lost workers and coordinators before a match goes to quarantine; the match is seldom the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWorker:
+    """A worker as of its last heartbeat."""
+
+    coordinator: str  # id of its coordinator's installation
+    status: WorkerStatus
+
+
+class Leases:
+    """The running matches and their leases.
+
+    A coordinator runs for months: if a newer program has migrated the tables since they were opened, every
+    method except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
+    """
+
+    def __init__(self, database: Database, clock: LeaseClock) -> None:
+        self._database = database
+        self._clock = clock
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with self._database.write() as connection:
+            check_revision(connection, self._database.url)
+            yield connection
+
+    def due(
+        self, runtime: RuntimeName, *, house_only: bool = False, without: Collection[str] = ()
+    ) -> int | None:
+        """Return the number of seats of the next match, or None if none waits for this runtime.
+
+        ``house_only`` skips matches with third-party bots; ``without`` skips matches by id.
+        """
+        with self._database.read() as connection:
+            check_revision(connection, self._database.url)
+            return queue.due(connection, runtime, house_only=house_only, without=without)
+
+    def claim(  # noqa: PLR0913 - who, when, what
+        self,
+        coordinator: str,
+        worker: str,
+        at: datetime,
+        runtime: RuntimeName,
+        *,
+        most: int | None = None,
+        house_only: bool = False,
+        without: Collection[str] = (),
+    ) -> Claim | None:
+        """Claim the next match for this runtime, or return None if none waits.
+
+        ``most`` limits its seats; ``house_only`` skips matches with third-party bots; ``without`` skips
+        matches by id.
+        """
+        with self._write() as connection:
+            match = queue.next_of(connection, runtime, most=most, house_only=house_only, without=without)
+            if match is None:
+                return None
+            row = connection.execute(
+                update(MatchRow)
+                .where(MatchRow.id == match, MatchRow.state == MatchState.WAITING)
+                .values(state=MatchState.RUNNING, attempt=MatchRow.attempt + 1, started=at)
+                .values(coordinator=coordinator, worker=worker, **_until(self._clock(connection)))
+                .returning(MatchRow.spec, MatchRow.attempt, MatchRow.kind)
+            ).one()
+            reach("claiming")
+            spec = replace(decode(row.spec, MatchSpec), attempt=row.attempt)
+            rated = row.kind == MatchKind.RATED
+            return Claim(
+                spec=dealing.deal(connection, spec) if rated else spec,
+                seats=queue.claimed_seats(connection, match),
+                rated=rated,
+            )
+
+    def renew(self, coordinator: str, matches: Collection[str]) -> None:
+        """Renew a coordinator's leases on ``matches``, except those that were claimed again meanwhile."""
+        with self._write() as connection:
+            until = _until(self._clock(connection))
+            # Skip a match whose result is being stored: it must not delay the others.
+            mine = (
+                select(MatchRow.id)
+                .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
+                .where(MatchRow.coordinator == coordinator, MatchRow.id.in_(matches))
+                .with_for_update(skip_locked=True)
+            )
+            connection.execute(update(MatchRow).where(MatchRow.id.in_(mine)).values(**until))
+            reach("renewing")
+
+    def tell(
+        self, coordinator: str, workers: Sequence[WorkerStatus], refused: Sequence[RefusedWorker] = ()
+    ) -> None:
+        """Publish a coordinator's workers, for display only and for as long as a lease."""
+        with self._write() as connection:
+            until = _until(self._clock(connection))
+            connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
+            names = {worker.name for worker in workers}  # one may just have joined again
+            none = {"seats": 0, "busy": 0, "doubted": False, "usable": None}
+            rows = [{**asdict(worker), "refused": None, "since": None} for worker in workers]
+            rows += [
+                {"name": each.name, "host": each.host, "refused": each.reason, "since": each.since, **none}
+                for each in refused
+                if each.name not in names
+            ]
+            if rows:
+                connection.execute(
+                    insert(WorkerRow), [{"coordinator": coordinator, **row, **until} for row in rows]
+                )
+
+    def release(self, coordinator: str) -> int:
+        """Return all matches of a coordinator to the queue; it counts as no fault. Return their number.
+
+        The caller has made sure that none of its workers still plays.
+        """
+        with self._write() as connection:
+            connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
+            released = connection.execute(
+                update(MatchRow)
+                .where(text(OPEN), MatchRow.state == MatchState.RUNNING, MatchRow.coordinator == coordinator)
+                .values(**_AGAIN)
+                .returning(MatchRow.id)
+            ).all()
+            live_games.clear(connection)
+            return len(released)
+
+    def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
+        """Return overdue matches to the queue, or to quarantine after too many losses.
+
+        Returns their new states by id and the attempt that ended.
+        """
+        with self._write() as connection:
+            now = self._clock(connection)
+            over = _over(MatchRow, now)
+            lost = connection.execute(
+                select(MatchRow.id, MatchRow.attempt, MatchRow.coordinator)
+                .where(text(OPEN), MatchRow.state == MatchState.RUNNING, over)
+                .with_for_update(skip_locked=True)
+            ).all()
+            found = {}
+            for row in lost:
+                reason = f"no heartbeat of coordinator {row.coordinator} for {LEASE_SECONDS:.0f} s"
+                state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
+                if state is not None:
+                    found[row.id, row.attempt] = state
+            # Skip a worker whose heartbeat is being written, because these matches are locked.
+            silent = select(WorkerRow.coordinator, WorkerRow.name).where(_over(WorkerRow, now))
+            gone = silent.with_for_update(skip_locked=True)
+            connection.execute(
+                delete(WorkerRow).where(tuple_(WorkerRow.coordinator, WorkerRow.name).in_(gone))
+            )
+            return found
+
+    def lose(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+        """Drop an attempt whose worker was lost; after too many losses the match goes to quarantine.
+
+        Returns the match's new state; None, and no change, if the attempt isn't the current one.
+        """
+        with self._write() as connection:
+            return _give_back(connection, (match, attempt), "losses", reason, at)
+
+    def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+        """Drop an attempt that the arena spoilt; the third one goes to quarantine.
+
+        Returns the match's new state; None, and no change, if the attempt isn't the current one.
+        """
+        with self._write() as connection:
+            return _give_back(connection, (match, attempt), "voids", reason, at)
+
+    def workers(self) -> tuple[KnownWorker, ...]:
+        """Return the workers by name, except those without a recent heartbeat."""
+        with self._database.read() as connection:
+            now = self._clock(connection)
+            rows = connection.execute(
+                select(WorkerRow.__table__)
+                .where(~_over(WorkerRow, now), WorkerRow.refused.is_(None))
+                .order_by(WorkerRow.name, WorkerRow.coordinator)
+            )
+            return tuple(
+                KnownWorker(
+                    row.coordinator,
+                    WorkerStatus(
+                        name=row.name,
+                        host=row.host,
+                        seats=row.seats,
+                        busy=row.busy,
+                        doubted=row.doubted,
+                        usable=row.usable,
+                    ),
+                )
+                for row in rows
+            )
+
+    def refused(self) -> tuple[RefusedWorker, ...]:
+        """Return the workers that get no matches by name, except those without a recent heartbeat."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(WorkerRow.name, WorkerRow.host, WorkerRow.refused, WorkerRow.since)
+                .where(~_over(WorkerRow, self._clock(connection)), WorkerRow.refused.is_not(None))
+                .order_by(WorkerRow.name, WorkerRow.coordinator)
+            )
+            return tuple(
+                RefusedWorker(name=row.name, host=row.host, reason=row.refused, since=row.since)
+                for row in rows
+            )
+
+
+_AGAIN: Final[dict[str, Any]] = {
+    "state": MatchState.WAITING,
+    "started": None,
+    "coordinator": None,
+    "worker": None,
+    "leased_until": None,
+    "lease_clock": None,
+}
+
+
+def _until(now: LeaseTime) -> dict[str, Any]:
+    return {"leased_until": now.seconds + LEASE_SECONDS, "lease_clock": now.clock}
+
+
+def _over(table: type[MatchRow | WorkerRow], now: LeaseTime) -> ColumnElement[bool]:
+    # A running match without a lease counts as overdue: it must not run forever.
+    return or_(table.lease_clock.is_distinct_from(now.clock), table.leased_until < now.seconds)
+
+
+def _give_back(
+    connection: Connection, claim: tuple[str, int], counter: str, reason: str, at: datetime
+) -> MatchState | None:
+    """Return a match to the queue and count the cause; the last allowed loss quarantines it."""
+    match, attempt = claim
+    mine = (MatchRow.id == match, MatchRow.attempt == attempt, MatchRow.state == MatchState.RUNNING)
+    count = getattr(MatchRow, counter)
+    counted = connection.execute(
+        update(MatchRow).where(*mine).values({count: count + 1, MatchRow.reason: reason}).returning(count)
+    ).scalar_one_or_none()
+    if counted is None:
+        return None
+    again = counted < {"voids": _VOIDS, "losses": _LOSSES}[counter]
+    after = _AGAIN if again else {"state": MatchState.QUARANTINED, "ended": at}
+    connection.execute(update(MatchRow).where(*mine).values(**after))
+    live_games.clear(connection)
+    return MatchState.WAITING if again else MatchState.QUARANTINED

@@ -1,0 +1,300 @@
+"""Matches and results as frozen data, and the queries that write them."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, func, insert, select
+
+from arena.db import ladder
+from arena.db.schema import BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
+from arena.ladder.card_counts import Tally
+from arena.protocol.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport, encode
+from arena.protocol.states import MatchKind, MatchState
+from arena.rules import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMatch:
+    """A match to play: one table, one or more deals.
+
+    Raises ValueError for no deals, a repeated deal, a table not filled with different versions, or a seating
+    that leaves a bot out.
+    """
+
+    id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
+    rules: Rules
+    bots: tuple[int, ...]  # version ids
+    # One per deal, 32 hexadecimal digits each, all different. A rated match replaces seeds that were dealt
+    # before (`deal`).
+    seeds: tuple[str, ...]
+    clock: Clock
+    limits: Limits  # sandbox limits of every bot
+    runtime: RuntimeName
+    created: datetime  # UTC
+    # One per deal: for each seat, an index into `bots`; empty if all keep their seats.
+    seatings: tuple[tuple[int, ...], ...] = ()
+    soon: bool = False  # whether it skips the queue so that a new bot is rated soon
+
+    def __post_init__(self) -> None:
+        if not self.seeds:
+            raise ValueError(f"match {self.id} has no deal")
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f"match {self.id} repeats a deal, which a bot could remember")
+        if len(self.bots) != self.rules.players or len(set(self.bots)) < len(self.bots):
+            raise ValueError(
+                f"match {self.id}: a table of {self.rules.players} needs that many different versions,"
+                f" not {self.bots}"
+            )
+        places = list(range(self.rules.players))
+        if self.seatings and (
+            len(self.seatings) != len(self.seeds) or any(sorted(each) != places for each in self.seatings)
+        ):
+            raise ValueError(
+                f"match {self.id}: {len(self.seeds)} deals need as many seatings, each with every bot"
+                f" on one seat, not {self.seatings}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewQualification:
+    """An unrated match of one deal between a submission and house bots.
+
+    Raises ValueError if the submission doesn't have exactly one seat.
+    """
+
+    id: str  # at most 60 characters
+    submission: str
+    seed: str  # 32 hexadecimal digits
+    seats: tuple[int | None, ...]  # version ids in seat order; None for the submission
+    clock: Clock
+    limits: Limits
+    runtime: RuntimeName
+    created: datetime  # UTC
+
+    def __post_init__(self) -> None:
+        if self.seats.count(None) != 1:
+            raise ValueError(f"match {self.id}: the submission needs one seat, not {self.seats.count(None)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedSeat:
+    """A participant in a match."""
+
+    version: int | None  # id; None for a submission that is no version yet
+    bot: str
+    number: int  # of the version, from 1; for a submission, the next free one
+    author: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A match that the caller has claimed and must play."""
+
+    spec: MatchSpec  # for a worker; every later write must name its `attempt`
+    seats: tuple[ClaimedSeat, ...]  # in the order of the specification's bots
+    rated: bool  # whether its games count for the ladder
+
+    def seated(self, game: int) -> tuple[ClaimedSeat, ...]:
+        """Return the participants of a game in seat order."""
+        return tuple(self.seats[bot] for bot in self.spec.bots(game))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedGame:
+    """A game to rate, checked against the rules by the caller. Tuples have one entry per seat.
+
+    Raises ValueError if the tuples differ in length.
+    """
+
+    id: str  # at most 64 characters
+    bots: tuple[int, ...]  # for each seat, an index into the match's bots
+    record: GameRecord
+    replay: str  # the public replay (`sushigo-replay/1`) as JSON text
+    points: tuple[int, ...]
+    puddings: tuple[int, ...]
+    places: tuple[int, ...]  # from 1; seats that were taken over rank below the rest
+    faults: tuple[int, ...]
+    taken_over: tuple[bool, ...]  # whether the stand-in finished the game for that seat
+    cards: Tally  # counts of the cards taken; not per seat
+
+    def __post_init__(self) -> None:
+        sizes = {
+            len(each)
+            for each in (self.bots, self.points, self.puddings, self.places, self.faults, self.taken_over)
+        }
+        if len(sizes) > 1:
+            raise ValueError(
+                f"game {self.id}: bots, points, puddings, places, faults and taken_over need one entry a seat"
+            )
+        if sorted(self.bots) != list(range(len(self.bots))):
+            raise ValueError(
+                f"game {self.id}: bots {self.bots} at one table: each of the match sits there once"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedMatch:
+    """The result of a claim."""
+
+    match: str
+    attempt: int  # the claim's
+    reports: tuple[SeatReport, ...]  # one per bot of the match
+    games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than the seeds after a crash
+    ended: datetime  # UTC
+    launch_seconds: float = 0.0  # start time of its bots; goes into metrics and is not stored
+
+
+_FIRST, _SOON, _IN_TURN = 0, 1, 2
+"""Who waits for a qualification waits at a screen; then come those who are new to the ladder."""
+
+
+def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:
+    """Write the rows of a match, which is rated unless it belongs to a challenge.
+
+    Raises ValueError if a version doesn't exist.
+    """
+    sources = _sources(connection, new.id, set(new.bots))
+    spec = MatchSpec(
+        match=new.id,
+        attempt=0,  # none yet: a claim puts its own
+        rules=new.rules,
+        seeds=new.seeds,
+        seats=tuple(sources[version] for version in new.bots),
+        clock=new.clock,
+        limits=new.limits,
+        runtime=new.runtime,
+        seatings=new.seatings,
+    )
+    kind = MatchKind.RATED if challenge is None else MatchKind.CHALLENGE
+    precedence = _SOON if new.soon else _IN_TURN
+    _add(connection, spec, kind, precedence, created=new.created, challenge=challenge)
+    seats = [{"match_id": new.id, "seat": seat, "version_id": bot} for seat, bot in enumerate(new.bots)]
+    connection.execute(insert(MatchSeatRow), seats)
+
+
+def add_qualification(connection: Connection, new: NewQualification) -> None:
+    """Write the rows of a submission's match.
+
+    Raises ValueError if a version doesn't exist, or the submission has no image.
+    """
+    sources = _sources(connection, new.id, {version for version in new.seats if version is not None})
+    submission = connection.execute(
+        select(SubmissionRow.number, SubmissionRow.source).where(SubmissionRow.id == new.submission)
+    ).one_or_none()
+    if submission is None or submission.source is None:
+        raise ValueError(f"match {new.id}: the submission {new.submission} has no image")
+    spec = MatchSpec(
+        match=new.id,
+        attempt=0,
+        rules=Rules(players=len(new.seats)),
+        seeds=(new.seed,),
+        seats=tuple(submission.source if version is None else sources[version] for version in new.seats),
+        clock=new.clock,
+        limits=new.limits,
+        runtime=new.runtime,
+    )
+    _add(connection, spec, MatchKind.QUALIFICATION, _FIRST, created=new.created)
+    seats = [
+        {
+            "match_id": new.id,
+            "seat": seat,
+            "version_id": version,
+            "submission_number": submission.number if version is None else None,
+        }
+        for seat, version in enumerate(new.seats)
+    ]
+    connection.execute(insert(MatchSeatRow), seats)
+
+
+def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, str]:
+    rows = connection.execute(
+        select(BotVersionRow.id, BotVersionRow.source).where(BotVersionRow.id.in_(versions))
+    )
+    sources = {row.id: row.source for row in rows}
+    if missing := versions - sources.keys():
+        raise ValueError(f"match {id_}: there are no versions {missing}")
+    return sources
+
+
+def _add(  # noqa: PLR0913 - what a waiting match is made of
+    connection: Connection,
+    spec: MatchSpec,
+    kind: MatchKind,
+    precedence: int,
+    *,
+    created: datetime,
+    challenge: int | None = None,
+) -> None:
+    ladder.lock(connection)  # so that no other transaction takes the same number
+    rules = spec.rules
+    values = {
+        "id": spec.match,
+        "number": select(func.coalesce(func.max(MatchRow.number), 0) + 1).scalar_subquery(),
+        "challenge_number": challenge,
+        "players": rules.players,
+        "pass_both_ways": rules.pass_both_ways,
+        "soy_sauce": rules.soy_sauce,
+        "dummy": rules.dummy,
+        "deals": len(spec.seeds),
+        "created": created,
+        "spec": encode(spec),
+        "runtime": spec.runtime,
+        "kind": kind,
+        "precedence": precedence,
+        "state": MatchState.WAITING,
+        "attempt": 0,
+        "voids": 0,
+    }
+    connection.execute(insert(MatchRow).values(values))
+
+
+_DIGITS = 32
+
+
+def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
+    """Return an attempt's specification with a new seed for each one dealt before.
+
+    The new seed derives from the old seed, the match and the attempt. The old seed is published with no game,
+    so the new one can't be predicted. Raises IntegrityError if the new seed was dealt before too, which is
+    practically impossible.
+    """
+    dealt = set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(spec.seeds))).scalars())
+    seeds = tuple(_another(seed, spec.match, spec.attempt) if seed in dealt else seed for seed in spec.seeds)
+    connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])
+    return replace(spec, seeds=seeds)
+
+
+def _another(seed: str, match: str, attempt: int) -> str:
+    return hashlib.sha256(f"{seed} {match} {attempt}".encode()).hexdigest()[:_DIGITS]
+
+
+BOT: Final = func.coalesce(BotRow.name, SubmissionRow.bot).label("bot")
+AUTHOR: Final = func.coalesce(BotRow.author, SubmissionRow.author).label("author")
+
+
+def seated(*columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - columns, as SQLAlchemy has them
+    """Select columns of seats, and of the versions, bots and submissions in them, in seat order."""
+    return (
+        select(*columns)
+        .select_from(MatchSeatRow)
+        .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+        .outerjoin(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+        .order_by(MatchSeatRow.match_id, MatchSeatRow.seat)
+    )
+
+
+def who_sits(
+    connection: Connection, matches: Collection[str]
+) -> dict[str, tuple[tuple[str, int | None], ...]]:
+    """Return each match's participants as (bot, version); version is None for a submission."""
+    found: dict[str, list[tuple[str, int | None]]] = {match: [] for match in matches}
+    wanted = seated(MatchSeatRow.match_id, BOT, BotVersionRow.number).where(
+        MatchSeatRow.match_id.in_(matches)
+    )
+    for seat in connection.execute(wanted):
+        found[seat.match_id].append((seat.bot, seat.number))
+    return {match: tuple(seats) for match, seats in found.items()}

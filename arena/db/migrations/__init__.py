@@ -1,0 +1,1 @@
+"""The history of the tables, for alembic. See arena/db/opening.py."""

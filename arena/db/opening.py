@@ -1,0 +1,202 @@
+"""Checks and migration when a database is opened, and checks while it is open."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import Connection, inspect, text
+
+from arena.db.coordinator_lock import CoordinatorLock
+from arena.db.database import Database, check_integrity, sqlite_file
+from arena.db.errors import (
+    DatabaseChanged,
+    DatabaseForeign,
+    DatabaseInUse,
+    DatabaseNewer,
+    DatabaseOlder,
+    DatabaseTooOld,
+    DatabaseUnwritable,
+)
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_LOCK: Final = 0x6B616974656E  # "kaiten"
+
+SCRIPTS: Final = "arena.db:migrations"
+"""Where alembic finds the migrations."""
+
+VERSION_TABLE: Final = "kaiten_schema"
+"""Holds the revision. Its name distinguishes Kaiten's databases from others that use alembic."""
+
+FIRST_REVISION: Final = "0100"
+"""The first of ``migrations/versions``. Revisions are four digits, each larger than the one before."""
+
+NEWEST_REVISION: Final = "0108"
+"""The revision that this program needs: the last of ``migrations/versions``."""
+
+NO_UPGRADE: Final = "from before the first release, which this version can't read or upgrade"
+"""Part of messages about tables older than the first revision."""
+
+
+def check_tables(database: Database) -> None:
+    """Check that an open database still has this program's tables.
+
+    Raises DatabaseChanged or DatabaseUnavailable.
+    """
+    with database.read() as connection:
+        check_revision(connection, database.url)
+
+
+def check_revision(connection: Connection, url: str) -> None:
+    """Check the same within a transaction. Raises DatabaseChanged."""
+    found = _revision(connection)
+    if found != NEWEST_REVISION:
+        raise DatabaseChanged(
+            f"the tables of {url} are at revision {found}, and this program needs {NEWEST_REVISION}: "
+            "start it again in the version that changed them"
+        )
+
+
+def revision_of(connection: Connection, url: str) -> str | None:
+    """Return the revision of a database, None if it is empty. Raises DatabaseForeign or DatabaseTooOld."""
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE not in tables:
+        if tables:
+            raise DatabaseForeign(
+                f"{url} is not an arena's database (it has the table {tables[0]}): name another one"
+            )
+        return None
+    revision = _revision(connection)
+    if revision is not None and is_too_old(revision):
+        raise DatabaseTooOld(
+            f"the tables of {url} are at revision {revision}, {NO_UPGRADE}. To start anew, name an empty "
+            "database in ARENA_DATABASE_URL, or move this one away. To keep its games, go on with the "
+            "version that made it"
+        )
+    return revision
+
+
+def is_too_old(revision: str) -> bool:
+    """Whether a revision is older than the first one with a migration."""
+    return revision < FIRST_REVISION
+
+
+def _revision(connection: Connection) -> str | None:
+    asked = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
+    return connection.execute(asked).scalar_one_or_none()
+
+
+def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:
+    """Check a database and migrate it to the newest revision. Several processes may do so at once.
+
+    An empty database gets its tables in any case; older tables change only with ``migrates``, and under the
+    coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
+    DatabaseTooOld, DatabaseUnavailable; DatabaseDamaged if SQLite's integrity check fails or the file is no
+    database; or DatabaseOlder if it has older tables, and ``migrates`` is False.
+    """
+    with database.read() as connection:
+        if database.is_sqlite:
+            check_integrity(connection, database.url)
+        revision = revision_of(connection, database.url)
+    if revision == NEWEST_REVISION:
+        return
+    if revision is None or not is_known(revision):
+        _migrate(database)
+        return
+    if not migrates:
+        raise DatabaseOlder(
+            f"the tables of {database.url} are at revision {revision}, and this program needs "
+            f"{NEWEST_REVISION}: use the arena's version that runs on it, or stop that arena and start "
+            "this version, which migrates them"
+        )
+    with _held(lock, database.url):
+        _migrate(database)
+
+
+@contextmanager
+def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
+    """Hold the lock, so that no older arena runs meanwhile."""
+    if not lock.take():
+        raise DatabaseInUse(
+            f"an arena of an older version runs on {url}: stop it, make a backup, then start this version"
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _migrate(database: Database) -> None:
+    """Migrate a database to the newest revision. Several processes may do so at once."""
+    with database.write() as connection:
+        if not database.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        revision = revision_of(connection, database.url)
+        if revision is not None and not is_known(revision):
+            raise DatabaseNewer(
+                f"{database.url} was made by a newer Kaiten (its tables are at {revision}): "
+                "install that version"
+            )
+        upgrade(connection)
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Migrate a database to a revision."""
+    from alembic import command  # noqa: PLC0415 - few starts need alembic
+
+    command.upgrade(alembic_config(connection), revision)
+
+
+def alembic_config(connection: Connection | None = None) -> "Config":
+    """Return alembic's configuration for a connection, within its transaction."""
+    from alembic.config import Config  # noqa: PLC0415 - as above
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", SCRIPTS)
+    return config
+
+
+def is_known(revision: str) -> bool:
+    """Whether this program has the migration of a revision; if not, a newer program made it."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
+
+    scripts = ScriptDirectory.from_config(alembic_config())
+    return revision in {script.revision for script in scripts.walk_revisions()}
+
+
+_LOCKED_SECONDS: Final = 1.0
+"""Timeout for the lock on SQLite's file: longer than games hold it, shorter than the interval of checks."""
+
+
+def check(database: Database) -> None:
+    """Check that an open database has this program's tables and accepts writes.
+
+    Raises DatabaseChanged, DatabaseUnavailable or DatabaseUnwritable.
+    """
+    check_tables(database)
+    file = sqlite_file(database.url)
+    if file is None:
+        with database.write() as connection:
+            # Matches no row, but a read-only server refuses it just as it would refuse a result.
+            connection.execute(text("DELETE FROM ladder WHERE false"))
+    else:
+        _try_lock(file)
+
+
+def _try_lock(file: Path) -> None:
+    """Take SQLite's write lock, and release it at once."""
+    try:
+        # Not a pooled connection: it would wait for a minute, and may still have a file open that has moved.
+        with closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=_LOCKED_SECONDS)
+        ) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+    except sqlite3.Error as error:
+        raise DatabaseUnwritable(
+            f"{file}: {error}. Check that it exists, that this user may write to it, "
+            "and that no other program holds it locked"
+        ) from error

@@ -1,0 +1,352 @@
+"""Accounts, invitations, rate limits and the audit log.
+
+The caller makes and hashes the secrets; the store holds only hashes. Transactions lock an account before its
+sessions and tokens; the reverse order could deadlock.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from sqlalchemy import (
+    Connection,
+    Table,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from arena.db import audit, credentials, ladder, names, quotas, submissions
+from arena.db.audit import AuditEntry, NewAuditEntry
+from arena.db.credentials import ACCOUNT_COLUMNS, KnownAccount, known_account
+from arena.db.database import Repository, upsert
+from arena.db.errors import InvitationRefused, LastOperator, NameTaken
+from arena.db.quotas import AccountQuota
+from arena.db.schema import (
+    AccountRow,
+    AttemptRow,
+    BotRow,
+    BotVersionRow,
+    ChallengeRow,
+    GameRow,
+    GameSeatRow,
+    InvitationRow,
+    MatchRow,
+    MatchSeatRow,
+    PersonGameRow,
+    UnratedGameRow,
+)
+from arena.protocol.states import BotState, Role
+
+MOST_COUNTERS: Final = 100_000
+"""Limit of rate limit counters. To evict one, an attacker needs this many attempts, each of which costs a
+hash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAccount:
+    """An account to create."""
+
+    name: str  # the display name, checked by the caller
+    password: str  # its hash
+    role: Role
+    created: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPassword:
+    """An account that can log in, and its password hash."""
+
+    account: KnownAccount
+    password: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """How often an action may be tried."""
+
+    key: str  # a hash of 64 characters over the action, its subject and the client
+    most: int  # attempts per window
+    window: timedelta  # starts with the first attempt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooOften:
+    """An exceeded rate limit."""
+
+    limit: RateLimit
+    wait: timedelta  # time until the window ends
+    is_first: bool  # whether this is the first attempt over the limit in its window
+
+
+class People(Repository):
+    """Accounts, invitations, rate limits and the audit log."""
+
+    def register(
+        self, new: NewAccount, *, invitation: str | None = None, entry: NewAuditEntry | None = None
+    ) -> KnownAccount:
+        """Add an account, and use up the invitation with this hash. Raises InvitationRefused or NameTaken."""
+        with self._transactions.write() as connection:
+            account = _add(connection, new)
+            if invitation is not None:
+                _use_invitation(connection, invitation, account.id, new.created)
+            audit.record(connection, entry)
+            return account
+
+    def account(self, name: str) -> StoredPassword | None:
+        """Return an account by name, ignoring case, with its password hash; None if unknown or deleted."""
+        with self._transactions.read() as connection:
+            row = connection.execute(
+                select(*ACCOUNT_COLUMNS, AccountRow.password).where(
+                    AccountRow.key == name.lower(), AccountRow.deleted.is_(None)
+                )
+            ).one_or_none()
+            return None if row is None else StoredPassword(account=known_account(row), password=row.password)
+
+    def accounts(self) -> tuple[KnownAccount, ...]:
+        """Return all accounts, including deleted ones, oldest first."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(select(*ACCOUNT_COLUMNS).order_by(AccountRow.id))
+            return tuple(map(known_account, rows))
+
+    def set_password(  # noqa: PLR0913 - it also ends sessions and tokens
+        self,
+        account: int,
+        password: str,
+        at: datetime,
+        *,
+        keep_session: int | None = None,
+        keep_tokens: Collection[int] = (),
+        entry: NewAuditEntry | None = None,
+    ) -> None:
+        """Replace the password hash; end all sessions and revoke all tokens, except those to keep."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(AccountRow)
+                .where(AccountRow.id == account, AccountRow.deleted.is_(None))
+                .values(password=password)
+            )
+            credentials.end_all(connection, account, at, keep_session=keep_session, keep_tokens=keep_tokens)
+            audit.record(connection, entry)
+
+    def set_role(self, account: int, role: Role, entry: NewAuditEntry) -> bool:
+        """Change an account's role.
+
+        Returns False, and writes no audit entry, if it has that role already or is deleted. Raises
+        LastOperator.
+        """
+        with self._transactions.write() as connection:
+            # Locked, so that two operators can't demote each other at the same time.
+            operators = connection.execute(
+                select(AccountRow.id)
+                .where(AccountRow.role == Role.OPERATOR)
+                .order_by(AccountRow.id)
+                .with_for_update()
+            ).scalars()
+            if role is not Role.OPERATOR and list(operators) == [account]:
+                raise LastOperator("this is the last operator: give another account that role first")
+            changed = connection.execute(
+                update(AccountRow)
+                .where(AccountRow.id == account, AccountRow.deleted.is_(None), AccountRow.role != role)
+                .values(role=role)
+            )
+            if changed.rowcount == 0:
+                return False
+            audit.record(connection, entry)
+            return True
+
+    def quota(self, account: int) -> AccountQuota:
+        """Return an account's own quota."""
+        with self._transactions.read() as connection:
+            return quotas.quota_of(connection, account)
+
+    def set_quota(self, account: int, quota: AccountQuota, entry: NewAuditEntry) -> None:
+        """Set an account's quota; values of None stay as they are."""
+        with self._transactions.write() as connection:
+            quotas.put(connection, account, quota)
+            audit.record(connection, entry)
+
+    def reset_quota(self, account: int, entry: NewAuditEntry) -> None:
+        """Return an account to the arena's default quota."""
+        with self._transactions.write() as connection:
+            quotas.reset(connection, account)
+            audit.record(connection, entry)
+
+    def rehash(self, account: int, old: str, new: str) -> None:
+        """Replace a hash by another of the same password, unless it has changed meanwhile."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(AccountRow)
+                .where(AccountRow.id == account, AccountRow.password == old)
+                .values(password=new)
+            )
+
+    def delete(
+        self, account: int, pseudonym: str, at: datetime, *, entry: NewAuditEntry | None = None
+    ) -> None:
+        """Delete an account: replace its name with a pseudonym on bots, in replays and in the audit log.
+
+        Its sessions and tokens are removed. Raises NameTaken.
+        """
+        with self._transactions.write() as connection:
+            _delete(connection, account, pseudonym, at)
+            credentials.remove_all(connection, account)
+            audit.record(connection, entry)
+
+    def invite(self, hash_: str, created: datetime, expires: datetime, entry: NewAuditEntry) -> None:
+        """Add an invitation."""
+        with self._transactions.write() as connection:
+            connection.execute(insert(InvitationRow).values(hash=hash_, created=created, expires=expires))
+            audit.record(connection, entry)
+
+    def record(self, entry: NewAuditEntry) -> None:
+        """Add an audit entry for an action that changes nothing else in the store."""
+        with self._transactions.write() as connection:
+            audit.record(connection, entry)
+
+    def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
+        """Return the last audit entries, oldest first; optionally only those by or about an account."""
+        with self._transactions.read() as connection:
+            return audit.last(connection, limit, account)
+
+    def remove_visits(self, before: datetime | None) -> int:
+        """Remove users' audit entries that are too old or too many; return how many."""
+        with self._transactions.write() as connection:
+            return audit.remove_visits(connection, before)
+
+    def attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
+        """Count an attempt against the limits in order; return the first exceeded one.
+
+        Limits after it don't count the attempt.
+        """
+        with self._transactions.write() as connection:
+            exceeded = (_count_attempt(connection, limit, now) for limit in limits)
+            full = next((each for each in exceeded if each is not None), None)
+            # Last, when this transaction waits for no more rows: two transactions can't deadlock.
+            _forget_attempts(connection, now)
+            return full
+
+
+def _add(connection: Connection, new: NewAccount) -> KnownAccount:
+    ladder.lock(connection)  # so that no bot takes this name meanwhile
+    names.check_account(connection, new.name)
+    values = {
+        "name": new.name,
+        "key": new.name.lower(),
+        "password": new.password,
+        "role": new.role,
+        "created": new.created,
+    }
+    try:
+        row = connection.execute(insert(AccountRow).values(values).returning(*ACCOUNT_COLUMNS)).one()
+    except IntegrityError as error:  # on PostgreSQL another process may have been faster
+        raise names.taken_by_another(new.name) from error
+    return known_account(row)
+
+
+def _use_invitation(connection: Connection, hash_: str, account: int, at: datetime) -> None:
+    used = connection.execute(
+        update(InvitationRow)
+        .where(InvitationRow.hash == hash_, InvitationRow.used_by.is_(None), InvitationRow.expires > at)
+        .values(used_by=account)
+    )
+    if used.rowcount == 0:
+        raise InvitationRefused(
+            "this invitation is unknown, used or expired: ask the arena's operator for a new one"
+        )
+
+
+def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) -> None:
+    ladder.lock(connection)  # first, as matches and submissions do: another order could deadlock
+    name = connection.execute(
+        select(AccountRow.name).where(AccountRow.id == account, AccountRow.deleted.is_(None))
+    ).scalar_one_or_none()
+    if name is None:
+        return
+    if connection.execute(select(exists().where(AccountRow.key == pseudonym))).scalar_one():
+        raise NameTaken(f"the name {pseudonym} is taken: choose another")
+    connection.execute(
+        update(AccountRow)
+        .where(AccountRow.id == account)
+        .values(name=pseudonym, key=pseudonym, password=None, role=Role.USER, deleted=at)
+    )
+    # Bots that an operator added for this author have the name but no account.
+    by_name = BotRow.account_id.is_(None) & ~BotRow.house & (func.lower(BotRow.author) == name.lower())
+    its = or_(BotRow.account_id == account, by_name)
+    bots = connection.execute(select(BotRow.id, BotRow.author).where(its)).all()
+    ladder.changed(connection, its)
+    connection.execute(update(BotRow).where(its).values(author=pseudonym))
+    connection.execute(
+        update(BotRow)
+        .where(BotRow.account_id == account, BotRow.state != BotState.DISQUALIFIED)
+        .values(state=BotState.RETIRED, reason="its author's account was deleted", since=at)
+    )
+    for author in {bot.author for bot in bots}:
+        _rename_in_replays(connection, [bot.id for bot in bots if bot.author == author], author, pseudonym)
+    submissions.rename(connection, account, name, pseudonym, at)
+    connection.execute(delete(PersonGameRow).where(PersonGameRow.account_id == account))
+    audit.rename(connection, name, pseudonym)
+
+
+def _rename_in_replays(connection: Connection, bots: list[int], author: str, pseudonym: str) -> None:
+    # In SQL, because there may be thousands of replays. Names have only letters, digits, - and _, so the
+    # text can match nothing but this field.
+    its = select(BotVersionRow.id).where(BotVersionRow.bot_id.in_(bots))
+    games = select(GameSeatRow.game_number).where(GameSeatRow.version_id.in_(its))
+    connection.execute(
+        update(GameRow)
+        .where(GameRow.number.in_(games))
+        .values(replay=_renamed(GameRow.replay, author, pseudonym))
+    )
+    challenges = (
+        select(MatchSeatRow.match_id)
+        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+        .join(ChallengeRow, ChallengeRow.number == MatchRow.challenge_number)
+        .where(MatchSeatRow.version_id.in_(its))
+    )
+    connection.execute(
+        update(UnratedGameRow)
+        .where(UnratedGameRow.match_id.in_(challenges))
+        .values(replay=_renamed(UnratedGameRow.replay, author, pseudonym))
+    )
+
+
+def _renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - expressions of SQLAlchemy's
+    return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
+
+
+def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> TooOften | None:
+    table = cast("Table", AttemptRow.__table__)
+    new = upsert(connection, table)
+    new = new.values(key=limit.key, number=1, ends=now + limit.window)
+    is_over = table.c.ends <= now
+    counted = new.on_conflict_do_update(
+        index_elements=[table.c.key],
+        set_={
+            "number": case((is_over, 1), else_=table.c.number + 1),
+            "ends": case((is_over, new.excluded.ends), else_=table.c.ends),
+        },
+    ).returning(table.c.number, table.c.ends)
+    row = connection.execute(counted).one()
+    if row.number <= limit.most:
+        return None
+    return TooOften(limit=limit, wait=row.ends - now, is_first=row.number == limit.most + 1)
+
+
+def _forget_attempts(connection: Connection, now: datetime) -> None:
+    one_too_many = (
+        select(AttemptRow.ends)
+        .order_by(AttemptRow.ends.desc())
+        .offset(MOST_COUNTERS)
+        .limit(1)
+        .scalar_subquery()
+    )
+    old = select(AttemptRow.key).where(or_(AttemptRow.ends <= now, AttemptRow.ends <= one_too_many))
+    connection.execute(delete(AttemptRow).where(AttemptRow.key.in_(old.with_for_update(skip_locked=True))))

@@ -1,0 +1,359 @@
+"""Games that people play against bots: from the site to the coordinator and back. No rating depends on them.
+
+Every method may raise DatabaseUnavailable.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, select, update
+
+from arena.db.analyses import packed, unpacked
+from arena.db.database import Repository
+from arena.db.errors import QuotaReached
+from arena.db.schema import BotRow, BotVersionRow, PersonGameRow
+from arena.protocol.analysis import Analysis
+from arena.protocol.states import PersonGameState
+from arena.rules import Move, Rules, View
+
+MOST_WAITING: Final = 40
+"""Games that may wait for their turn, of all visitors together."""
+
+_OPEN: Final = (PersonGameState.WAITING, PersonGameState.PLAYING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPersonGame:
+    """A game to add."""
+
+    id: str  # secret: it is the game's address
+    visitor: str  # digest of the cookie that plays it
+    account: int | None  # the person's account
+    rules: Rules
+    opponents: tuple[int, ...]  # ids of versions, in the order of the other seats
+    seat: int  # the person's, from 0
+    created: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableBot:
+    """A bot at the table."""
+
+    bot: str
+    version: int  # number, from 1
+    author: str
+    house: bool
+    source: str  # image id, or the bot's folder
+    available: bool  # whether its image still exists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonGame:
+    """A game of a person."""
+
+    number: int
+    id: str
+    visitor: str
+    account: int | None
+    state: PersonGameState
+    rules: Rules
+    opponents: tuple[TableBot, ...]  # in the order of the other seats
+    seat: int  # the person's, from 0
+    created: datetime  # UTC
+    ended: datetime | None  # UTC
+    seen: datetime  # when the person was last there, UTC
+    asked: View | None  # the person's latest decision; None before the first and after the game
+    chosen: bool  # whether the person has made it
+    replay: str  # as JSON text (`sushigo-replay/1`); empty until the game is over
+    analysis: Analysis | None  # of a game that is over, once it is made
+    trouble: str | None  # why it failed
+    before: int  # games that wait and were asked for before; 0 unless this one waits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenMove:
+    """What a person plays in the decision of a round and turn."""
+
+    round: int  # from 1
+    turn: int  # in the round, from 1
+    move: Move
+
+
+class PersonGames(Repository):
+    """Games of people."""
+
+    def add(self, new: NewPersonGame) -> None:
+        """Add a game, and leave what the visitor has open. Raises QuotaReached if too many games wait."""
+        with self._transactions.write() as connection:
+            waiting = connection.execute(
+                select(func.count())
+                .select_from(PersonGameRow)
+                .where(PersonGameRow.state == PersonGameState.WAITING, PersonGameRow.visitor != new.visitor)
+            ).scalar_one()
+            if waiting >= MOST_WAITING:
+                raise QuotaReached(f"{waiting} people are waiting for a table: try again in a few minutes")
+            connection.execute(
+                update(PersonGameRow)
+                .where(PersonGameRow.visitor == new.visitor, PersonGameRow.state.in_(_OPEN))
+                .values(_closed(PersonGameState.LEFT, new.created))
+            )
+            connection.execute(
+                insert(PersonGameRow).values(
+                    id=new.id,
+                    visitor=new.visitor,
+                    account_id=new.account,
+                    state=PersonGameState.WAITING,
+                    rules=msgspec.json.encode(new.rules).decode(),
+                    opponents=list(new.opponents),
+                    seat=new.seat,
+                    created=new.created,
+                    seen=new.created,
+                    replay="",
+                )
+            )
+
+    def find(self, id_: str) -> PersonGame | None:
+        """Return the game of this id, or None."""
+        with self._transactions.read() as connection:
+            row = connection.execute(
+                select(PersonGameRow.__table__).where(PersonGameRow.id == id_)
+            ).one_or_none()
+            if row is None:
+                return None
+            earlier = 0
+            if row.state == PersonGameState.WAITING:
+                earlier = connection.execute(
+                    select(func.count())
+                    .select_from(PersonGameRow)
+                    .where(PersonGameRow.state == PersonGameState.WAITING, PersonGameRow.number < row.number)
+                ).scalar_one()
+            opponents = {each.id: each for each in connection.execute(_opponents(row.opponents))}
+            return _known(row, opponents, earlier)
+
+    def newest(self, visitor: str, account: int | None, limit: int) -> tuple[PersonGame, ...]:
+        """Return the games of a visitor or an account, if any, that are over, newest first."""
+        own = PersonGameRow.visitor == visitor
+        if account is not None:
+            own |= PersonGameRow.account_id == account
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(PersonGameRow.__table__)
+                .where(own, PersonGameRow.state == PersonGameState.OVER)
+                .order_by(PersonGameRow.number.desc())
+                .limit(limit)
+            ).all()
+            ids = {version for row in rows for version in row.opponents}
+            opponents = {each.id: each for each in connection.execute(_opponents(sorted(ids)))}
+            return tuple(_known(row, opponents, 0) for row in rows)
+
+    def open_of(self, visitor: str) -> str | None:
+        """Return the id of a visitor's open game, or None."""
+        with self._transactions.read() as connection:
+            return connection.execute(
+                select(PersonGameRow.id)
+                .where(PersonGameRow.visitor == visitor, PersonGameRow.state.in_(_OPEN))
+                .order_by(PersonGameRow.number.desc())
+                .limit(1)
+            ).scalar_one_or_none()
+
+    def saw(self, id_: str, at: datetime) -> None:
+        """Note that the person is there."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(PersonGameRow)
+                .where(PersonGameRow.id == id_, PersonGameRow.state.in_(_OPEN))
+                .values(seen=at)
+            )
+
+    def choose(self, id_: str, choice: ChosenMove, at: datetime) -> bool:
+        """Store a legal choice for the open decision; False if that decision isn't open (any more)."""
+        with self._transactions.write() as connection:
+            row = connection.execute(
+                select(PersonGameRow.asked, PersonGameRow.chosen)
+                .where(PersonGameRow.id == id_, PersonGameRow.state == PersonGameState.PLAYING)
+                .with_for_update()
+            ).one_or_none()
+            if row is None or row.asked is None or row.chosen is not None:
+                return False
+            view = msgspec.json.decode(row.asked, type=View)
+            if (view.round, view.turn) != (choice.round, choice.turn):
+                return False
+            connection.execute(
+                update(PersonGameRow)
+                .where(PersonGameRow.id == id_)
+                .values(chosen=msgspec.json.encode(choice).decode(), seen=at)
+            )
+            return True
+
+    def leave(self, id_: str, at: datetime) -> None:
+        """End an open game, because the person leaves it."""
+        self._close(PersonGameRow.id == id_, PersonGameState.LEFT, at)
+
+    def leave_unseen(self, since: datetime, at: datetime) -> None:
+        """End the open games whose person wasn't there since then."""
+        self._close(PersonGameRow.seen < since, PersonGameState.LEFT, at)
+
+    def interrupt(self, at: datetime) -> None:
+        """End the games that an earlier coordinator played."""
+        self._close(
+            PersonGameRow.state == PersonGameState.PLAYING,
+            PersonGameState.FAILED,
+            at,
+            "the arena was restarted",
+        )
+
+    def fail(self, id_: str, trouble: str, at: datetime) -> None:
+        """End an open game that can't be played."""
+        self._close(PersonGameRow.id == id_, PersonGameState.FAILED, at, trouble)
+
+    def finish(self, id_: str, replay: str, at: datetime) -> None:
+        """Store the replay of a game that is over, unless the person has left."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(PersonGameRow)
+                .where(PersonGameRow.id == id_, PersonGameRow.state == PersonGameState.PLAYING)
+                .values(_closed(PersonGameState.OVER, at) | {"replay": replay})
+            )
+
+    def begin(self) -> PersonGame | None:
+        """Take the game that has waited longest, which is played from now on; None if none waits."""
+        with self._transactions.write() as connection:
+            row = connection.execute(
+                select(PersonGameRow.__table__)
+                .where(PersonGameRow.state == PersonGameState.WAITING)
+                .order_by(PersonGameRow.number)
+                .limit(1)
+                .with_for_update()
+            ).one_or_none()
+            if row is None:
+                return None
+            connection.execute(
+                update(PersonGameRow)
+                .where(PersonGameRow.number == row.number)
+                .values(state=PersonGameState.PLAYING)
+            )
+            opponents = {each.id: each for each in connection.execute(_opponents(row.opponents))}
+            return _known(row, opponents, 0)
+
+    def ask(self, id_: str, view: View) -> None:
+        """Open a decision of the person."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(PersonGameRow)
+                .where(PersonGameRow.id == id_, PersonGameRow.state == PersonGameState.PLAYING)
+                .values(asked=msgspec.json.encode(view).decode(), chosen=None)
+            )
+
+    def any_open(self) -> bool:
+        """Return whether a game waits or is played."""
+        with self._transactions.read() as connection:
+            open_one = select(PersonGameRow.number).where(PersonGameRow.state.in_(_OPEN)).limit(1)
+            return connection.execute(open_one).scalar_one_or_none() is not None
+
+    def playing(self) -> dict[str, ChosenMove | None]:
+        """Return the games that are played, by id: what the person has chosen in the latest decision."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(PersonGameRow.id, PersonGameRow.chosen).where(
+                    PersonGameRow.state == PersonGameState.PLAYING
+                )
+            )
+            return {
+                row.id: None if row.chosen is None else msgspec.json.decode(row.chosen, type=ChosenMove)
+                for row in rows
+            }
+
+    def unanalysed(self, since: datetime, *, without: Collection[str]) -> PersonGame | None:
+        """Return the first game that was over since then and has no analysis, except those, by id."""
+        with self._transactions.read() as connection:
+            id_ = connection.execute(
+                select(PersonGameRow.id)
+                .where(
+                    PersonGameRow.state == PersonGameState.OVER,
+                    PersonGameRow.ended > since,
+                    PersonGameRow.analysis.is_(None),
+                    PersonGameRow.id.not_in(without),
+                )
+                .order_by(PersonGameRow.number)
+                .limit(1)
+            ).scalar_one_or_none()
+        return None if id_ is None else self.find(id_)
+
+    def analysed(self, id_: str, analysis: Analysis) -> None:
+        """Store a game's analysis."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(PersonGameRow).where(PersonGameRow.id == id_).values(analysis=packed(analysis))
+            )
+
+    def remove(self, before: datetime) -> int:
+        """Remove the games that ended before then; return how many."""
+        with self._transactions.write() as connection:
+            return connection.execute(delete(PersonGameRow).where(PersonGameRow.ended < before)).rowcount
+
+    def _close(
+        self, which: ColumnElement[bool], state: PersonGameState, at: datetime, trouble: str | None = None
+    ) -> None:
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(PersonGameRow)
+                .where(which, PersonGameRow.state.in_(_OPEN))
+                .values(_closed(state, at) | {"trouble": trouble})
+            )
+
+
+def _closed(state: PersonGameState, at: datetime) -> dict[str, object]:
+    return {"state": state, "ended": at, "asked": None, "chosen": None}
+
+
+def _opponents(ids: Sequence[int]) -> Select[*tuple[object, ...]]:
+    return (
+        select(
+            BotVersionRow.id,
+            BotVersionRow.number,
+            BotVersionRow.source,
+            BotVersionRow.gone,
+            BotRow.name,
+            BotRow.author,
+            BotRow.house,
+        )
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(BotVersionRow.id.in_(ids))
+    )
+
+
+def _known(
+    row: Row[*tuple[object, ...]], opponents: dict[int, Row[*tuple[object, ...]]], before: int
+) -> PersonGame:
+    return PersonGame(
+        number=row.number,
+        id=row.id,
+        visitor=row.visitor,
+        account=row.account_id,
+        state=PersonGameState(row.state),
+        rules=msgspec.json.decode(row.rules, type=Rules),
+        opponents=tuple(
+            TableBot(
+                bot=opponents[version].name,
+                version=opponents[version].number,
+                author=opponents[version].author,
+                house=opponents[version].house,
+                source=opponents[version].source,
+                available=opponents[version].gone is None,
+            )
+            for version in row.opponents
+        ),
+        seat=row.seat,
+        created=row.created,
+        ended=row.ended,
+        seen=row.seen,
+        asked=None if row.asked is None else msgspec.json.decode(row.asked, type=View),
+        chosen=row.chosen is not None,
+        replay=row.replay,
+        analysis=None if row.analysis is None else unpacked(row.analysis),
+        trouble=row.trouble,
+        before=before,
+    )

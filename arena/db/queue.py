@@ -1,0 +1,341 @@
+"""The queue of matches, and the quarantine of those that the arena failed to play too often.
+
+The database is the only queue: a match has a row before it is played.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    ScalarSelect,
+    Select,
+    and_,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.orm import aliased
+
+from arena.db import audit, challenges, ladder, matches
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import disqualified
+from arena.db.database import Repository
+from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
+from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, seated, who_sits
+from arena.db.schema import OPEN, QUARANTINED, BotRow, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import BotState, MatchKind, MatchState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePlace:
+    """A bot's place in the queue."""
+
+    running: int  # its running rated matches
+    waiting: int  # its waiting rated matches
+    ahead: int | None  # matches of any kind before the first of those; None if none waits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenMatch:
+    """A running match, rated or not."""
+
+    match: str  # its id
+    kind: MatchKind
+    players: int
+    deals: int  # number of games
+    started: datetime  # UTC
+    worker: str  # its name; empty if an earlier version, which recorded no names, claimed the match
+    coordinator: str  # the id of an installation; empty as above
+    seats: tuple[tuple[str, int | None], ...]  # (bot, version); version is None for a submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantinedMatch:
+    """A quarantined match."""
+
+    match: str  # its id
+    kind: MatchKind
+    # (bot, version) in seat order; version is None for a submission.
+    seats: tuple[tuple[str, int | None], ...]
+    attempts: int  # how often it was started
+    reason: str  # why the last attempt failed
+    since: datetime  # UTC
+
+
+_SHOWN: Final = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
+
+
+class MatchQueue(Repository):
+    """Waiting and quarantined matches."""
+
+    def add(self, new: NewMatch) -> None:
+        """Queue a rated match. Raises ValueError if a version doesn't exist."""
+        with self._transactions.write() as connection:
+            matches.add(connection, new)
+
+    def place(self, bot: str) -> QueuePlace:
+        """Return a bot's place in the queue. Reads the whole queue, which is always short."""
+        sits = (
+            select(MatchSeatRow.seat)
+            .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+            .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+            .where(MatchSeatRow.match_id == MatchRow.id, BotRow.name == bot)
+        )
+        mine = exists(sits.correlate(MatchRow)) & (MatchRow.kind == MatchKind.RATED)
+        with self._transactions.read() as connection:
+            running, due = [
+                connection.execute(_open(state).with_only_columns(mine)).scalars().all()
+                for state in (MatchState.RUNNING, MatchState.WAITING)
+            ]
+        first = next((index for index, its in enumerate(due) if its), None)
+        return QueuePlace(running=sum(map(bool, running)), waiting=sum(map(bool, due)), ahead=first)
+
+    def waiting(self, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False) -> int:
+        """Return how many matches wait for this runtime; optionally only house or rated matches."""
+        wanted = _playable(runtime, house_only=house_only).order_by(None)
+        if rated_only:
+            wanted = wanted.where(MatchRow.kind == MatchKind.RATED)
+        mine = wanted.subquery()
+        with self._transactions.read() as connection:
+            return connection.execute(select(func.count()).select_from(mine)).scalar_one()
+
+    def sizes(self) -> dict[tuple[MatchState, MatchKind], int]:
+        """Return how many matches wait, run and are quarantined, by kind, including zeros."""
+        with self._transactions.read() as connection:
+            found = dict.fromkeys(((state, kind) for state in _SHOWN for kind in MatchKind), 0)
+            for part in (OPEN, QUARANTINED):  # each has an index of its own
+                rows = connection.execute(
+                    select(MatchRow.state, MatchRow.kind, func.count().label("many"))
+                    .where(text(part))
+                    .group_by(MatchRow.state, MatchRow.kind)
+                )
+                found |= {(MatchState(row.state), MatchKind(row.kind)): row.many for row in rows}
+            return found
+
+    def quarantined(self) -> int:
+        """Return how many matches are quarantined."""
+        with self._transactions.read() as connection:
+            return quarantined(connection)
+
+    def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
+        """Return the quarantined matches, latest first; all without a limit."""
+        with self._transactions.read() as connection:
+            wanted = select(
+                MatchRow.id, MatchRow.kind, MatchRow.attempt, MatchRow.reason, MatchRow.ended
+            ).where(text(QUARANTINED))
+            rows = connection.execute(wanted.order_by(MatchRow.ended.desc(), MatchRow.id).limit(limit)).all()
+            seats = who_sits(connection, [row.id for row in rows])
+            return tuple(_quarantined_match(row, seats[row.id]) for row in rows)
+
+    def release(self, match: str, entry: NewAuditEntry) -> None:
+        """Return a match from quarantine to the queue, with its failure counts reset.
+
+        Raises BotDisqualified, NoSuchMatch, VersionGone; or WrongState if it is not quarantined, its
+        submission plays another match instead, or its challenge is published.
+        """
+        with self._transactions.write() as connection:
+            _release(connection, match)
+            audit.record(connection, entry)
+
+
+def quarantined(connection: Connection) -> int:
+    """Return how many matches are quarantined."""
+    return connection.execute(
+        select(func.count()).select_from(MatchRow).where(text(QUARANTINED))
+    ).scalar_one()
+
+
+def running(connection: Connection) -> tuple[OpenMatch, ...]:
+    """Return all running matches, oldest first."""
+    matches = connection.execute(
+        select(MatchRow.id, MatchRow.kind, MatchRow.started, MatchRow.worker, MatchRow.coordinator)
+        .add_columns(MatchRow.players, MatchRow.deals)
+        .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
+        .order_by(MatchRow.started, MatchRow.id)
+    ).all()
+    seats = who_sits(connection, [match.id for match in matches])
+    return tuple(
+        OpenMatch(
+            match=match.id,
+            kind=MatchKind(match.kind),
+            players=match.players,
+            deals=match.deals,
+            started=match.started,
+            worker=match.worker or "",
+            coordinator=match.coordinator or "",
+            seats=seats[match.id],
+        )
+        for match in matches
+    )
+
+
+def due(
+    connection: Connection,
+    runtime: RuntimeName,
+    *,
+    house_only: bool = False,
+    without: Collection[str] = (),
+) -> int | None:
+    """Return the number of seats of the next match, or None if none waits for this runtime."""
+    playable = _playable(runtime, house_only=house_only, without=without)
+    wanted = playable.with_only_columns(_seats()).limit(1)
+    return connection.execute(wanted).scalar_one_or_none()
+
+
+def next_of(
+    connection: Connection,  # in a write transaction
+    runtime: RuntimeName,  # the match's
+    *,
+    most: int | None,  # maximum number of seats; None for any
+    house_only: bool = False,  # skip matches with third-party bots
+    without: Collection[str] = (),  # ids of matches to skip
+) -> str | None:
+    """Lock the next match and return its id, or None; matches that others have locked are skipped.
+
+    Qualifications come first, then matches that a new bot waits for, then the rest, each by number. Matches
+    of a challenge run one after another.
+    """
+    wanted = _playable(runtime, house_only=house_only, without=without)
+    if most is not None:
+        wanted = wanted.where(_seats() <= most)
+    return connection.execute(
+        wanted.limit(1).with_for_update(skip_locked=True, of=MatchRow)
+    ).scalar_one_or_none()
+
+
+def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]:
+    """Return a match's participants in the order of its specification."""
+    return tuple(_claimed_seat(row) for row in connection.execute(_seated(match)))
+
+
+def _seated(match: str) -> Select[*tuple[Any, ...]]:
+    """Select a match's participants in order. A submission's bot may exist already, or not yet."""
+    submitted = aliased(BotRow)
+    number = func.coalesce(BotVersionRow.number, submitted.newest + 1, 1)
+    return (
+        seated(MatchSeatRow.version_id, BOT, number.label("number"), AUTHOR)
+        .outerjoin(submitted, submitted.name == SubmissionRow.bot)
+        .where(MatchSeatRow.match_id == match)
+    )
+
+
+def _claimed_seat(row: Row[*tuple[Any, ...]]) -> ClaimedSeat:
+    return ClaimedSeat(version=row.version_id, bot=row.bot, number=row.number, author=row.author)
+
+
+def of_the_house() -> ColumnElement[bool]:
+    """A condition: all bots of a match are house bots."""
+    untrusted = (
+        select(MatchSeatRow.seat)
+        .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+        .outerjoin(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(MatchSeatRow.match_id == MatchRow.id)
+        .where(BotRow.house.is_(False) | MatchSeatRow.submission_number.is_not(None))
+    )
+    return ~exists(untrusted.correlate(MatchRow))
+
+
+def _seats() -> ScalarSelect[int]:
+    """Select a match's number of seats."""
+    sits = select(func.count()).select_from(MatchSeatRow).where(MatchSeatRow.match_id == MatchRow.id)
+    return sits.correlate(MatchRow).scalar_subquery()
+
+
+def _playable(runtime: RuntimeName, *, house_only: bool, without: Collection[str] = ()) -> Select[str]:
+    mine = _open(MatchState.WAITING).where(
+        MatchRow.runtime == runtime, _has_its_turn(), _has_its_house_bots()
+    )
+    if without:
+        mine = mine.where(MatchRow.id.not_in(without))
+    return mine.where(of_the_house()) if house_only else mine
+
+
+def _has_its_turn() -> ColumnElement[bool]:
+    """A condition on a waiting match: no match of its challenge runs, or waits before it."""
+    other = aliased(MatchRow)
+    before = select(other.id).where(
+        other.challenge_number == MatchRow.challenge_number,
+        or_(
+            other.state == MatchState.RUNNING,
+            and_(other.state == MatchState.WAITING, other.number < MatchRow.number),
+        ),
+    )
+    return or_(MatchRow.challenge_number.is_(None), ~exists(before.correlate(MatchRow)))
+
+
+def _has_its_house_bots() -> ColumnElement[bool]:
+    """A condition: the sources of all house bots of a match are there."""
+    missing = (
+        select(MatchSeatRow.seat)
+        .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(MatchSeatRow.match_id == MatchRow.id, BotRow.house, BotVersionRow.gone.is_not(None))
+    )
+    return ~exists(missing.correlate(MatchRow))
+
+
+def _open(state: MatchState) -> Select[str]:
+    """Select the matches in an open state in queue order, through the index of open matches."""
+    return (
+        select(MatchRow.id)
+        .where(text(OPEN), MatchRow.state == state)
+        .order_by(MatchRow.precedence, MatchRow.number)
+    )
+
+
+def _release(connection: Connection, match: str) -> None:
+    ladder.lock(connection)  # so that no bot is disqualified at the same time
+    row = connection.execute(
+        select(MatchRow.state, MatchRow.kind, MatchRow.challenge_number).where(MatchRow.id == match)
+    ).one_or_none()
+    if row is None:
+        raise NoSuchMatch(f"there is no match {match}")
+    if row.state != MatchState.QUARANTINED:
+        raise WrongState(f"match {match} is {row.state}: it is not in quarantine")
+    if row.kind == MatchKind.QUALIFICATION:
+        raise WrongState(f"match {match} qualifies a submission, which is given another one by itself")
+    if row.challenge_number is not None and challenges.is_published(connection, row.challenge_number):
+        raise WrongState(
+            f"match {match} belongs to a challenge whose games are published: its deals are known. "
+            "Its author can ask for another challenge"
+        )
+    columns = (BOT, BotVersionRow.number, BotVersionRow.gone, BotRow.state, BotRow.reason)
+    for bot in connection.execute(seated(*columns).where(MatchSeatRow.match_id == match)):
+        _check_plays(bot)
+    connection.execute(
+        update(MatchRow)
+        .where(MatchRow.id == match)
+        .values(state=MatchState.WAITING, voids=0, losses=0, started=None, ended=None, reason=None)
+    )
+
+
+def _check_plays(bot: Row[Any]) -> None:
+    if bot.state == BotState.DISQUALIFIED:
+        raise BotDisqualified(disqualified(bot.bot, bot.reason))
+    if bot.gone is not None:
+        raise VersionGone(
+            f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
+            "the match can't be played any more"
+        )
+
+
+def _quarantined_match(
+    row: Row[*tuple[Any, ...]], seats: tuple[tuple[str, int | None], ...]
+) -> QuarantinedMatch:
+    return QuarantinedMatch(
+        match=row.id,
+        kind=MatchKind(row.kind),
+        seats=seats,
+        attempts=row.attempt,
+        reason=row.reason,
+        since=row.ended,
+    )

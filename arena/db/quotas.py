@@ -1,0 +1,267 @@
+"""Quotas of authors, and the checks of a new submission against them."""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, text, union_all, update
+
+from arena.db import bots
+from arena.db import names as taken_names
+from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
+from arena.db.schema import ON_ITS_WAY, AccountRow, BegunRow, BotRow, BotVersionRow, SubmissionRow
+from arena.protocol.states import BotState
+from arena.protocol.submissions import UploadKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """An author's limits. Zero allows none."""
+
+    submissions_a_day: int  # uploads started within 24 hours, including aborted ones
+    bots: int  # different names, including those of open submissions
+    on_their_way: int  # open submissions of all authors together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadAllowance:
+    """An author's used and allowed uploads."""
+
+    sent: int  # submissions within the last 24 hours, including running and aborted uploads
+    submissions_a_day: int  # the limit of `sent`
+    bots: int  # different names, including those of open submissions
+    most_bots: int  # the limit of `bots`
+
+    @property
+    def left(self) -> int:
+        """The number of submissions allowed now."""
+        return max(0, self.submissions_a_day - self.sent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSubmission:
+    """A completely received file. ``id``, ``bot`` and ``author`` have at most 64 characters."""
+
+    id: str
+    bot: str
+    author: str
+    account: int | None  # of the author; None if an operator submits for them
+    kind: UploadKind
+    note: str  # by the author
+    size: int  # bytes
+    sha256: str  # hexadecimal
+    received: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountQuota:
+    """An account's quota; None means the arena's default."""
+
+    submissions_a_day: int | None = None  # received within 24 hours
+    bots: int | None = None  # of different names
+    challenges_a_day: int | None = None  # requested within 24 hours
+
+
+def quota_of(connection: Connection, account: int) -> AccountQuota:
+    """Return an account's quota."""
+    row = connection.execute(
+        select(AccountRow.submissions_a_day, AccountRow.bots, AccountRow.challenges_a_day).where(
+            AccountRow.id == account
+        )
+    ).one()
+    return AccountQuota(**row._asdict())
+
+
+def put(connection: Connection, account: int, quota: AccountQuota) -> None:
+    """Set the given numbers; None leaves a limit unchanged."""
+    values = {name: number for name, number in asdict(quota).items() if number is not None}
+    if values:
+        connection.execute(update(AccountRow).where(AccountRow.id == account).values(values))
+
+
+def reset(connection: Connection, account: int) -> None:
+    """Return to the arena's defaults."""
+    connection.execute(update(AccountRow).where(AccountRow.id == account).values(asdict(AccountQuota())))
+
+
+def of_author(connection: Connection, account: int | None, usual: Quota) -> Quota:
+    """Return an author's quota; without an account it is the default."""
+    if account is None:
+        return usual
+    own = quota_of(connection, account)
+    return replace(
+        usual,
+        submissions_a_day=usual.submissions_a_day if own.submissions_a_day is None else own.submissions_a_day,
+        bots=usual.bots if own.bots is None else own.bots,
+    )
+
+
+def check_file(connection: Connection, bot: str, sha256: str) -> None:
+    """Check that no version or open submission of a bot has the same file.
+
+    A rejected file may be sent again, as may that of a version whose image was removed. Raises SameContent,
+    which names the version or the submission.
+    """
+    if (known := _version(connection, bot, BotVersionRow.sha256 == sha256)) is not None:
+        raise SameContent(f"this is the same file as {known}")
+    other = connection.execute(
+        select(SubmissionRow.id)
+        .where(SubmissionRow.bot == bot, SubmissionRow.sha256 == sha256, text(ON_ITS_WAY))
+        .limit(1)
+    ).scalar_one_or_none()
+    if other is not None:
+        raise SameContent(f"this is the same file as submission {other} of {bot}, which is on its way")
+
+
+def same_image(connection: Connection, bot: str, source: str) -> str | None:
+    """Return in words which version of a bot has this image, or None."""
+    return _version(connection, bot, BotVersionRow.source == source)
+
+
+def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str | None:
+    """Return the active one of these versions, or else the newest, with its state in words."""
+    rows: Any = connection.execute(
+        select(BotVersionRow.number, BotRow.playing, BotRow.state)
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(BotRow.name == bot, BotVersionRow.gone.is_(None), same)
+        .order_by(BotVersionRow.number)
+    ).all()
+    if not rows:
+        return None
+    found = next((row for row in rows if row.number == row.playing), rows[-1])
+    name = f"{bot}@{found.number}"
+    if found.number != found.playing:
+        return f"{name}, which {bot}@{found.playing} has replaced"
+    return (
+        f"{name}, which plays already"
+        if found.state == BotState.ACTIVE
+        else f"{name}, which is {found.state}"
+    )
+
+
+_DAY: Final = timedelta(days=1)
+
+
+def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
+    """Check that an author may send this file now.
+
+    Raises BotDisqualified, BotTaken, QuotaReached or SameContent.
+    """
+    _check_name(connection, new.bot, new.author, new.account)
+    if new.sha256:
+        check_file(connection, new.bot, new.sha256)
+    quota = of_author(connection, new.account, quota)
+    finished, begun = _sent_within_a_day(connection, new.author, new.account, new.received)
+    today, most = finished + begun, quota.submissions_a_day
+    if today >= most:
+        unfinished = f", {begun} of them unfinished" if begun else ""
+        raise QuotaReached(
+            f"{new.author} has sent {today} submissions within 24 hours{unfinished}, and the limit is {most}",
+            _until_one_may_be_sent(connection, new, today - most),
+        )
+    names = _names(connection, new.author, new.account)
+    if new.bot not in names and len(names) >= quota.bots:
+        raise QuotaReached(
+            f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
+            "send a new version of one of them"
+        )
+    if _count(connection, text(ON_ITS_WAY)) >= quota.on_their_way:
+        raise QuotaReached(f"{quota.on_their_way} submissions are on their way: try again later")
+
+
+def begin(connection: Connection, new: NewSubmission) -> None:
+    """Count the start of an upload; delete those too old to count."""
+    connection.execute(delete(BegunRow).where(BegunRow.began <= new.received - _DAY))
+    connection.execute(
+        insert(BegunRow).values(id=new.id, author=new.author, account_id=new.account, began=new.received)
+    )
+
+
+def forget(connection: Connection, id_: str) -> None:
+    """Refund an upload if it was counted."""
+    connection.execute(delete(BegunRow).where(BegunRow.id == id_))
+
+
+def forget_all_of(connection: Connection, account: int) -> None:
+    """Delete an account's counted uploads."""
+    connection.execute(delete(BegunRow).where(BegunRow.account_id == account))
+
+
+def allowance_of(
+    connection: Connection, author: str, account: int | None, quota: Quota, now: datetime
+) -> UploadAllowance:
+    """Return what an author may send now."""
+    own = of_author(connection, account, quota)
+    return UploadAllowance(
+        sent=sum(_sent_within_a_day(connection, author, account, now)),
+        submissions_a_day=own.submissions_a_day,
+        bots=len(_names(connection, author, account)),
+        most_bots=own.bots,
+    )
+
+
+def _check_name(connection: Connection, bot: str, author: str, account: int | None) -> None:
+    known = bots.find(connection, bot)
+    if known is None:
+        taken_names.check_bot(connection, bot, account)
+    elif not known.is_of(author, account):
+        raise BotTaken(f"the name {bot} belongs to a bot of {known.author}: choose another")
+    if known is not None and known.state is BotState.DISQUALIFIED:
+        raise BotDisqualified(bots.disqualified(bot, known.reason))
+    other = connection.execute(
+        select(SubmissionRow.author)
+        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(ON_ITS_WAY))
+        .where(
+            or_(
+                SubmissionRow.bot != bot,
+                SubmissionRow.author != author,
+                SubmissionRow.account_id.is_distinct_from(account),
+            )
+        )
+        .limit(1)
+    ).scalar_one_or_none()
+    if other is not None:
+        raise BotTaken(f"a bot called {bot} of {other} is on its way: choose another name")
+
+
+def _sent_within_a_day(
+    connection: Connection, author: str, account: int | None, now: datetime
+) -> tuple[int, int]:
+    """Return how many uploads of an author became submissions, and how many didn't."""
+    finished = _count(connection, _of(author, account), SubmissionRow.received > now - _DAY)
+    begun = connection.execute(
+        select(func.count()).where(_of(author, account, BegunRow), BegunRow.began > now - _DAY)
+    ).scalar_one()
+    return finished, begun
+
+
+def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many: int) -> timedelta | None:
+    """Return the time until ``too_many`` + 1 of the last day's uploads are more than a day old."""
+    since = new.received - _DAY
+    counted = union_all(
+        select(SubmissionRow.received.label("at")).where(
+            _of(new.author, new.account), SubmissionRow.received > since
+        ),
+        select(BegunRow.began.label("at")).where(
+            _of(new.author, new.account, BegunRow), BegunRow.began > since
+        ),
+    ).subquery()
+    at = connection.execute(
+        select(counted.c.at).order_by(counted.c.at).offset(too_many).limit(1)
+    ).scalar_one_or_none()
+    return None if at is None else at + _DAY - new.received
+
+
+def _names(connection: Connection, author: str, account: int | None) -> set[str]:
+    """Return the names of an author's bots, including open submissions."""
+    bots = select(BotRow.name).where(BotRow.author == author, ~BotRow.house)
+    sent = select(SubmissionRow.bot).where(_of(author, account), text(ON_ITS_WAY))
+    return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}
+
+
+def _of(author: str, account: int | None, of: type[BegunRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
+    return of.author == author if account is None else of.account_id == account
+
+
+def _count(connection: Connection, *conditions: Any) -> int:  # noqa: ANN401 - as above
+    return connection.execute(select(func.count()).select_from(SubmissionRow).where(*conditions)).scalar_one()

@@ -1,0 +1,226 @@
+"""Ratings as they are read: the leaderboards, and the candidates of matchmaking.
+
+The cost of a query doesn't grow with the number of games.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, func, select, text, true
+
+from arena.db import ladder
+from arena.db.database import Repository
+from arena.db.queue import of_the_house
+from arena.db.schema import (
+    ON_THE_BOARD,
+    OPEN,
+    PLAYS,
+    AccountRow,
+    BotRow,
+    BotVersionRow,
+    GameRow,
+    GameSeatRow,
+    LadderRow,
+    MatchRow,
+    MatchSeatRow,
+    RatingChangeRow,
+    RatingEventRow,
+    RatingRow,
+)
+from arena.ladder.fitting import PredictedGame
+from arena.ladder.leaderboard import BoardLine, Standing, standings
+from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
+from arena.ladder.rating import Rating, median
+from arena.ladder.rating_log import OVERALL
+from arena.protocol.states import BotState, MatchKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardChanges:
+    """What changed on a leaderboard."""
+
+    revision: int  # pass it to the next read to get only later changes
+    games: int  # rated games, over all lists
+    lines: dict[int, BoardLine | None]  # by bot id; None for a bot that has left the leaderboard
+
+
+class VersionOwner(NamedTuple):
+    """Whose a version is."""
+
+    bot: str  # name
+    author: str
+    house: bool  # whether it is one of the arena's own
+
+
+class RatingRepository(Repository):
+    """Ratings of the active versions. Lists are those of :data:`arena.ladder.rating_log.LISTS`."""
+
+    def standings(self, players: int = OVERALL) -> tuple[Standing, ...]:
+        """Return every bot's active version in a list, best first; equal scores share a rank.
+
+        Versions without a game in this list come last. Retired and disqualified bots are left out.
+        """
+        lines = self.changes(players, 0).lines.values()
+        return standings(line for line in lines if line is not None)
+
+    def predicted_games(self, limit: int) -> list[PredictedGame]:
+        """Return at most ``limit`` of the newest rated games, oldest first, with overall ratings."""
+        with self._transactions.read() as connection:
+            newest = (
+                select(RatingEventRow.number, RatingEventRow.game_number)
+                .where(RatingEventRow.game_number.is_not(None))
+                .order_by(RatingEventRow.number.desc())
+                .limit(limit)
+                .subquery()
+            )
+            seats: dict[int, list[Any]] = {}
+            for row in connection.execute(
+                select(
+                    newest.c.number,
+                    GameRow.ended,
+                    GameSeatRow.version_id,
+                    GameSeatRow.place,
+                    RatingChangeRow.mean_before,
+                    RatingChangeRow.deviation_before,
+                    RatingChangeRow.mean_after,
+                    RatingChangeRow.deviation_after,
+                )
+                .join(GameRow, GameRow.number == newest.c.game_number)
+                .join(GameSeatRow, GameSeatRow.game_number == newest.c.game_number)
+                .join(
+                    RatingChangeRow,
+                    (RatingChangeRow.event_number == newest.c.number)
+                    & (RatingChangeRow.version_id == GameSeatRow.version_id),
+                )
+                .where(RatingChangeRow.players == OVERALL)
+                .order_by(newest.c.number, GameSeatRow.seat)
+            ):
+                seats.setdefault(row.number, []).append(row)
+            return [
+                PredictedGame(
+                    versions=tuple(seat.version_id for seat in game),
+                    ratings=tuple(Rating(seat.mean_before, seat.deviation_before) for seat in game),
+                    rated=tuple(Rating(seat.mean_after, seat.deviation_after) for seat in game),
+                    ended=game[0].ended,
+                    places=tuple(seat.place for seat in game),
+                )
+                for game in seats.values()
+            ]
+
+    def changes(self, players: int, since: int) -> BoardChanges:
+        """Return a leaderboard's lines that changed after a revision, unordered; revision 0 returns all."""
+        with self._transactions.read() as connection:
+            ladder_row = connection.execute(select(LadderRow.revision, LadderRow.games)).one()
+            lines: dict[int, BoardLine | None] = {}
+            if ladder_row.revision != since:
+                rows = connection.execute(
+                    select(
+                        BotRow.id,
+                        BotRow.name,
+                        BotRow.author,
+                        BotRow.house,
+                        BotRow.state,
+                        BotVersionRow.number,
+                        RatingRow.__table__,
+                    )
+                    .join(BotVersionRow, PLAYS)
+                    .join(RatingRow, RatingRow.version_id == BotVersionRow.id)
+                    .where(BotRow.revision > since, RatingRow.players == players)
+                )
+                lines = {row.id: _line(row) if row.state in ON_THE_BOARD else None for row in rows}
+            return BoardChanges(revision=ladder_row.revision, games=ladder_row.games, lines=lines)
+
+    def owners(self, versions: Iterable[int]) -> dict[int, VersionOwner]:
+        """Return whose these versions are."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(BotVersionRow.id, BotRow.name, BotRow.author, BotRow.house)
+                .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+                .where(BotVersionRow.id.in_(list(versions)))
+            )
+            return {row.id: VersionOwner(row.name, row.author, row.house) for row in rows}
+
+    def decision_micros(self, versions: Sequence[int]) -> dict[int, int]:
+        """Return the medians of versions' decision times, in microseconds.
+
+        A version without an answer in a rated game is left out.
+        """
+        with self._transactions.read() as connection:
+            entries = ladder.load(connection, versions)
+        medians = {version: median(entries[version, OVERALL].times) for version in versions}
+        return {version: micros for version, micros in medians.items() if micros is not None}
+
+    def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
+        """Return every active bot's active version for matchmaking, by id.
+
+        Bots of deleted accounts and house bots whose source is gone are left out. With ``house_only``,
+        third-party bots and queued matches with such bots are left out too.
+        """
+        with self._transactions.read() as connection:
+            queued = _queued(connection, house_only=house_only)
+            rows = connection.execute(
+                select(
+                    BotVersionRow.id,
+                    BotRow.name,
+                    BotRow.author,
+                    BotRow.house,
+                    RatingRow.players,
+                    RatingRow.mean,
+                    RatingRow.deviation,
+                    RatingRow.games,
+                    RatingRow.last_played,
+                )
+                .join(BotRow, PLAYS)
+                .join(RatingRow, RatingRow.version_id == BotVersionRow.id)
+                .outerjoin(AccountRow, AccountRow.id == BotRow.account_id)
+                .where(
+                    BotRow.state == BotState.ACTIVE,
+                    ~BotRow.house | BotVersionRow.gone.is_(None),
+                    AccountRow.deleted.is_(None),
+                    BotRow.house if house_only else true(),
+                )
+                .order_by(BotVersionRow.id, RatingRow.players)
+            )
+            by_version: dict[int, dict[int, Any]] = {}
+            for row in rows:
+                by_version.setdefault(row.id, {})[row.players] = row
+            return tuple(_candidate(version, lists, queued) for version, lists in by_version.items())
+
+
+def _line(row: Any) -> BoardLine:  # noqa: ANN401 - a row of a query
+    return BoardLine(
+        bot=row.name,
+        version=row.number,
+        author=row.author,
+        house=row.house,
+        benched=row.state == BotState.BENCHED,
+        entry=ladder.entry(row._asdict()),
+    )
+
+
+def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int], int]) -> Candidate:
+    overall = lists[OVERALL]
+    return Candidate(
+        version=version,
+        bot=overall.name,
+        author=overall.author,
+        house=overall.house,
+        mean=overall.mean,
+        deviation=overall.deviation,
+        last_played=overall.last_played,
+        games={players: lists[players].games for players in PLAYER_COUNTS},
+        queued={players: queued.get((version, players), 0) for players in PLAYER_COUNTS},
+    )
+
+
+def _queued(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:
+    """Return the numbers of games in open rated matches, by version and number of players."""
+    rows = connection.execute(
+        select(MatchSeatRow.version_id, MatchRow.players, func.sum(MatchRow.deals).label("games"))
+        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+        .where(text(OPEN), of_the_house() if house_only else true())
+        .where(MatchRow.kind == MatchKind.RATED)
+        .group_by(MatchSeatRow.version_id, MatchRow.players)
+    )
+    return {(row.version_id, row.players): int(row.games) for row in rows}

@@ -1,0 +1,238 @@
+"""Recording a match's result: games, reports and ratings in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, bindparam, insert, update
+
+from arena.db import bot_states, card_counts, ladder, live_games
+from arena.db.database import Database
+from arena.db.fold import Logged, counted_points
+from arena.db.matches import AUTHOR, FinishedGame, FinishedMatch, seated
+from arena.db.opening import check_revision
+from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, UnratedGameRow
+from arena.ladder.rating import game_time
+from arena.ladder.rating_log import GamePlayed
+from arena.platform.environment import reach
+from arena.protocol.match import encode, public_trouble
+from arena.protocol.states import MatchKind, MatchState
+
+
+class _ReplaySeat(msgspec.Struct):
+    author: str
+
+
+class _ReplaySeats(msgspec.Struct):
+    seats: tuple[_ReplaySeat, ...]
+
+
+def with_authors(replay: str, authors: Sequence[str]) -> str:
+    """Return a replay with its authors replaced, one per seat; unchanged if they are the same.
+
+    ``replay`` must be compact JSON text, as :func:`arena.play.replay.document.encode` writes it.
+    """
+    seats = msgspec.json.decode(replay, type=_ReplaySeats).seats
+    for seat, now in zip(seats, authors, strict=True):
+        if seat.author != now:
+            replay = replay.replace(f'"author":{_text(seat.author)}', f'"author":{_text(now)}')
+    return replay
+
+
+def _text(name: str) -> str:
+    return msgspec.json.encode(name).decode()
+
+
+class _Seat(NamedTuple):
+    """A participant in a match. Only an unrated match may have one without a version."""
+
+    version: int
+    author: str
+
+
+class Results:
+    """Records results of matches. Unlike a repository, it checks the tables' revision first."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, finished: FinishedMatch) -> bool:
+        """Write a claim's result, and rate the games of a rated match in order.
+
+        Return False, and write nothing, if the attempt is stale or already recorded. Raises DatabaseChanged,
+        or ValueError if the seats aren't those of the match.
+        """
+        with self._database.write() as connection:
+            check_revision(connection, self._database.url)
+            kind = connection.execute(
+                update(MatchRow)
+                .where(MatchRow.id == finished.match)
+                .where(MatchRow.attempt == finished.attempt)
+                .where(MatchRow.state == MatchState.RUNNING)
+                .values(state=MatchState.DONE, ended=finished.ended)
+                .returning(MatchRow.kind)
+            ).scalar_one_or_none()
+            if kind is None:
+                return False
+            seats = _seats(connection, finished.match)
+            _check_seats(finished, len(seats))
+            live_games.clear(connection)
+            _write_reports(connection, finished)
+            if finished.games and kind == MatchKind.RATED:
+                _rate(connection, finished, seats)
+            elif finished.games:
+                _write_unrated(connection, finished, seats)
+            reach("recording")
+            return True
+
+
+def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -> None:
+    numbers = ladder.lock(connection)
+    _write_games(connection, finished, seats, numbers.games)
+    versions = tuple(seat.version for seat in seats)
+    log = [
+        Logged(
+            numbers.events + index,
+            _played(game, tuple(versions[bot] for bot in game.bots), finished),
+            numbers.games + index,
+            counted_points(game.points, game.taken_over),
+        )
+        for index, game in enumerate(finished.games, start=1)
+    ]
+    barred = ladder.disqualified(connection)
+    ladder.append(connection, log, numbers.games + len(log), barred)
+    if barred.isdisjoint(versions):
+        card_counts.add(connection, [game.cards for game in finished.games])
+    bot_states.bench_failing(connection, _taken_over(finished, versions), finished.ended)
+
+
+def _taken_over(finished: FinishedMatch, versions: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the versions that the stand-in took over from, with the reason as text."""
+    return [
+        (version, public_trouble(finished.reports[bot]) or _last_fault(finished, bot))
+        for bot, version in enumerate(versions)
+        if any(game.taken_over[game.bots.index(bot)] for game in finished.games)
+    ]
+
+
+def _last_fault(finished: FinishedMatch, bot: int) -> str:
+    faults = [
+        decision.trouble or decision.fault.value
+        for game in finished.games
+        for step in game.record.steps
+        if (decision := step[game.bots.index(bot)]) is not None and decision.fault is not None
+    ]
+    return faults[-1] if faults else "it was gone"
+
+
+def _seats(connection: Connection, match: str) -> list[_Seat]:
+    """Return the participants with their authors' current names: an account may be gone since the claim."""
+    rows = connection.execute(seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == match))
+    return [_Seat(row.version_id, row.author) for row in rows]
+
+
+def _check_seats(finished: FinishedMatch, players: int) -> None:
+    for count, what in [
+        (len(finished.reports), "the reports"),
+        *((len(g.places), g.id) for g in finished.games),
+    ]:
+        if count != players:
+            raise ValueError(f"match {finished.match} has {players} seats, {what} {count}")
+
+
+def _write_reports(connection: Connection, finished: FinishedMatch) -> None:
+    connection.execute(
+        update(MatchSeatRow)
+        .where(MatchSeatRow.match_id == bindparam("of_match"), MatchSeatRow.seat == bindparam("of_seat"))
+        .values(report=bindparam("report"), stderr=bindparam("stderr")),
+        [
+            {
+                "of_match": finished.match,
+                "of_seat": seat,
+                "report": encode(replace(report, stderr="")),
+                "stderr": report.stderr.encode("utf-8", "replace"),
+            }
+            for seat, report in enumerate(finished.reports)
+        ],
+    )
+
+
+def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_Seat], last: int) -> None:
+    """Write games and their seats, numbered from ``last`` + 1."""
+    numbered = list(enumerate(finished.games, start=last + 1))
+    connection.execute(
+        insert(GameRow),
+        [
+            {
+                "number": number,
+                "id": game.id,
+                "match_id": finished.match,
+                "position": position,
+                "players": len(seats),
+                "ended": finished.ended,
+                "replay": _replay(game, seats),
+                "record": encode(game.record),
+            }
+            for position, (number, game) in enumerate(numbered)
+        ],
+    )
+    connection.execute(
+        insert(GameSeatRow),
+        [
+            {
+                "game_number": number,
+                "seat": seat,
+                "version_id": seats[bot].version,
+                "points": game.points[seat],
+                "puddings": game.puddings[seat],
+                "place": game.places[seat],
+                "faults": game.faults[seat],
+                "taken_over": game.taken_over[seat],
+                "median_micros": _time(game, seat),
+            }
+            for number, game in numbered
+            for seat, bot in enumerate(game.bots)
+        ],
+    )
+
+
+def _write_unrated(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -> None:
+    """Write unrated games, which have no number and appear in no list."""
+    connection.execute(
+        insert(UnratedGameRow),
+        [
+            {
+                "id": game.id,
+                "match_id": finished.match,
+                "position": position,
+                "ended": finished.ended,
+                "replay": _replay(game, seats),
+                "record": encode(game.record),
+            }
+            for position, game in enumerate(finished.games)
+        ],
+    )
+
+
+def _replay(game: FinishedGame, seats: list[_Seat]) -> str:
+    return with_authors(game.replay, [seats[bot].author for bot in game.bots])
+
+
+def _played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:
+    return GamePlayed(
+        versions=versions,
+        places=game.places,
+        faulty=tuple(
+            ladder.is_faulty(faults, taken_over=taken)
+            for faults, taken in zip(game.faults, game.taken_over, strict=True)
+        ),
+        times=tuple(_time(game, seat) for seat in range(len(versions))),
+        ended=finished.ended,
+    )
+
+
+def _time(game: FinishedGame, seat: int) -> int | None:
+    """Return the median time of a seat's decisions, in microseconds."""
+    decisions = (step[seat] for step in game.record.steps)
+    return game_time(decision.millis for decision in decisions if decision is not None)

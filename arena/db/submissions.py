@@ -1,0 +1,373 @@
+"""Submissions: their progress and outcome.
+
+A change names the stage that it leaves, so repeating it has no effect.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, text, update
+
+from arena.db import bots, ladder, matches, quotas
+from arena.db.database import Repository
+from arena.db.games import RULES, rules_of
+from arena.db.matches import NewQualification
+from arena.db.quotas import NewSubmission, Quota, UploadAllowance
+from arena.db.schema import ON_ITS_WAY, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow, UnratedGameRow
+from arena.protocol.match import GameRecord, SeatReport, decode
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKind, decode_cause, encode_cause
+from arena.rules import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSubmission:
+    """A submission. See :class:`NewSubmission` for the rest."""
+
+    number: int  # its place in the queue
+    id: str
+    bot: str
+    author: str
+    account: int | None
+    kind: UploadKind
+    note: str
+    size: int
+    sha256: str
+    stage: Stage
+    source: str | None  # the image id; None before it is built
+    version: int | None  # the number of the version that it became, or None
+    received: datetime
+    inspected: datetime | None  # UTC, or None
+    qualifying: datetime | None  # when qualification began, UTC, or None
+    ended: datetime | None  # UTC; None while it is open
+    waiting: str | None  # what the arena lacks to proceed, or None
+    cause: Cause | None  # why it was rejected, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualificationGame:
+    """A submission's match of one game. ``report``, ``game`` and ``record`` are None until it is over."""
+
+    match: str
+    state: MatchState
+    rules: Rules
+    seat: int  # the submission's
+    reason: str | None  # why the arena last voided the match, or None
+    report: SeatReport | None  # of the submission's sandbox, with its stderr
+    game: str | None  # the game's id
+    record: GameRecord | None
+
+
+class SubmissionRepository(Repository):
+    """Adds submissions and tracks their progress."""
+
+    def check(self, new: NewSubmission, quota: Quota) -> None:
+        """Check that a submission could be added now, before its file is sent.
+
+        Raises BotDisqualified, BotTaken, QuotaReached or SameContent.
+        """
+        with self._transactions.read() as connection:
+            quotas.check(connection, new, quota)
+
+    def begin(self, new: NewSubmission, quota: Quota) -> None:
+        """Count the start of an upload, whether or not :meth:`add` completes it. Raises as :meth:`check`."""
+        with self._transactions.write() as connection:
+            ladder.lock(connection)  # so that no other upload is counted at the same time
+            quotas.check(connection, new, quota)
+            quotas.begin(connection, new)
+
+    def give_back(self, id_: str) -> None:
+        """Refund an upload that the arena could not receive."""
+        with self._transactions.write() as connection:
+            quotas.forget(connection, id_)
+
+    def allowance(self, author: str, account: int | None, quota: Quota, now: datetime) -> UploadAllowance:
+        """Return an author's used and remaining uploads; ``quota`` is the arena's default."""
+        with self._transactions.read() as connection:
+            return quotas.allowance_of(connection, author, account, quota, now)
+
+    def add(self, new: NewSubmission, quota: Quota) -> KnownSubmission:
+        """Add a received submission. Raises as :meth:`check`."""
+        with self._transactions.write() as connection:
+            ladder.lock(connection)  # as in begin
+            quotas.forget(connection, new.id)
+            quotas.check(connection, new, quota)
+            values = {
+                "id": new.id,
+                "bot": new.bot,
+                "author": new.author,
+                "account_id": new.account,
+                "kind": new.kind,
+                "note": new.note,
+                "size": new.size,
+                "sha256": new.sha256,
+                "stage": Stage.RECEIVED,
+                "received": new.received,
+            }
+            connection.execute(insert(SubmissionRow).values(values))
+            return _known(connection.execute(_submissions().where(SubmissionRow.id == new.id)).one())
+
+    def find(self, id_: str) -> KnownSubmission | None:
+        """Return the submission of this id, or None."""
+        with self._transactions.read() as connection:
+            row = connection.execute(_submissions().where(SubmissionRow.id == id_)).one_or_none()
+            return None if row is None else _known(row)
+
+    def on_their_way(self) -> tuple[KnownSubmission, ...]:
+        """Return the open submissions in the order of the queue."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(_submissions().where(text(ON_ITS_WAY)).order_by(SubmissionRow.number))
+            return tuple(map(_known, rows))
+
+    def newest(
+        self,
+        *,
+        account: int | None = None,
+        bot: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> tuple[KnownSubmission, ...]:
+        """Return at most ``limit`` submissions with a number below ``before``, newest first.
+
+        ``account`` and ``bot`` narrow the list.
+        """
+        wanted = _submissions().order_by(SubmissionRow.number.desc()).limit(limit)
+        if account is not None:
+            wanted = wanted.where(SubmissionRow.account_id == account)
+        if bot is not None:
+            wanted = wanted.where(SubmissionRow.bot == bot)
+        if before is not None:
+            wanted = wanted.where(SubmissionRow.number < before)
+        with self._transactions.read() as connection:
+            return tuple(map(_known, connection.execute(wanted)))
+
+    def games(self, id_: str) -> tuple[QualificationGame, ...]:
+        """Return a submission's games in order, including those still to play."""
+        with self._transactions.read() as connection:
+            rows = connection.execute(
+                select(
+                    MatchRow.id,
+                    MatchRow.state,
+                    MatchRow.reason,
+                    MatchSeatRow.seat,
+                    MatchSeatRow.report,
+                    MatchSeatRow.stderr,
+                    *RULES,
+                    UnratedGameRow.id.label("game"),
+                    UnratedGameRow.record,
+                )
+                .join(MatchSeatRow, MatchSeatRow.match_id == MatchRow.id)
+                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+                .outerjoin(UnratedGameRow, UnratedGameRow.match_id == MatchRow.id)
+                .where(SubmissionRow.id == id_)
+                .order_by(MatchRow.number, UnratedGameRow.position)
+            )
+            return tuple(_game(row) for row in rows)
+
+    def games_played(self, id_: str) -> int:
+        """Return how many games of a submission are over."""
+        with self._transactions.read() as connection:
+            return connection.execute(
+                select(func.count())
+                .select_from(UnratedGameRow)
+                .join(MatchSeatRow, MatchSeatRow.match_id == UnratedGameRow.match_id)
+                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+                .where(SubmissionRow.id == id_)
+            ).scalar_one()
+
+    def replay(self, id_: str, game: str) -> str | None:
+        """Return the replay of a submission's game as JSON text, or None if the id is unknown."""
+        with self._transactions.read() as connection:
+            return connection.execute(
+                select(UnratedGameRow.replay)
+                .join(MatchSeatRow, MatchSeatRow.match_id == UnratedGameRow.match_id)
+                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+                .where(UnratedGameRow.id == game, SubmissionRow.id == id_)
+            ).scalar_one_or_none()
+
+    def same_image(self, bot: str, source: str) -> str | None:
+        """Name the version of a bot that has this image, or return None."""
+        with self._transactions.read() as connection:
+            return quotas.same_image(connection, bot, source)
+
+    def inspected(self, id_: str, source: str, at: datetime) -> None:
+        """Record the image built from a received file."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.RECEIVED)
+                .values(stage=Stage.INSPECTED, inspected=at, source=source, waiting=None)
+            )
+
+    def qualifying(self, id_: str, at: datetime) -> None:
+        """Record that an inspected submission may play."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.INSPECTED)
+                .values(stage=Stage.QUALIFYING, qualifying=at, waiting=None)
+            )
+
+    def add_game(self, new: NewQualification, *, played: int) -> bool:
+        """Add a game for a submission; False unless ``played`` of its games are done or open.
+
+        Raises ValueError if a version doesn't exist.
+        """
+        with self._transactions.write() as connection:
+            counted = connection.execute(
+                select(func.count())
+                .select_from(MatchRow)
+                .join(MatchSeatRow, MatchSeatRow.match_id == MatchRow.id)
+                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+                .where(SubmissionRow.id == new.submission, MatchRow.state != MatchState.QUARANTINED)
+            ).scalar_one()
+            if counted != played:
+                return False
+            matches.add_qualification(connection, new)
+            return True
+
+    def wait(self, id_: str, why: str | None) -> None:
+        """Record what the arena lacks to proceed with a submission, or None."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(SubmissionRow).where(SubmissionRow.id == id_, text(ON_ITS_WAY)).values(waiting=why)
+            )
+
+    def activate(self, id_: str, at: datetime) -> int | None:
+        """Make a qualifying submission the newest version of its bot; return that version's number.
+
+        Matches with older versions stay as they are and count for those. Returns None if the submission is
+        not qualifying. Raises BotTaken.
+        """
+        with self._transactions.write() as connection:
+            ladder.lock(connection)  # first, as the deletion of an account and a disqualification do
+            row = connection.execute(
+                _submissions()
+                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.QUALIFYING)
+                .with_for_update(of=SubmissionRow)
+            ).one_or_none()
+            if row is None:
+                return None
+            version = bots.add_version(
+                connection,
+                bots.NewVersion(
+                    bot=row.bot,
+                    author=row.author,
+                    house=False,
+                    source=row.source,
+                    created=at,
+                    account=row.account_id,
+                    note=row.note,
+                    size=row.size,
+                    sha256=row.sha256,
+                ),
+            )
+            connection.execute(
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_)
+                .values(stage=Stage.ACTIVE, ended=at, waiting=None, version_id=version)
+            )
+            return connection.execute(
+                select(BotVersionRow.number).where(BotVersionRow.id == version)
+            ).scalar_one()
+
+    def withdraw(self, id_: str, at: datetime) -> bool:
+        """End an open submission for its author. Returns False if it isn't open."""
+        with self._transactions.write() as connection:
+            stage = connection.execute(
+                select(SubmissionRow.stage).where(SubmissionRow.id == id_, text(ON_ITS_WAY)).with_for_update()
+            ).scalar_one_or_none()
+            if stage is None:
+                return False
+            _reject(
+                connection, SubmissionRow.id == id_, _withdrawn(Stage(stage), "its author cancelled it"), at
+            )
+            return True
+
+    def reject(self, id_: str, cause: Cause, at: datetime) -> None:
+        """Reject a submission with a cause."""
+        with self._transactions.write() as connection:
+            _reject(connection, SubmissionRow.id == id_, cause, at)
+
+
+def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) -> None:
+    """Reject all open submissions of a bot."""
+    _reject(connection, SubmissionRow.bot == bot, cause, at)
+
+
+def rename(connection: Connection, account: int, name: str, pseudonym: str, at: datetime) -> None:
+    """Replace a deleted account's name with a pseudonym, and end its open submissions."""
+    its = SubmissionRow.account_id == account
+    _reject(connection, its, _withdrawn(Stage.RECEIVED, "its author's account was deleted"), at)
+    played = (
+        select(MatchSeatRow.match_id)
+        .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+        .where(its)
+    )
+    # Names have only letters, digits, - and _, so the text can match nothing but this field.
+    renamed = func.replace(UnratedGameRow.replay, f'"author":"{name}"', f'"author":"{pseudonym}"')
+    connection.execute(
+        update(UnratedGameRow).where(UnratedGameRow.match_id.in_(played)).values(replay=renamed)
+    )
+    connection.execute(update(SubmissionRow).where(its).values(author=pseudonym))
+    quotas.forget_all_of(connection, account)
+
+
+def _withdrawn(stage: Stage, why: str) -> Cause:
+    return Cause(stage=stage, kind=CauseKind.WITHDRAWN, text=why, hint=HINTS[CauseKind.WITHDRAWN])
+
+
+def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
+    """Reject the open submissions among these."""
+    connection.execute(
+        update(SubmissionRow)
+        .where(which, text(ON_ITS_WAY))
+        .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=encode_cause(cause))
+    )
+
+
+def _submissions() -> Select[Any]:
+    return select(SubmissionRow.__table__, BotVersionRow.number.label("version")).outerjoin(
+        BotVersionRow, BotVersionRow.id == SubmissionRow.version_id
+    )
+
+
+def _known(row: Row[*tuple[Any, ...]]) -> KnownSubmission:
+    return KnownSubmission(
+        number=row.number,
+        id=row.id,
+        bot=row.bot,
+        author=row.author,
+        account=row.account_id,
+        kind=UploadKind(row.kind),
+        note=row.note,
+        size=row.size,
+        sha256=row.sha256,
+        stage=Stage(row.stage),
+        source=row.source,
+        version=row.version,
+        received=row.received,
+        inspected=row.inspected,
+        qualifying=row.qualifying,
+        ended=row.ended,
+        waiting=row.waiting,
+        cause=None if row.cause is None else decode_cause(row.cause),
+    )
+
+
+def _game(row: Row[*tuple[Any, ...]]) -> QualificationGame:
+    return QualificationGame(
+        match=row.id,
+        state=MatchState(row.state),
+        rules=rules_of(row),
+        seat=row.seat,
+        reason=row.reason,
+        report=None if row.report is None else _report(row.report, row.stderr),
+        game=row.game,
+        record=None if row.record is None else decode(row.record, GameRecord),
+    )
+
+
+def _report(report: bytes, stderr: bytes | None) -> SeatReport:
+    return replace(decode(report, SeatReport), stderr=(stderr or b"").decode("utf-8", "replace"))

@@ -1,0 +1,21 @@
+"""Sushi Go! for reinforcement learning: PettingZoo, Gymnasium, and thousands of games at once in NumPy.
+
+    env = AgainstBots(("greedy",))                  # Gymnasium: one learner against bots
+    env = parallel_env(Rules(players=3))            # PettingZoo: all seats learn
+    batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games at once
+
+All three show decisions and take actions as :mod:`arena.sdk.spaces` says, which a bot can import too.
+Needs the extra ``env``.
+"""
+
+from arena.env.batch import Batch, shuffled
+from arena.env.environments import AgainstBots, SushiGo, env, parallel_env
+
+__all__ = [
+    "AgainstBots",
+    "Batch",
+    "SushiGo",
+    "env",
+    "parallel_env",
+    "shuffled",
+]

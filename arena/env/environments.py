@@ -1,0 +1,222 @@
+"""The game as PettingZoo and Gymnasium environments, over :mod:`arena.rules`.
+
+An observation is a dictionary: ``observation``, the array of :mod:`arena.sdk.spaces`, and ``action_mask``,
+where 1 stands for a legal action. Rewards come at the end: the share of opponents beaten less the share lost
+to, from -1 to 1.
+"""
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.utils.seeding import np_random
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils import parallel_to_aec
+
+from arena.play.botfiles import FILE, known, load_bot, samples
+from arena.rules import IllegalMove, Move, Rules, State, View, apply, asked, new_game, seen, shuffled_deck
+from arena.rules.cards import SEED_BYTES
+from arena.sdk.bot import Bot, Choice, as_move, new_chooser
+from arena.sdk.spaces import action_count, legal_actions, move_of, observe, size_of
+
+Observation = dict[str, np.ndarray]
+Infos = dict[str, dict[str, Any]]
+
+_MOST: Final = 1000
+"""No number of an observation is as large."""
+
+
+def observation_space(rules: Rules) -> Dict:
+    """Return the space of what a seat sees."""
+    return Dict(
+        {
+            "observation": Box(-_MOST, _MOST, (size_of(rules),), np.int16),
+            "action_mask": Box(0, 1, (action_count(rules),), np.int8),
+        }
+    )
+
+
+class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
+    """All seats choose at the same time. Agents are ``seat_0``, ``seat_1`` and so on."""
+
+    metadata: ClassVar[dict[str, Any]] = {"name": "sushi_go_v0", "render_modes": []}
+    render_mode = None
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.possible_agents = [f"seat_{seat}" for seat in range(rules.players)]
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: observation_space(rules) for agent in self.possible_agents}
+        self.action_spaces = {agent: Discrete(action_count(rules)) for agent in self.possible_agents}
+        self._rng, _ = np_random()
+        self._state: State | None = None
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the space of what an agent sees."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """Return the space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], Infos]:
+        """Begin a game. With a seed, this and the games after it are the same each time."""
+        del options
+        if seed is not None:
+            self._rng, _ = np_random(seed)
+        self._state = new_game(self.rules, shuffled_deck(self.rules, self._rng.bytes(SEED_BYTES)))
+        self.agents = self.possible_agents[:]
+        return self._observations(self._state), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[str, int]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """Play a turn. At the end, each info has the seat's ``place`` and ``total``.
+
+        The action of a seat whose last card is played automatically is ignored. Raises ValueError, and
+        changes nothing, if an action is missing or illegal.
+        """
+        if self._state is None or self._state.over:
+            raise ValueError("no game is in progress: call reset() first")
+        moves: list[Move | None] = [None] * self.rules.players
+        for seat in asked(self._state):
+            if (agent := self.possible_agents[seat]) not in actions:
+                raise ValueError(f"there is no action of {agent}")
+            moves[seat] = move_of(int(actions[agent]))
+        self._state = state = _apply(self._state, moves)
+        agents, self.agents = self.agents, [] if state.over else self.agents
+        infos: Infos = {agent: {} for agent in agents}
+        if state.result is not None:
+            for seat, agent in enumerate(agents):
+                infos[agent] = {"place": state.result.places[seat], "total": state.result.totals[seat]}
+        return (
+            self._observations(state),
+            dict(zip(agents, rewards(state), strict=True)),
+            dict.fromkeys(agents, state.over),
+            dict.fromkeys(agents, False),
+            infos,
+        )
+
+    def _observations(self, state: State) -> dict[str, Observation]:
+        return {agent: observation(state, seat) for seat, agent in enumerate(self.possible_agents)}
+
+
+def parallel_env(rules: Rules) -> SushiGo:
+    """Return PettingZoo's parallel environment: all seats choose at the same time."""
+    return SushiGo(rules)
+
+
+def env(rules: Rules) -> AECEnv:
+    """Return PettingZoo's environment of agents that act in turn, without seeing the others' choices."""
+    return parallel_to_aec(SushiGo(rules))
+
+
+class AgainstBots(gymnasium.Env[Any, Any]):
+    """One learner against bots, in a seat drawn anew for each game.
+
+    ``opponents`` are house bots by name, Python files of bots, or ``choose`` functions. Without ``rules``
+    they play the basic game. Raises ValueError if there is no such bot, or the number doesn't fit the rules.
+    """
+
+    def __init__(
+        self, opponents: Sequence[str | Path | Bot] = ("greedy",), rules: Rules | None = None
+    ) -> None:
+        self.rules = rules or Rules(players=len(opponents) + 1)
+        if len(opponents) != self.rules.players - 1:
+            raise ValueError(f"{len(opponents)} opponents at a table of {self.rules.players}")
+        self.observation_space = observation_space(self.rules)
+        self.action_space = Discrete(action_count(self.rules))
+        self._opponents = [_bot(word) for word in opponents]
+        self._choosers: dict[int, Callable[[View], Choice]] = {}
+        self._seat = 0
+        self._state: State | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a game. The info has the learner's ``seat``."""
+        super().reset(seed=seed, options=options)
+        self._seat = int(self.np_random.integers(self.rules.players))
+        others = [seat for seat in range(self.rules.players) if seat != self._seat]
+        bots = [self._opponents[number] for number in self.np_random.permutation(len(others))]
+        self._choosers = {seat: new_chooser(bot).choose for seat, bot in zip(others, bots, strict=True)}
+        deck = shuffled_deck(self.rules, self.np_random.bytes(SEED_BYTES))
+        self._state = self._until_asked(new_game(self.rules, deck))
+        return observation(self._state, self._seat), {"seat": self._seat}
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play a turn. At the end, the info has the learner's ``place`` and ``total``.
+
+        Raises ValueError, and changes nothing, if the action is illegal or no game is in progress.
+        """
+        if self._state is None or self._state.over:
+            raise ValueError("no game is in progress: call reset() first")
+        state = _apply(self._state, self._moves(self._state, move_of(int(action))))
+        self._state = state = self._until_asked(state)
+        info: dict[str, Any] = {}
+        if state.result is not None:
+            info = {"place": state.result.places[self._seat], "total": state.result.totals[self._seat]}
+        return observation(state, self._seat), rewards(state)[self._seat], state.over, False, info
+
+    def _until_asked(self, state: State) -> State:
+        """Play the turns in which the learner's last card is played automatically."""
+        while not state.over and self._seat not in asked(state):
+            state = _apply(state, self._moves(state, None))
+        return state
+
+    def _moves(self, state: State, own: Move | None) -> list[Move | None]:
+        moves: list[Move | None] = [None] * self.rules.players
+        for seat in asked(state):
+            if seat == self._seat:
+                moves[seat] = own
+            else:
+                shown = seen(state, seat)
+                moves[seat] = as_move(self._choosers[seat](shown), shown)
+        return moves
+
+
+def observation(state: State, seat: int) -> Observation:
+    """Return what a seat sees and may do. At the end of the game nothing is legal."""
+    shown = seen(state, seat)
+    mask = np.zeros(action_count(state.rules), dtype=np.bool_) if state.over else legal_actions(shown)
+    return {"observation": observe(shown), "action_mask": mask.astype(np.int8)}
+
+
+def rewards(state: State) -> list[float]:
+    """Return every seat's reward: 0 until the game is over."""
+    if state.result is None:
+        return [0.0] * state.rules.players
+    places = state.result.places
+    return [
+        (sum(other > place for other in places) - sum(other < place for other in places)) / (len(places) - 1)
+        for place in places
+    ]
+
+
+def _apply(state: State, moves: Sequence[Move | None]) -> State:
+    try:
+        return apply(state, moves)
+    except IllegalMove as error:
+        raise ValueError(f"illegal action: {error}") from error
+
+
+def _bot(word: str | Path | Bot) -> Bot:
+    if not isinstance(word, str | Path):
+        return word
+    path = Path(word)
+    if path.suffix:
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
+        return load_bot(path)
+    names = known(samples())
+    if str(word) not in names:
+        near = get_close_matches(str(word), names, 1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise ValueError(f"there is no house bot {word!r}.{meant} House bots are {', '.join(names)}")
+    return load_bot(samples() / word / FILE)

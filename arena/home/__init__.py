@@ -1,0 +1,1 @@
+"""Games on an author's machine: play, compare and rate bots without an arena."""

@@ -1,0 +1,190 @@
+"""The bots that a command names: files, folders, house bots, and programs in any language."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from arena.play.botfiles import FILE, known, samples
+from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
+
+_HOUSE: Final = "house"
+_SELF: Final = "local"
+_MOST_BYTES: Final = 64 * 1024 * 1024
+_CACHES: Final = frozenset({"__pycache__", "node_modules"})
+
+
+class UnusableBot(ValueError):
+    """A bot can't be played. The text says why, and what to write instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeBot:
+    """A bot on this machine."""
+
+    name: str  # different for each bot of a run
+    word: str  # how a command line names it
+    author: str  # `house` or `local`
+    file: Path | None  # its source file, or None for a command
+    # What starts it as a program of its own; it then finds a referee in `ARENA_REFEREE`.
+    command: tuple[str, ...]
+    language: Language | None  # of the file, or None for a command
+
+    @property
+    def in_process(self) -> bool:
+        """Whether it can be called in a process of the arena's own."""
+        return self.language is PYTHON
+
+
+def find_bot(word: str) -> HomeBot:
+    """Return the bot that a word names: a source file, a folder with one, a program, or a house bot.
+
+    Raises UnusableBot if there is no such bot, or it is in no language that can be run here.
+    """
+    path = Path(word).expanduser()
+    if path.is_file():
+        return _of_file(path, word)
+    if "/" not in word and (language := _language_in(samples() / word)) is not None:
+        return _made(word, word, _HOUSE, samples() / word / language.file, language)
+    if path.is_dir():
+        return _of_folder(path, word)
+    if path.suffix or "/" in word:
+        raise UnusableBot(f"there is no file or folder {word}")
+    names = house_bots_at_home()
+    near = get_close_matches(word, names, 1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    raise UnusableBot(
+        f"no bot is called {word!r}.{meant} House bots are {', '.join(names) or 'missing here'}; "
+        "name your own by its file or folder, such as mybot.py or ./mybot"
+    )
+
+
+def bot_of_command(line: str) -> HomeBot:
+    """Return the bot that a command line starts. Raises UnusableBot if it names no program."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UnusableBot(f"the command {line!r} can't be read: {error}") from error
+    if not words:
+        raise UnusableBot("--bot needs a command, such as --bot './a.out'")
+    # `arena` itself need not be on the path.
+    program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
+    if program is None:
+        raise UnusableBot(f"there is no program {words[0]!r} to run as {line!r}; is it built and executable?")
+    command = (str(Path(program).absolute()), *words[1:])
+    named = f"--bot {shlex.quote(line)}"
+    return HomeBot(
+        name=Path(words[-1]).stem, word=named, author=_SELF, file=None, command=command, language=None
+    )
+
+
+def named_apart(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
+    """Return the bots with names that differ: the second ``mybot`` is ``mybot#2``."""
+    seen: dict[str, int] = {}
+    apart = []
+    for bot in bots:
+        seen[bot.name] = number = seen.get(bot.name, 0) + 1
+        apart.append(bot if number == 1 else replace(bot, name=f"{bot.name}#{number}"))
+    return tuple(apart)
+
+
+def house_bots_at_home() -> tuple[str, ...]:
+    """Return the names of the sample bots in Python, sorted."""
+    return known(samples())
+
+
+def bots_in(folder: Path) -> tuple[HomeBot, ...]:
+    """Return all bots in a folder: its source files, and its folders with one; by name.
+
+    Raises UnusableBot if it is no folder, or two bots in it have the same name.
+    """
+    if not folder.is_dir():
+        raise UnusableBot(f"there is no folder {folder}")
+    bots = [bot for path in sorted(folder.iterdir()) if (bot := _bot_at(path)) is not None]
+    names = [bot.name for bot in bots]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UnusableBot(f"{folder} holds two bots called {twice[0]}: rename one of them")
+    return tuple(sorted(bots, key=lambda bot: bot.name))
+
+
+def digest_of(bot: HomeBot) -> str:
+    """Return a hash that changes with the bot: of its file, and of its folder if that is the bot.
+
+    Raises UnusableBot if a file can't be read.
+    """
+    hashed = sha256(repr(bot.command).encode() if bot.file is None else b"")
+    try:
+        for file in _files(bot):
+            hashed.update(file.name.encode() + b"\0" + file.read_bytes())
+    except OSError as error:
+        raise UnusableBot(f"can't read {bot.name}: {error}") from error
+    return hashed.hexdigest()[:16]
+
+
+def _files(bot: HomeBot) -> Iterator[Path]:
+    if bot.file is None:
+        yield from (Path(word) for word in bot.command if Path(word).is_file())
+    elif bot.language is None or bot.file.name != bot.language.file:
+        yield bot.file
+    else:
+        for file in sorted(bot.file.parent.rglob("*")):
+            parts = file.relative_to(bot.file.parent).parts
+            plain = not any(part in _CACHES or part.startswith(".") for part in parts)
+            if plain and file.is_file() and file.stat().st_size <= _MOST_BYTES:
+                yield file
+
+
+def _bot_at(path: Path) -> HomeBot | None:
+    if path.name.startswith((".", "_")):
+        return None
+    if path.is_dir():
+        language = _language_in(path)
+        return None if language is None else _folder_bot(path, str(path), language)
+    return _of_file(path, str(path)) if language_of(path.name) is not None else None
+
+
+def _language_in(folder: Path) -> Language | None:
+    """Return the language whose source file a folder holds."""
+    return next((language for language in LANGUAGES if (folder / language.file).is_file()), None)
+
+
+def _of_folder(path: Path, word: str) -> HomeBot:
+    language = _language_in(path)
+    if language is None:
+        raise UnusableBot(
+            f"there is neither {FILE} nor {JAVASCRIPT.file} in {word}. For a bot in another language "
+            "name the program that was built, or give a command, such as --bot 'java -jar mybot.jar'"
+        )
+    return _folder_bot(path, word, language)
+
+
+def _folder_bot(folder: Path, word: str, language: Language) -> HomeBot:
+    return _made(folder.resolve().name, word, _SELF, folder / language.file, language)
+
+
+def _of_file(path: Path, word: str) -> HomeBot:
+    language = language_of(path.name)
+    if language is None and os.access(path, os.X_OK):
+        command = (str(path.absolute()),)
+        return HomeBot(name=path.stem, word=word, author=_SELF, file=None, command=command, language=None)
+    if language is None:
+        raise UnusableBot(
+            f"{path} is neither Python (.py) nor JavaScript (.js) nor a program. For a bot in another "
+            "language name the program that was built, or give a command, such as --bot 'java -jar mybot.jar'"
+        )
+    name = path.resolve().parent.name if path.name == language.file else path.stem
+    return _made(name, word, _SELF, path, language)
+
+
+def _made(name: str, word: str, author: str, file: Path, language: Language) -> HomeBot:
+    file = file.resolve()
+    runner = (sys.executable, "-m", "arena.home.program") if language is PYTHON else language.interpreter
+    command = (*runner, str(file))
+    return HomeBot(name=name, word=word, author=author, file=file, command=command, language=language)

@@ -1,0 +1,169 @@
+"""Does one bot beat another? Plans paired games, and judges what they say. Pure, but for reading results.
+
+Every deal is played twice, and the two bots take each other's seats in the second game. Without a field they
+share the table, each on every other seat. With a field they don't meet: each takes the same seat against the
+same opponents.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Final, NamedTuple
+
+import msgspec
+
+from arena.home.games import HomeGame, HomeResult
+from arena.home.resultsfile import WrongResults, read_results
+from arena.home.sprt import Hypotheses, SprtState, judge
+from arena.home.tally import beaten_share, home_game
+from arena.play.replay.document import Variant
+from arena.rules import Rules
+
+RESULTS_FORMAT: Final = "kaiten-compare/1"
+LOOK_EVERY: Final = 8
+"""Number of deals between two looks at the test."""
+
+_TWO: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What is compared. Equal comparisons with equal seeds play the same games."""
+
+    format: str = RESULTS_FORMAT
+    bots: tuple[str, ...]  # the names of the bot to judge, of the one to beat, and of the field
+    digests: tuple[str, ...]  # a hash of each bot's code
+    tables: tuple[Variant, ...]  # the variants to play, one deal each in turn
+    seed: int
+    effect: float
+    error: float
+
+    @property
+    def hypotheses(self) -> Hypotheses:
+        """What is tested."""
+        return Hypotheses(effect=self.effect, error=self.error)
+
+    def games(self, first: int, last: int) -> Iterator[HomeGame]:
+        """Yield both games of the deals from ``first`` up to but not including ``last``."""
+        rules = [table.as_rules for table in self.tables]
+        for deal in range(first, last):
+            for half, bots in enumerate(self._seated(rules[deal % len(rules)], deal)):
+                number = _TWO * (deal - first) + half
+                name = f"compare-{self.seed}-{deal}-{half}"
+                yield home_game(rules[deal % len(rules)], self.seed, deal, bots, number, name)
+
+    def _seated(self, rules: Rules, deal: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        field = range(_TWO, len(self.bots))
+        if not field:
+            start = deal // len(self.tables) % _TWO
+            one = tuple((seat + start) % _TWO for seat in range(rules.players))
+            return one, tuple(1 - bot for bot in one)
+        turn = deal // len(self.tables)
+        seats = [field[(turn + seat) % len(field)] for seat in range(rules.players)]
+        seats[turn % rules.players] = 0
+        return tuple(seats), tuple(bot or 1 for bot in seats)
+
+
+class DealResult(NamedTuple):
+    """One deal: the mean share of opponents that each bot left behind, and each bot's faults."""
+
+    shares: tuple[float, float]
+    faults: tuple[int, int]
+
+    @property
+    def difference(self) -> float:
+        """What the test observes, from -1 to 1."""
+        return round(self.shares[0] - self.shares[1], 9)
+
+
+def deal_results(results: Iterable[HomeResult]) -> Iterator[DealResult]:
+    """Join every two games to the result of their deal."""
+    pair: list[HomeResult] = []
+    for result in results:
+        pair.append(result)
+        if len(pair) == _TWO:
+            yield _deal_result(pair)
+            pair = []
+
+
+def _deal_result(pair: Sequence[HomeResult]) -> DealResult:
+    shares: tuple[list[float], list[float]] = ([], [])
+    faults = [0, 0]
+    for game, seats, *_ in pair:
+        places = [seat.place for seat in seats]
+        own: tuple[list[float], list[float]] = ([], [])
+        for seat, bot in enumerate(game.bots):
+            if bot < _TWO:
+                own[bot].append(beaten_share(places, seat))
+                faults[bot] += len(seats[seat].faults)
+        for bot in range(_TWO):
+            if own[bot]:
+                shares[bot].append(fmean(own[bot]))
+    return DealResult((fmean(shares[0]), fmean(shares[1])), (faults[0], faults[1]))
+
+
+class ComparisonProgress:
+    """All results so far."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._hypotheses = comparison.hypotheses
+        self._differences: Counter[float] = Counter()
+        self._shares = [0.0, 0.0]
+        self.faults = [0, 0]
+        self.deals = 0
+
+    def add(self, result: DealResult) -> None:
+        """Add a deal."""
+        self.deals += 1
+        self._differences[result.difference] += 1
+        for bot in range(_TWO):
+            self._shares[bot] += result.shares[bot]
+            self.faults[bot] += result.faults[bot]
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Each bot's mean share of opponents left behind."""
+        count = max(1, self.deals)
+        return self._shares[0] / count, self._shares[1] / count
+
+    def evidence(self) -> SprtState:
+        """Return the state of the test."""
+        return judge(self._differences, self._hypotheses)
+
+
+def read_comparison(
+    path: Path, wanted: Comparison, *, any_seed: bool
+) -> tuple[Comparison, tuple[DealResult, ...]]:
+    """Return the comparison that a file holds and its results; the wanted one and none if there is no file.
+
+    With ``any_seed``, the file's seed replaces that of ``wanted``. Raises OSError, or WrongResults if it
+    holds something else.
+    """
+    lines = read_results(path)
+    if not lines:
+        return wanted, ()
+    try:
+        known = msgspec.json.decode(lines[0], type=Comparison)
+        results = tuple([msgspec.json.decode(line, type=DealResult) for line in lines[1:]])
+    except msgspec.MsgspecError as error:
+        raise WrongResults(f"{path} holds no results of a comparison: {error}") from error
+    if known.format != RESULTS_FORMAT:
+        raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {RESULTS_FORMAT!r}")
+    _check_same(path, known, wanted, any_seed=any_seed)
+    return known, results
+
+
+def _check_same(path: Path, known: Comparison, wanted: Comparison, *, any_seed: bool) -> None:
+    fields = {
+        "bots": "other bots",
+        "digests": "another version of a bot",
+        "tables": "other tables",
+        "effect": "another --effect",
+        "error": "another --error",
+        "seed": "another --seed",
+    }
+    for name, what in fields.items():
+        if getattr(known, name) != getattr(wanted, name) and not (name == "seed" and any_seed):
+            raise WrongResults(f"{path} holds results of {what}: name another file, or remove this one")

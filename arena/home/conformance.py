@@ -1,0 +1,101 @@
+"""Does a program speak the protocol? Recorded games of every variant, and what a program did with them."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from arena.home.interview import GameToAsk, Interviewed, Reply
+from arena.protocol.faults import Fault
+from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, simulation_seed, view
+
+_SEED: Final = 475
+
+VARIANTS: Final = tuple(
+    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
+    for players, dummy in ((2, False), (3, False), (4, False), (5, False), (2, True))
+    for both, soy in product((False, True), repeat=2)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConformanceFinding:
+    """How a program kept one rule of the protocol."""
+
+    rule: str
+    tried: int  # how often it applied
+    wrong: int
+    first: str | None  # the first time it was broken
+
+
+def conformance_games() -> tuple[GameToAsk, ...]:
+    """Return a game of every variant; always the same, with moves drawn from all legal ones."""
+    return tuple(_recorded(rules, number) for number, rules in enumerate(VARIANTS))
+
+
+def findings(replies: Sequence[Reply], end: Interviewed) -> Iterator[ConformanceFinding]:
+    """Yield what a program's answers to :func:`conformance_games` show, rule by rule."""
+    yield _finding("it answers each request with one move, in time, for its game, round and turn", [
+        (reply, None if reply.fault is Fault.ILLEGAL else reply.trouble) for reply in replies
+    ])  # fmt: skip
+    answered = [reply for reply in replies if reply.fault in {None, Fault.ILLEGAL}]
+    yield _finding("each move has its request's nonce", [
+        (reply, None if reply.nonce else "the nonce is missing") for reply in answered
+    ])  # fmt: skip
+    plain = [reply for reply in answered if not reply.view.control]
+    control = [reply for reply in answered if reply.view.control]
+    yield _finding("each move is legal", [(reply, reply.trouble) for reply in plain])
+    yield _finding("in control of the dummy it gives the dummy a card", [
+        (reply, reply.trouble) for reply in control
+    ])  # fmt: skip
+    stayed = end.lost is None
+    yield ConformanceFinding(
+        rule="it plays all games of a match", tried=1, wrong=0 if stayed else 1, first=end.lost
+    )
+    if stayed:
+        code = end.exit_code
+        how = "it was still running after 2 s" if code is None else f"it ended with exit code {code}"
+        yield ConformanceFinding(
+            rule="after MatchEnd it ends by itself, with exit code 0",
+            tried=1,
+            wrong=0 if code == 0 else 1,
+            first=None if code == 0 else how,
+        )
+
+
+def _in_words(rules: Rules) -> str:
+    """Return players and variants."""
+    variants = (
+        ("both ways", rules.pass_both_ways),
+        ("soy sauce", rules.soy_sauce),
+        ("dummy", rules.dummy),
+    )
+    return ", ".join([f"{rules.players} players", *(text for text, on in variants if on)])
+
+
+def _finding(rule: str, troubles: Sequence[tuple[Reply, str | None]]) -> ConformanceFinding:
+    wrong = [(reply, trouble) for reply, trouble in troubles if trouble is not None]
+    first = None
+    if wrong:
+        reply, trouble = wrong[0]
+        seen = reply.view
+        table = f"game {reply.game} ({_in_words(seen.rules)})"
+        first = f"{table}, round {seen.round}, turn {seen.turn}: {trouble}"
+    return ConformanceFinding(rule=rule, tried=len(troubles), wrong=len(wrong), first=first)
+
+
+def _recorded(rules: Rules, number: int) -> GameToAsk:
+    dice = random.Random(number)  # noqa: S311 - a recorded game is no secret
+    seed = simulation_seed(_SEED, number)
+    state = new_game(rules, shuffled_deck(rules, seed))
+    steps: list[tuple[Move | None, ...]] = []
+    while not state.over:
+        moves: list[Move | None] = [None] * rules.players
+        for seat in asked(state):
+            legal = view(state, seat).legal_moves()
+            # random() is the same in every version of Python.
+            moves[seat] = legal[int(dice.random() * len(legal))]
+        steps.append(tuple(moves))
+        state = apply(state, moves)
+    return GameToAsk(rules, seed.hex(), number % rules.players, tuple(steps))

@@ -1,0 +1,260 @@
+"""Games between bots in this process, with the ladder's clock, faults and stand-in, but without a sandbox.
+
+The referee's own table plays them (:mod:`arena.play.referee.table`); the bots are called in turn.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median_low
+from traceback import StackSummary, extract_tb
+from typing import Final, NamedTuple
+
+from arena.home import timing
+from arena.home.puzzle import Puzzle, puzzle_of
+from arena.home.timing import DecisionTimer, OutOfTime
+from arena.play.referee.player import Ask, Event, FaultNoticed, Lost, PlayerAnswer
+from arena.play.referee.stand_in import places_with_faults, taken_over
+from arena.play.referee.table import GameTable
+from arena.play.replay.document import Seat, build, encode
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Decision
+from arena.rules import Result, Rules, State, View
+from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser
+
+_PAST_DUE: Final = 1e-6
+"""A time-out is noticed this much later, in seconds."""
+
+_CRASHED: Final = "its code failed"
+
+Steps = Sequence[Sequence[Decision | None]]
+"""The decisions of a game in order, as a record has them."""
+
+
+class HomeGame(NamedTuple):
+    """A game to play."""
+
+    number: int  # from 0, in order of play
+    name: str  # in its replay
+    rules: Rules
+    seed: str  # 32 hexadecimal digits; the deck follows from it
+    dice: int  # seeds `random` before the game
+    bots: tuple[int, ...]  # the index of the bot on each seat; a bot may sit on several
+
+
+class HomeSeatResult(NamedTuple):
+    """How a game went for a seat. Times are in milliseconds on the ladder's clock; None without an answer."""
+
+    place: int
+    points: int
+    faults: tuple[str, ...]
+    is_taken_over: bool
+    median_millis: float | None
+    slowest_millis: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """A fault, for the bot's author."""
+
+    game: int  # number of the game
+    bot: int  # index of the bot
+    fault: Fault
+    what: str  # what happened, in a sentence
+    where: str = ""  # file, line and function of the author's code, or empty
+    trace: str = ""  # the traceback from the author's code on, or empty
+    puzzle: Puzzle | None = None  # the position; None if it isn't known
+
+
+class HomeResult(NamedTuple):
+    """A game that was played. ``replay`` is encoded, or None if it wasn't wanted."""
+
+    game: HomeGame
+    seats: tuple[HomeSeatResult, ...]
+    mistakes: tuple[Mistake, ...]
+    replay: bytes | None
+
+
+class LoadedBot(NamedTuple):
+    """A bot in this process. ``folder`` holds its author's code."""
+
+    seat: Seat
+    bot: Bot
+    folder: Path
+
+
+class GameInThisProcess:
+    """Plays one game."""
+
+    def __init__(
+        self,
+        game: HomeGame,  # what to play
+        players: Sequence[LoadedBot],  # one per seat
+        clock: Clock,  # the ladder's
+        timer: DecisionTimer,  # running
+        # Called before each decision with its seat and the decisions before it.
+        asking: Callable[[int, Steps], None] = lambda _seat, _steps: None,
+    ) -> None:
+        self._game = game
+        self._players = players
+        self._free = clock.move_millis / 1000
+        self._timer = timer
+        self._asking = asking
+        self._mistakes: list[Mistake] = []
+        self._asks: list[tuple[int, Ask, float]] = []
+        self._seen: dict[int, View] = {}
+        self._errors: dict[int, BaseException | None] = {}
+        self._steps: Steps = ()
+        self._now = 0.0
+        random.seed(game.dice)
+        self._choosers = [self._begin(seat, clock) for seat in range(len(players))]
+        self._table = GameTable(
+            game.number,
+            game.rules,
+            game.seed,
+            clock,
+            lost={seat: Lost(Fault.CRASH, _CRASHED) for seat in self._errors},
+            breaches={},
+            early={},
+            tell=self._hear,
+            now=0.0,
+        )
+
+    def play(self, *, with_replay: bool) -> HomeResult:
+        """Play to the end."""
+        while self._asks:
+            self._ask(*self._asks.pop(0))
+        state = self._table.state
+        if state.result is None:
+            raise RuntimeError(f"game {self._game.name} stopped in round {state.round}, turn {state.turn}")
+        end = home_result(self._game, state.result, self._table.record().steps, self._mistakes)
+        for seat, chooser in enumerate(self._choosers):
+            if chooser and chooser.game_over and not end.seats[seat].is_taken_over:
+                self._tell_end(
+                    seat, chooser.game_over, GameOver(state.rules, seat, state.turns, state.result)
+                )
+        end = end._replace(mistakes=tuple(self._mistakes))
+        seats = [player.seat for player in self._players]
+        return with_its_replay(end, state, self._table.record().steps, seats) if with_replay else end
+
+    def _begin(self, seat: int, clock: Clock) -> Chooser | None:
+        allowed = (clock.move_millis + clock.bank_millis) / 1000
+        try:
+            return self._timer.call(allowed, lambda: new_chooser(self._players[seat].bot))
+        except (Exception, SystemExit, OutOfTime) as error:  # noqa: BLE001 - whatever the author's code raises
+            self._errors[seat] = error
+            return None
+
+    def _ask(self, seat: int, ask: Ask, asked: float) -> None:
+        chooser, seen = self._choosers[seat], ask.view
+        if chooser is None:
+            return
+        self._steps, self._seen[seat] = self._table.record().steps, seen
+        self._errors[seat] = None
+        self._asking(seat, self._steps)
+        allowed = self._free + ask.bank
+        try:
+            move = self._timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))
+        except OutOfTime as error:
+            self._time_out(seat, asked + allowed, error)
+            return
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
+            self._errors[seat] = error
+            self._choosers[seat] = None
+            self._now = asked + self._timer.seconds
+            self._table.lose(seat, Lost(Fault.CRASH, _CRASHED), self._now)
+            return
+        if self._timer.seconds > allowed:
+            self._time_out(seat, asked + allowed, None)
+            return
+        self._now = asked + self._timer.seconds
+        count = len(move.cards)
+        broken = None if count in {1, 2} else f"{count} cards named: it is one, or two with chopsticks"
+        answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
+        self._table.answer(seat, answer, self._now)
+
+    def _time_out(self, seat: int, due: float, error: BaseException | None) -> None:
+        self._errors[seat] = error
+        self._now = due + _PAST_DUE
+        self._table.tick(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
+
+    def _hear(self, seat: int, event: Event) -> None:
+        if type(event) is Ask:
+            self._asks.append((seat, event, self._now))
+        elif type(event) is FaultNoticed:
+            self._note(seat, event.fault, event.text, self._errors.get(seat))
+
+    def _note(self, seat: int, fault: Fault, text: str, error: BaseException | None) -> None:
+        where, trace = "", ""
+        if error is not None:
+            where, trace = blame(error, self._players[seat].folder)
+            if not isinstance(error, OutOfTime):
+                said = " ".join(str(error).split())
+                text = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        seen = self._seen.get(seat)
+        puzzle = None if seen is None else puzzle_of(seen, self._game.seed, self._steps)
+        self._mistakes.append(
+            Mistake(
+                game=self._game.number,
+                bot=self._game.bots[seat],
+                fault=fault,
+                what=text,
+                where=where,
+                trace=trace,
+                puzzle=puzzle,
+            )
+        )
+
+    def _tell_end(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
+        """Tell a bot the result. A failure ends its program on the ladder, but after this game."""
+        try:
+            self._timer.call(self._free, lambda: tell(end))
+        except (Exception, SystemExit, OutOfTime) as error:  # noqa: BLE001 - whatever the author's code raises
+            self._seen.pop(seat, None)
+            self._note(seat, Fault.CRASH, "game_over took too long", error)
+
+
+def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence[Mistake]) -> HomeResult:
+    """Return how a finished game went, from its recorded decisions; without a replay."""
+    faults = [[None if each is None else each.fault for each in step] for step in steps]
+    moments = taken_over(faults, game.rules.players)
+    places = places_with_faults(result.places, moments)
+    seats = []
+    for seat in range(game.rules.players):
+        decisions = [each for step in steps if (each := step[seat]) is not None]
+        times = [each.millis for each in decisions if each.millis is not None]
+        seats.append(
+            HomeSeatResult(
+                place=places[seat],
+                points=result.totals[seat],
+                faults=tuple([each.fault.value for each in decisions if each.fault is not None]),
+                is_taken_over=moments[seat] is not None,
+                median_millis=median_low(times) if times else None,
+                slowest_millis=max(times, default=None),
+            )
+        )
+    return HomeResult(game, tuple(seats), tuple(mistakes), None)
+
+
+def with_its_replay(end: HomeResult, state: State, steps: Steps, seats: Sequence[Seat]) -> HomeResult:
+    """Return a result with the encoded replay of its game."""
+    places = [seat.place for seat in end.seats]
+    replay = build(
+        game=end.game.name, seed=end.game.seed, state=state, seats=seats, places=places, steps=steps
+    )
+    return end._replace(replay=encode(replay))
+
+
+def blame(error: BaseException, folder: Path) -> tuple[str, str]:
+    """Return where in the author's code an error arose, and its traceback from that code on.
+
+    Both are empty if none of the author's code was running.
+    """
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename != timing.__file__]
+    own = [index for index, frame in enumerate(frames) if folder in Path(frame.filename).parents]
+    if not own:
+        return "", ""
+    last = frames[own[-1]]
+    where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
+    return where, "".join(StackSummary.from_list(frames[own[0] :]).format()).rstrip()

@@ -1,0 +1,344 @@
+"""Puts the decisions of recorded games to a bot that is a program, whatever it answers.
+
+The program runs as on the ladder's process runtime and talks to the referee's own server of a seat. What it
+is sent comes from the referee's own table, which is fed with the recorded moves instead of the bot's.
+"""
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from arena.home.bots import HomeBot
+from arena.home.solving import Solution
+from arena.home.workers import BotUnloadable
+from arena.platform.cpu_time import OwnWaits
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.frames import MAX_MESSAGE_BYTES
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.player import Ask, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
+from arena.play.referee.relay import listen
+from arena.play.referee.table import GameTable
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Limits
+from arena.rules import IllegalMove, Move, Rules, View, check_move
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Sandbox, SandboxSpec
+
+_SAID: Final = 1_500
+"""Characters of a bot's stderr that are shown, from its end."""
+
+_DAY_SECONDS: Final = 86_400
+_LEAVE_SECONDS: Final = 2.0
+
+
+class GameToAsk(NamedTuple):
+    """A game, whole or up to a decision, and the seat that is asked."""
+
+    rules: Rules
+    seed: str  # 32 hexadecimal digits; the deck follows from it
+    seat: int
+    # The joint moves in order, each with one entry per seat, None for a seat that wasn't asked.
+    moves: tuple[tuple[Move | None, ...], ...]
+
+
+class Portion(NamedTuple):
+    """What a bot is sent at once."""
+
+    events: Sequence[Event]
+    ask: Ask | None  # the request among them
+    move: Move | None  # the recorded answer to it, None where there is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A bot's answer to one decision."""
+
+    game: int  # number of the recorded game
+    view: View
+    move: Move | None  # None if it gave none
+    millis: float  # wall-clock time
+    fault: Fault | None
+    trouble: str | None  # describes the fault
+    nonce: bool  # whether it sent the request's nonce back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interviewed:
+    """How a bot did."""
+
+    hello: Hello
+    lost: str | None  # why the bot was lost before the end
+    exit_code: int | None  # None if it was still running a moment after the end
+    stderr: str  # the end of it
+
+
+def interview(
+    bot: HomeBot,
+    games: Sequence[GameToAsk],
+    hear: Callable[[Reply], object],
+    clock: Clock | None = None,
+) -> Interviewed:
+    """Ask a bot for every decision of its seat in some games, one after the other.
+
+    It stops where the bot is lost: its process has ended, it has left, or it didn't answer in time. Raises
+    BotUnloadable if it never greeted, OSError if its socket or process can't be made, or RuntimeTrouble if
+    its process can't be started.
+    """
+    return asyncio.run(_interview(bot, games, hear, clock or Clock()))
+
+
+def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
+    """Return a bot's answer to the last decision of a game that is recorded up to it.
+
+    Raises BotUnloadable if it never greeted, or OSError if its socket or process can't be made.
+    """
+    replies: list[Reply] = []
+    done = interview(bot, (game,), replies.append)
+    last = replies[-1]
+    trace = done.stderr if last.trouble is not None else ""
+    return Solution(move=last.move, millis=last.millis, trouble=last.trouble, trace=trace)
+
+
+async def _interview(
+    bot: HomeBot, games: Sequence[GameToAsk], hear: Callable[[Reply], object], clock: Clock
+) -> Interviewed:
+    with _folder() as folder:
+        encoder = Encoder(
+            protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES
+        )
+        now = AttendedTime(time.monotonic, OwnWaits())
+        player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
+        line = _Line()
+        await player.open(0, line)
+        with _started(bot, folder) as sandbox:
+            ending = asyncio.create_task(_watch(sandbox, line))
+            try:
+                hello = await _greeting(bot, sandbox, line, clock)
+                lost = await _ask_all(games, player, line, clock, hear)
+            finally:
+                await player.close()
+                # A bot that got MatchEnd has a moment to leave by itself.
+                left, _ = await asyncio.wait([ending], timeout=_LEAVE_SECONDS)
+                await asyncio.to_thread(sandbox.remove)
+                code = await ending
+            return Interviewed(
+                hello=hello, lost=lost, exit_code=code if left else None, stderr=_said(sandbox)
+            )
+
+
+class _Line:
+    """Keeps what arrives from the bot until it is waited for."""
+
+    def __init__(self) -> None:
+        self._arrived: asyncio.Queue[Hello | Lost | Exception | Sequence[PlayerAnswer]] = asyncio.Queue()
+        self._greeted = False
+
+    def greeted(self, seat: int, hello: Hello) -> None:  # noqa: ARG002 - there is one seat
+        """Keep the greeting."""
+        self._greeted = True
+        self._arrived.put_nowait(hello)
+
+    def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:  # noqa: ARG002 - as above
+        """Keep the answers of a message."""
+        self._arrived.put_nowait(answers)
+
+    def lost(self, seat: int, lost: Lost) -> None:  # noqa: ARG002 - as above
+        """Keep the reason."""
+        self._arrived.put_nowait(lost)
+
+    def failed(self, error: Exception) -> None:
+        """Keep the error."""
+        self._arrived.put_nowait(error)
+
+    def ended(self, why: str) -> None:
+        """Keep the end of a process that never greeted. One that did is read to the end of its stream."""
+        if not self._greeted:
+            self.lost(0, Lost(Fault.CRASH, why))
+
+    async def next(self, seconds: float) -> Hello | Lost | Sequence[PlayerAnswer]:
+        """Return what arrives next.
+
+        Raises any exception for a failure of this side's own, or TimeoutError if nothing does.
+        """
+        async with asyncio.timeout(seconds):
+            got = await self._arrived.get()
+        if isinstance(got, Exception):
+            raise got
+        return got
+
+
+async def _greeting(bot: HomeBot, sandbox: Sandbox, line: _Line, clock: Clock) -> Hello:
+    seconds = clock.start_millis / 1000
+    try:
+        got = await line.next(seconds)
+    except TimeoutError:
+        got = Lost(Fault.ABSENT, f"no valid Hello within {seconds:g} s of its start")
+    if isinstance(got, Hello):
+        return got
+    why = got.why if isinstance(got, Lost) else "moves before a Hello"
+    raise BotUnloadable(f"{bot.name} didn't connect to the referee: {why}", _said(sandbox))
+
+
+async def _ask_all(
+    games: Sequence[GameToAsk],
+    player: GrpcPlayer,
+    line: _Line,
+    clock: Clock,
+    hear: Callable[[Reply], object],
+) -> str | None:
+    """Ask for every decision, and return why the bot was lost, or None."""
+    for portion in conversation(games, clock):
+        player.send(portion.events)
+        if portion.ask is not None:
+            reply, lost = await _reply(line, portion.ask, clock)
+            hear(reply)
+            if lost is not None:
+                return lost
+    return None
+
+
+def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[Portion]:
+    """Yield what the seats of some games are sent, from Welcome to MatchEnd."""
+    begin: list[Event] = [Welcome(len(games), 1)]
+    for number, game in enumerate(games):
+        script = _Script(number, game, clock)
+        for moves in (*game.moves, None):
+            events, ask = script.news()
+            yield Portion(begin + events, ask, None if moves is None else moves[game.seat])
+            begin = []
+            if moves is not None:
+                script.play(moves)
+    yield Portion([MatchEnded(len(games))], None, None)
+
+
+class _Script:
+    """A recorded game on the referee's own table: what one seat is told, in portions up to each decision."""
+
+    def __init__(self, number: int, game: GameToAsk, clock: Clock) -> None:
+        self._number = number
+        self._seat = game.seat
+        self._events: list[Event] = []
+        self._asks: dict[int, Ask] = {}
+        self._table = GameTable(
+            number, game.rules, game.seed, clock, lost={}, breaches={}, early={}, tell=self._hear, now=0.0
+        )
+
+    def _hear(self, seat: int, event: Event) -> None:
+        if isinstance(event, Ask):
+            self._asks[seat] = event
+        if seat == self._seat:
+            self._events.append(event)
+
+    def news(self) -> tuple[list[Event], Ask | None]:
+        """Take the events since the last call, and the request among them."""
+        events, self._events = self._events, []
+        return events, self._asks.get(self._seat)
+
+    def play(self, moves: Sequence[Move | None]) -> None:
+        """Play the recorded moves. Time stands still, so the bank stays full."""
+        asks, self._asks = self._asks, {}
+        for seat, ask in asks.items():
+            seen = ask.view
+            self._table.answer(seat, PlayerAnswer(self._number, seen.round, seen.turn, moves[seat]), 0.0)
+
+
+async def _reply(line: _Line, ask: Ask, clock: Clock) -> tuple[Reply, str | None]:
+    """Wait for an answer; also return why the bot was lost, or None."""
+    allowed = (clock.move_millis + clock.bank_millis) / 1000
+    began = time.monotonic()
+    answer, fault, trouble, lost = None, None, None, None
+    try:
+        got = await line.next(allowed)
+        while not got:  # a message without moves
+            got = await line.next(allowed)
+    except TimeoutError:
+        fault, trouble = Fault.TIMEOUT, f"no answer in {allowed:g} s"
+        lost = trouble
+    else:
+        if isinstance(got, Lost):
+            fault, trouble, lost = got.fault, got.why, got.why
+        elif isinstance(got, Hello):
+            fault, trouble = Fault.PROTOCOL, "a second Hello"
+        else:
+            answer = got[0]
+            fault, trouble = _judged(ask, got)
+    reply = Reply(
+        game=ask.game,
+        view=ask.view,
+        move=None if answer is None else answer.move,
+        millis=(time.monotonic() - began) * 1000,
+        fault=fault,
+        trouble=trouble,
+        nonce=answer is not None and answer.nonce == ask.nonce,
+    )
+    return reply, lost
+
+
+def _judged(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tuple[None, None]:
+    answer, seen = answers[0], ask.view
+    if len(answers) > 1:
+        return Fault.PROTOCOL, f"{len(answers)} moves, and one was asked for"
+    if (answer.game, answer.round, answer.turn) != (ask.game, seen.round, seen.turn):
+        named = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
+        asked = f"game {ask.game}, round {seen.round}, turn {seen.turn}"
+        return Fault.PROTOCOL, f"its move names {named}, and {asked} was asked"
+    if answer.nonce not in {0, ask.nonce}:
+        return (
+            Fault.PROTOCOL,
+            f"its move has the nonce {answer.nonce}, and the request's is {ask.nonce}",
+        )
+    if answer.move is None or answer.broken is not None:
+        return Fault.PROTOCOL, answer.broken or "no move"
+    try:
+        check_move(seen.seat, seen.hand, seen.table, answer.move, control=seen.control)
+    except IllegalMove as error:
+        return Fault.ILLEGAL, f"illegal: {error}"
+    return None, None
+
+
+async def _watch(sandbox: Sandbox, line: _Line) -> int | None:
+    how = await asyncio.to_thread(sandbox.wait)
+    line.ended(f"it ended with exit code {how.code}")
+    return how.code
+
+
+def _said(sandbox: Sandbox) -> str:
+    return sandbox.stderr()[-_SAID:].rstrip()
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-i-"))  # short: a socket's address holds 107 bytes
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _started(bot: HomeBot, folder: Path) -> Iterator[Sandbox]:
+    install = f"home-{secrets.token_hex(4)}"
+    runtime = ProcessRuntime({"bot": bot.command})
+    sandbox = runtime.launch(
+        SandboxSpec(
+            name=f"arena-{install}-0",
+            source="bot",
+            socket_dir=folder,
+            slot=0,
+            limits=Limits(),
+            deadline_seconds=_DAY_SECONDS,
+            labels={INSTALL_LABEL: install},
+        )
+    )
+    try:
+        yield sandbox
+    finally:
+        sandbox.remove()
+        runtime.sweep(install)

@@ -1,0 +1,245 @@
+"""A rated league of the bots in a folder: the ladder's match-making and ratings, on a log in a file.
+
+A line says what the league is, and then each line is a bot's version that starts, or a game. Ratings follow
+from the log, so a league goes on where it ended.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from arena.home.bots import HomeBot, digest_of
+from arena.home.games import HomeGame, HomeResult
+from arena.home.resultsfile import WrongResults, read_results
+from arena.home.tally import home_game
+from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
+from arena.ladder.rating import conservative, median
+from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
+from arena.play.replay.document import Variant
+from arena.rules import Rules
+
+LEAGUE_FORMAT: Final = "kaiten-league/1"
+_BEGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROS: Final = 1000
+
+
+_DEALS: Final = 6
+"""Deals of a match, fewer than the ladder's: leagues are short, and their bots should play equally often."""
+
+
+class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a league plays: the first line of its file."""
+
+    format: str = LEAGUE_FORMAT
+    tables: tuple[Variant, ...]
+    seed: int
+
+
+class LeagueEntrant(msgspec.Struct, frozen=True, tag="bot"):
+    """A bot enters, or plays on with other code."""
+
+    name: str
+    digest: str
+
+
+class LeagueGame(msgspec.Struct, frozen=True, tag="game"):
+    """A game. One entry per seat; ``versions`` are numbers of :class:`LeagueEntrant` lines, from 0."""
+
+    versions: tuple[int, ...]
+    places: tuple[int, ...]
+    faulty: tuple[bool, ...]
+    micros: tuple[int | None, ...]
+
+
+Line = LeagueEntrant | LeagueGame
+
+
+class LeagueStanding(NamedTuple):
+    """A bot's place in the league. ``median_millis`` is on the ladder's clock."""
+
+    rank: int
+    bot: str
+    version: int
+    score: float
+    mean: float
+    deviation: float
+    games: int
+    wins: int
+    mean_place: float | None
+    faulty: int
+    median_millis: float | None
+
+
+class HeadToHead(NamedTuple):
+    """How often a bot finished ahead of another one; shared places count half."""
+
+    ahead: float
+    games: int
+
+
+class League:
+    """The state of a league. Games name bots by their index in ``bots``."""
+
+    def __init__(self, rules: LeagueRules, bots: Sequence[HomeBot]) -> None:
+        self._rules = rules
+        self._bots = bots
+        self._entries: dict[Key, Entry] = {}
+        self._versions: list[LeagueEntrant] = []
+        self._ahead: Counter[tuple[int, int]] = Counter()
+        self._met: Counter[tuple[int, int]] = Counter()
+        self._queued: Counter[tuple[int, int]] = Counter()
+        self.games = 0
+
+    def replay(self, lines: Sequence[Line]) -> None:
+        """Take over a log.
+
+        Raises KeyError if a game names a version that has not entered, or ValueError if a game is none.
+        """
+        for line in lines:
+            self._add(line)
+
+    def missing(self) -> tuple[LeagueEntrant, ...]:
+        """Return the entries that are missing for the bots as they are now, and make them."""
+        wanted = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
+        new = tuple(entrant for entrant in wanted if self._newest(entrant.name) != entrant)
+        for entrant in new:
+            self._add(entrant)
+        return new
+
+    def plan(self, count: int, dice: random.Random) -> Iterator[HomeGame]:
+        """Yield games as the ladder would draw them, from what is known when each match is drawn."""
+        number, base = 0, self.games
+        current = self._current()
+        while number < count:
+            candidates = [self._candidate(version) for version in current]
+            sizes = sorted({table.players for table in self._rules.tables})
+            players = next_players(candidates, sizes)
+            rules = dice.choice([table for table in self._rules.tables if table.players == players]).as_rules
+            table = draw_table(candidates, players, dice)
+            deals = min(_DEALS, count - number)
+            for version in table:
+                self._queued[version, players] += deals
+            for seating in draw_seatings(players, deals, dice):
+                bots = tuple(current.index(table[place]) for place in seating)
+                yield self._game(rules, bots, number, base + number)
+                number += 1
+
+    def played(self, result: HomeResult) -> LeagueGame:
+        """Take in a game of :meth:`plan`, and return its line."""
+        current = self._current()
+        versions = tuple(current[bot] for bot in result.game.bots)
+        for version in versions:
+            self._queued[version, len(versions)] -= 1
+        medians = [seat.median_millis for seat in result.seats]
+        game = LeagueGame(
+            versions,
+            tuple(seat.place for seat in result.seats),
+            tuple(bool(seat.faults) for seat in result.seats),
+            tuple(None if millis is None else round(millis * _MICROS) for millis in medians),
+        )
+        self._add(game)
+        return game
+
+    def standings(self) -> tuple[LeagueStanding, ...]:
+        """Return the bots of today, best first."""
+        entries = [(version, self._entries[version, OVERALL]) for version in self._current()]
+        entries.sort(key=lambda each: -conservative(each[1].rating))
+        return tuple(self._standing(rank, version, entry) for rank, (version, entry) in enumerate(entries, 1))
+
+    def meeting(self, bot: str, other: str) -> HeadToHead:
+        """Return how often the playing version of a bot finished ahead of that of another."""
+        names = {self._versions[version].name: version for version in self._current()}
+        pair = names[bot], names[other]
+        return HeadToHead(self._ahead[pair] / 2, self._met[pair])
+
+    def _game(self, rules: Rules, bots: tuple[int, ...], number: int, deal: int) -> HomeGame:
+        return home_game(rules, self._rules.seed, deal, bots, number, f"league-{self._rules.seed}-{deal}")
+
+    def _add(self, line: Line) -> None:
+        if isinstance(line, LeagueEntrant):
+            previous = self._newest_number(line.name)
+            event = VersionStarted(version=len(self._versions), previous=previous)
+            self._versions.append(line)
+            self._entries |= apply(self._entries, event)
+            return
+        ended = _BEGIN + timedelta(seconds=self.games)
+        self._entries |= apply(
+            self._entries,
+            GamePlayed(
+                versions=line.versions, places=line.places, faulty=line.faulty, times=line.micros, ended=ended
+            ),
+        )
+        self.games += 1
+        for version, place in zip(line.versions, line.places, strict=True):
+            for other, theirs in zip(line.versions, line.places, strict=True):
+                if other != version:
+                    self._ahead[version, other] += 2 * (place < theirs) + (place == theirs)
+                    self._met[version, other] += 1
+
+    def _newest_number(self, name: str) -> int | None:
+        return max((number for number, each in enumerate(self._versions) if each.name == name), default=None)
+
+    def _newest(self, name: str) -> LeagueEntrant | None:
+        number = self._newest_number(name)
+        return None if number is None else self._versions[number]
+
+    def _current(self) -> list[int]:
+        """Return the numbers of the versions that play, in the order of the bots."""
+        numbers = [self._newest_number(bot.name) for bot in self._bots]
+        return [number for number in numbers if number is not None]
+
+    def _candidate(self, version: int) -> Candidate:
+        entry = self._entries[version, OVERALL]
+        return Candidate(
+            version=version,
+            bot=self._versions[version].name,
+            author=self._versions[version].name,
+            house=False,
+            mean=entry.rating.mean,
+            deviation=entry.rating.deviation,
+            last_played=entry.last_played,
+            games={players: self._entries[version, players].games for players in PLAYER_COUNTS},
+            queued={players: self._queued[version, players] for players in PLAYER_COUNTS},
+        )
+
+    def _standing(self, rank: int, version: int, entry: Entry) -> LeagueStanding:
+        name = self._versions[version].name
+        micros = median(entry.times)
+        return LeagueStanding(
+            rank=rank,
+            bot=name,
+            version=sum(each.name == name for each in self._versions),
+            score=conservative(entry.rating),
+            mean=entry.rating.mean,
+            deviation=entry.rating.deviation,
+            games=entry.games,
+            wins=entry.wins,
+            mean_place=entry.place_sum / entry.games if entry.games else None,
+            faulty=entry.faulty,
+            median_millis=None if micros is None else micros / _MICROS,
+        )
+
+
+def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[LeagueRules, tuple[Line, ...]]:
+    """Return what a league's file holds; the wanted rules and nothing else if there is no file.
+
+    Raises OSError, or WrongResults if it holds something else.
+    """
+    lines = read_results(path)
+    if not lines:
+        return wanted, ()
+    try:
+        known = msgspec.json.decode(lines[0], type=LeagueRules)
+        log = tuple([msgspec.json.decode(line, type=Line) for line in lines[1:]])
+    except msgspec.MsgspecError as error:
+        raise WrongResults(f"{path} is not a league's file: {error}") from error
+    if known.format != LEAGUE_FORMAT:
+        raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
+    if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
+        raise WrongResults(f"{path} holds a league of other tables or another --seed: name another file")
+    return known, log

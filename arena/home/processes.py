@@ -1,0 +1,166 @@
+"""Plays games between programs in any language: the ladder's launcher and referee, over plain processes.
+
+A match gets new processes, plays some games, and tells of each bot's faults with the end of its stderr.
+"""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Final
+
+from arena.home.bots import HomeBot
+from arena.home.games import HomeGame, HomeResult, Mistake, home_result, with_its_replay
+from arena.home.puzzle import puzzle_of
+from arena.home.workers import BotUnloadable, PlayingFailed
+from arena.play.launcher.errors import LauncherError
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import FULL_TABLE
+from arena.play.replay.document import Seat
+from arena.protocol.faults import Fault
+from arena.protocol.match import (
+    Clock,
+    GameRecord,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    RuntimeName,
+    decode,
+    encode,
+    played_again,
+)
+from arena.rules import view
+from arena.sandbox.process.runtime import ProcessRuntime
+
+_GAMES: Final = 24
+"""Games of a match. Starting its processes takes as long as some games."""
+
+_SAID: Final = 1_500
+"""Characters of a bot's stderr that are shown with a fault, from its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsProcesses:
+    """Plays games between bots that are programs of their own."""
+
+    bots: tuple[HomeBot, ...]  # those that games name by index
+    clock: Clock = field(default_factory=Clock)
+    with_replays: bool = False  # whether results have replays
+    processes: int = 1  # how many matches are played at a time
+
+    @contextmanager
+    def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
+        """Yield the results in the order of the games. Leaving the context ends all processes.
+
+        The results raise :class:`PlayingFailed` if a match can't be played.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket's address holds 107 bytes
+        folder.chmod(0o711)
+        install = f"home-{secrets.token_hex(4)}"
+        runtime = ProcessRuntime({str(number): bot.command for number, bot in enumerate(self.bots)})
+        launcher = Launcher(runtime, install, folder)
+        pool = ThreadPoolExecutor(self.processes)
+        try:
+            yield self._in_order(launcher, pool, _matches(games))
+        finally:
+            launcher.stop()
+            pool.shutdown(cancel_futures=True)
+            runtime.sweep(install)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _in_order(
+        self, launcher: Launcher, pool: ThreadPoolExecutor, matches: Iterator[tuple[HomeGame, ...]]
+    ) -> Iterator[HomeResult]:
+        free = list(range(self.processes))
+        running: dict[Future[list[HomeResult]], int] = {}
+        done: dict[int, HomeResult] = {}
+        turn = 0
+        while True:
+            for match in islice(matches, len(free)):
+                place = free.pop()
+                running[pool.submit(self._play, launcher, match, place)] = place
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                free.append(running.pop(future))
+                done |= {result.game.number: result for result in future.result()}
+            while turn in done:
+                yield done.pop(turn)
+                turn += 1
+
+    def _play(self, launcher: Launcher, games: Sequence[HomeGame], place: int) -> list[HomeResult]:
+        """Play games of the same bots, in new processes after the loss of a bot."""
+        results: list[HomeResult] = []
+        bots = sorted(games[0].bots)
+        slots = tuple(range(place * FULL_TABLE, place * FULL_TABLE + len(bots)))
+        while left := games[len(results) :]:
+            spec = MatchSpec(
+                match=f"{left[0].number}",
+                attempt=1,
+                rules=left[0].rules,
+                seeds=tuple(game.seed for game in left),
+                seats=tuple(map(str, bots)),
+                clock=self.clock,
+                limits=Limits(),
+                runtime=RuntimeName.PROCESS,
+                seatings=tuple(_seating(bots, game.bots) for game in left),
+            )
+            try:
+                record = decode(launcher.play(encode(spec), slots), MatchRecord)
+            except LauncherError as error:
+                raise PlayingFailed(f"a match could not be played: {error}") from error
+            said = [seat.stderr[-_SAID:].rstrip() for seat in record.seats]
+            for bot, seat, words in zip(bots, record.seats, said, strict=True):
+                if seat.trouble is not None and not seat.sdk:
+                    name = self.bots[bot].name
+                    raise BotUnloadable(f"{name} didn't connect to the referee: {seat.trouble}", words)
+            for game, played, seating in zip(left, record.games, spec.seatings, strict=False):
+                results.append(self._result(game, played, [said[bot] for bot in seating]))
+        return results
+
+    def _result(self, game: HomeGame, record: GameRecord, said: Sequence[str]) -> HomeResult:
+        states = played_again(game.rules, record).states
+        end = states[-1]
+        if end.result is None:
+            raise PlayingFailed(f"game {game.name} was not played to its end")
+        mistakes = [
+            Mistake(
+                game=game.number,
+                bot=game.bots[seat],
+                fault=decision.fault,
+                what=decision.trouble or decision.fault.value,
+                trace=said[seat],
+                puzzle=None
+                if decision.fault is Fault.ABSENT
+                else puzzle_of(view(states[number], seat), game.seed, record.steps[:number]),
+            )
+            for number, step in enumerate(record.steps)
+            for seat, decision in enumerate(step)
+            if decision is not None and decision.fault is not None
+        ]
+        result = home_result(game, end.result, record.steps, mistakes)
+        if not self.with_replays:
+            return result
+        bots = [self.bots[bot] for bot in game.bots]
+        seats = [Seat(bot=bot.name, version=1, author=bot.author) for bot in bots]
+        return with_its_replay(result, end, record.steps, seats)
+
+
+def _matches(games: Iterable[HomeGame]) -> Iterator[tuple[HomeGame, ...]]:
+    """Yield games in their order, some at a time, of the same bots and rules."""
+    for _, group in groupby(games, lambda game: (game.rules, sorted(game.bots))):
+        while match := tuple(islice(group, _GAMES)):
+            yield match
+
+
+def _seating(bots: Sequence[int], seats: Sequence[int]) -> tuple[int, ...]:
+    """Return the index into ``bots`` of each seat's bot; copies of a bot take their places in order."""
+    places: dict[int, list[int]] = {}
+    for place, bot in enumerate(bots):
+        places.setdefault(bot, []).append(place)
+    return tuple(places[bot].pop(0) for bot in seats)

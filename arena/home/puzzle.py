@@ -1,0 +1,131 @@
+"""A position of a game as a file: what one seat was asked, and all that it was asked before in that game."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import msgspec
+
+from arena.play.replay.document import Cards, HexSeed, Variant
+from arena.protocol.match import Decision, move_of
+from arena.rules import GameLog, Move, View, asked, replay, shuffled_deck, view
+
+PUZZLE_FORMAT: Final = "kaiten-puzzle/1"
+
+
+class InvalidPuzzle(ValueError):
+    """The text is no puzzle; says what is wrong."""
+
+
+class PlayedMove(NamedTuple):
+    """A seat's move: names of kinds, and the dummy's or None."""
+
+    cards: Cards
+    dummy: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Puzzle:
+    """A decision to be made."""
+
+    format: str  # `kaiten-puzzle/1`
+    rules: Variant
+    seed: HexSeed  # the deck follows from it
+    seat: int  # whose decision it is
+    # The joint decisions before it, each with one entry per seat, None for a seat that wasn't asked.
+    moves: tuple[tuple[PlayedMove | None, ...], ...]
+
+    def views(self) -> tuple[View, ...]:
+        """Return what the seat was asked so far, this decision last.
+
+        Raises InvalidPuzzle if the rules can't lead there.
+        """
+        try:
+            rules = self.rules.as_rules
+            log = GameLog(rules, shuffled_deck(rules, bytes.fromhex(self.seed)), self.joint_moves())
+            played = replay(log)
+        except ValueError as error:
+            raise InvalidPuzzle(str(error)) from error
+        if played.stopped is not None:
+            raise InvalidPuzzle(f"decision {len(played.states)} breaks the rules: {played.stopped}")
+        if self.seat not in asked(played.state):
+            raise InvalidPuzzle(f"seat {self.seat} is not asked in this position")
+        return tuple(view(state, self.seat) for state in played.states if self.seat in asked(state))
+
+    def joint_moves(self) -> tuple[tuple[Move | None, ...], ...]:
+        """Return the moves as the rules have them. Raises ValueError if one names an unknown card."""
+        return tuple(
+            tuple(
+                [
+                    None if each is None else move_of(Decision(cards=each.cards, dummy=each.dummy))
+                    for each in step
+                ]
+            )
+            for step in self.moves
+        )
+
+
+def puzzle_of(view: View, seed: str, steps: Sequence[Sequence[Decision | None]]) -> Puzzle:
+    """Return the position of a view, which comes after these recorded decisions."""
+    moves = tuple(
+        tuple([None if each is None else PlayedMove(each.cards, each.dummy) for each in step])
+        for step in steps
+    )
+    rules = Variant.of(view.rules)
+    return Puzzle(format=PUZZLE_FORMAT, rules=rules, seed=seed, seat=view.seat, moves=moves)
+
+
+def encode_puzzle(puzzle: Puzzle) -> bytes:
+    """Return it as JSON; the same puzzle gives the same bytes."""
+    return msgspec.json.encode(puzzle)
+
+
+def parse_puzzle(text: bytes) -> Puzzle:
+    """Read a puzzle without playing it. Raises InvalidPuzzle."""
+    try:
+        puzzle = msgspec.json.decode(text, type=Puzzle)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise InvalidPuzzle(f"not a puzzle: {error}") from error
+    if puzzle.format != PUZZLE_FORMAT:
+        raise InvalidPuzzle(f'format: is "{puzzle.format[:64]}", this program reads "{PUZZLE_FORMAT}"')
+    return puzzle
+
+
+def position_lines(seen: View) -> tuple[str, ...]:
+    """Return a position in words: when, the hand, and the table of every seat."""
+    variants = [
+        text
+        for text, on in (
+            ("both ways", seen.rules.pass_both_ways),
+            ("soy sauce", seen.rules.soy_sauce),
+            ("dummy", seen.rules.dummy),
+        )
+        if on
+    ]
+    kind = ", ".join((f"{seen.rules.players} players", *variants))
+    tables = [
+        f"  {_who(seen, seat):8} {_cards(table)}  ({score} points, {puddings} puddings before this round)"
+        for seat, (table, score, puddings) in enumerate(
+            zip(seen.tables, seen.scores, seen.puddings, strict=True)
+        )
+    ]
+    hand = f"  hand     {_cards(seen.hand)}"
+    if seen.control and seen.drawn is not None:
+        hand += f"  ({seen.drawn.label} was drawn for the dummy, which you control)"
+    return (f"  round {seen.round}, turn {seen.turn}, seat {seen.seat} ({kind})", hand, *tables)
+
+
+def move_text(move: Move) -> str:
+    """Return a move in words."""
+    dummy = f", {move.dummy.label} for the dummy" if move.dummy is not None else ""
+    return _cards(move.cards) + dummy
+
+
+def _who(seen: View, seat: int) -> str:
+    if seat == seen.seat:
+        return "own"
+    return "dummy" if seat == seen.rules.players else f"seat {seat}"
+
+
+def _cards(cards: Sequence[object]) -> str:
+    return " ".join(getattr(card, "label", str(card)) for card in cards) or "nothing"

@@ -1,0 +1,211 @@
+"""A local table: the referee waits at an address for one program. Bots in this process take the other seats.
+
+There is no time limit, so a debugger may stop the program anywhere.
+"""
+
+import asyncio
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from arena.platform.cpu_time import OwnWaits
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.conductor import Conductor
+from arena.play.referee.frames import MAX_CONNECTIONS, MAX_MESSAGE_BYTES
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Ask, Event, Hello, Listener, Lost, PlayerAnswer, SeatPlayer
+from arena.play.referee.relay import listen
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, GameRecord
+from arena.rules import Rules
+from arena.sdk.bot import Bot, Chooser, as_move, new_chooser
+
+_DAY_MILLIS: Final = 24 * 60 * 60 * 1000
+_UNTIMED: Final = Clock(start_millis=_DAY_MILLIS, move_millis=_DAY_MILLIS, bank_millis=0)
+_PORTS: Final = range(1, 65_536)
+
+Heard = Hello | Lost | Sequence[PlayerAnswer]
+"""What comes from the program."""
+
+
+class WrongAddress(ValueError):
+    """Nobody can listen at an address. The text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalTable:
+    """Games to referee."""
+
+    rules: Rules
+    seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits
+    seat: int  # the program's
+    others: tuple[Bot, ...]  # those of the other seats, in order
+
+
+class LocalAddress:
+    """Where a program dials in: ``unix:PATH``, or ``tcp:PORT`` of this machine only.
+
+    Raises WrongAddress if it is neither, or can't be listened at.
+    """
+
+    def __init__(self, text: str) -> None:
+        kind, _, place = text.partition(":")
+        self._path = Path(place).absolute() if kind == "unix" and place else None
+        try:
+            if self._path is not None:
+                self.socket = listen(self._path)
+                self.dialled = f"unix://{self._path}"
+            elif kind == "tcp" and place.isdecimal() and int(place) in _PORTS:
+                self.socket = socket.create_server(("127.0.0.1", int(place)), backlog=MAX_CONNECTIONS)
+                self.socket.setblocking(False)  # noqa: FBT003 - the library's signature
+                self.dialled = f"127.0.0.1:{place}"
+            else:
+                raise WrongAddress(f"{text} is no address: give unix:PATH or tcp:PORT")
+        except OSError as error:
+            raise WrongAddress(f"can't listen at {text}: {error.strerror or error}") from error
+
+    def close(self) -> None:
+        """Stop listening."""
+        self.socket.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+
+def referee(
+    table: LocalTable,
+    address: LocalAddress,
+    waits: Callable[[], object],
+    told: Callable[[Sequence[Event]], object],
+    heard: Callable[[Heard], object],
+) -> tuple[GameRecord, ...]:
+    """Wait for a program, and play the games with it.
+
+    ``waits`` is called once Ctrl-C ends this cleanly. ``told`` gets what the program is sent, ``heard`` what
+    comes from it, both in order.
+    """
+    return asyncio.run(_referee(table, address, waits, told, heard))
+
+
+async def _referee(
+    table: LocalTable,
+    address: LocalAddress,
+    waits: Callable[[], object],
+    told: Callable[[Sequence[Event]], object],
+    heard: Callable[[Heard], object],
+) -> tuple[GameRecord, ...]:
+    waits()
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's address holds 107 bytes
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    now = AttendedTime(time.monotonic, OwnWaits())
+    program = _Transcribed(GrpcPlayer(address.socket, folder / "inner", encoder, now), told, heard)
+    players: list[SeatPlayer] = [_CalledPlayer(bot) for bot in table.others]
+    players.insert(table.seat, program)
+    match = RefereedMatch(table.rules, table.seeds, _UNTIMED)
+    conductor = Conductor(match, players, start_seconds=_DAY_MILLIS / 1000, now=now)
+    try:
+        await conductor.open()
+        await conductor.run()
+    except BaseException:
+        await program.close("the referee was stopped")
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return match.games()
+
+
+class _Transcribed:
+    """A player whose conversation is listened to."""
+
+    def __init__(
+        self, player: SeatPlayer, told: Callable[[Sequence[Event]], object], heard: Callable[[Heard], object]
+    ) -> None:
+        self._player = player
+        self._told = told
+        self._heard = heard
+        self._listener: Listener | None = None
+
+    async def open(self, seat: int, listener: Listener) -> None:
+        """See :class:`SeatPlayer`."""
+        self._listener = listener
+        await self._player.open(seat, self)
+
+    def send(self, events: Sequence[Event]) -> None:
+        """See :class:`SeatPlayer`."""
+        self._told(events)
+        self._player.send(events)
+
+    def dismiss(self, lost: Lost) -> None:
+        """See :class:`SeatPlayer`."""
+        self._player.dismiss(lost)
+
+    async def close(self, void: str | None = None) -> None:
+        """See :class:`SeatPlayer`."""
+        await self._player.close(void)
+
+    def greeted(self, seat: int, hello: Hello) -> None:
+        """See :class:`Listener`."""
+        self._heard(hello)
+        if self._listener is not None:
+            self._listener.greeted(seat, hello)
+
+    def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
+        """See :class:`Listener`."""
+        self._heard(answers)
+        if self._listener is not None:
+            self._listener.answered(seat, answers, lag)
+
+    def lost(self, seat: int, lost: Lost) -> None:
+        """See :class:`Listener`."""
+        self._heard(lost)
+        if self._listener is not None:
+            self._listener.lost(seat, lost)
+
+    def failed(self, error: Exception) -> None:
+        """See :class:`Listener`."""
+        if self._listener is not None:
+            self._listener.failed(error)
+
+
+class _CalledPlayer:
+    """A bot in this process. Each game gets a new instance of a class."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self._choosers: dict[int, Chooser] = {}
+        self._seat = 0
+        self._listener: Listener | None = None
+
+    async def open(self, seat: int, listener: Listener) -> None:
+        """Greet as soon as the loop runs."""
+        self._seat, self._listener = seat, listener
+        asyncio.get_running_loop().call_soon(listener.greeted, seat, Hello(1, "in-process"))
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Answer what is asked, after the caller has returned."""
+        for event in events:
+            if isinstance(event, Ask):
+                asyncio.get_running_loop().call_soon(self._answer, event)
+
+    def dismiss(self, lost: Lost) -> None:
+        """Do nothing: there is no line to end."""
+
+    async def close(self, void: str | None = None) -> None:
+        """Do nothing: there is no line to end."""
+
+    def _answer(self, ask: Ask) -> None:
+        if self._listener is None:
+            return
+        seen = ask.view
+        try:
+            chooser = self._choosers.setdefault(ask.game, new_chooser(self._bot))
+            move = as_move(chooser.choose(seen), seen)
+        except Exception as error:  # noqa: BLE001 - whatever the bot's code raises
+            self._listener.lost(self._seat, Lost(Fault.CRASH, f"{type(error).__name__}: {error}"))
+            return
+        self._listener.answered(self._seat, [PlayerAnswer(ask.game, seen.round, seen.turn, move)])

@@ -1,0 +1,46 @@
+"""Files of results: a line of JSON that says what they are of, then a line for each result.
+
+Lines are only added. A last line that was cut off, by a crash or a full disk, doesn't count.
+"""
+
+import os
+from io import FileIO
+from pathlib import Path
+
+import msgspec
+
+
+class WrongResults(ValueError):
+    """A file holds no results, or those of something else; says which and what to do."""
+
+
+class ResultsFile:
+    """A file of results, open for adding. Close it after use. Raises OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+")
+        self._file.truncate(self._file.readall().rfind(b"\n") + 1)
+        self._file.seek(0, os.SEEK_END)
+
+    def write(self, content: object) -> None:
+        """Add a line. Raises OSError."""
+        line = msgspec.json.encode(content) + b"\n"
+        if self._file.write(line) != len(line):
+            raise OSError(f"{self._path} takes no more: the disk may be full")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_results(path: Path) -> tuple[bytes, ...]:
+    """Return the whole lines of a file; none if there is no file.
+
+    Raises OSError, or WrongResults if it isn't a file.
+    """
+    if not path.exists():
+        return ()
+    if not path.is_file():
+        raise WrongResults(f"{path} is no file, so no results can be kept in it")
+    return tuple(path.read_bytes().split(b"\n")[:-1])

@@ -1,0 +1,104 @@
+"""A sequential test on paired results: the generalised sequential probability ratio test (GSPRT). Pure.
+
+Each observation is the difference between two bots on one deal, from -1 to 1; deals are independent. No
+distribution is assumed. H0 says that the mean difference is 0, H1 that it is ``effect``. The log-likelihood
+ratio is that of the two likeliest distributions with these means on the observed values, found as in Michel
+Van den Bergh, "The generalized maximum likelihood ratio for the expectation of a distribution", with which
+fishtest tests chess programs. Wald's bounds stop the test.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+_ENDS: Final = (-1.0, 1.0)
+_PSEUDO_COUNT: Final = 1e-3
+"""Added to both ends of the scale, so that every mean between them is possible. As in fishtest."""
+
+_HALVINGS: Final = 50
+_CONFIDENCE: Final = 1.959964
+"""Deviations of a normal distribution on each side of its mean that hold 95 %."""
+
+
+class SprtVerdict(StrEnum):
+    """What the observations so far say."""
+
+    BETTER = "better"
+    NOT_BETTER = "not better"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypotheses:
+    """What is tested."""
+
+    effect: float = 0.05  # the mean difference of H1, between 0 and 1
+    # The probability of accepting H1 when H0 is true, and of accepting H0 when H1 is true.
+    error: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not (0 < self.effect < 1 and 0 < self.error < 1 / 2):
+            raise ValueError(
+                f"effect {self.effect} and error {self.error}: the effect must be above 0 and below 1, "
+                "the error above 0 and below 0.5"
+            )
+
+    @property
+    def bound(self) -> float:
+        """The ratio that accepts H1; its negative accepts H0."""
+        return math.log((1 - self.error) / self.error)
+
+
+class SprtState(NamedTuple):
+    """The state of a test."""
+
+    observed: int  # number of observations
+    mean: float  # their mean
+    within: float | None  # half of its 95 % interval; None for fewer than two observations
+    ratio: float  # the log-likelihood ratio of H1 to H0
+    verdict: SprtVerdict
+
+
+def judge(differences: Mapping[float, int], hypotheses: Hypotheses) -> SprtState:
+    """Return the state of a test after observing each difference this many times."""
+    count = sum(differences.values())
+    if not count:
+        return SprtState(0, 0.0, None, 0.0, SprtVerdict.OPEN)
+    mean = math.fsum(value * times for value, times in differences.items()) / count
+    squares = math.fsum(times * (value - mean) ** 2 for value, times in differences.items())
+    within = _CONFIDENCE * math.sqrt(squares / (count - 1) / count) if count > 1 else None
+    ratio = log_likelihood_ratio(differences, 0.0, hypotheses.effect)
+    verdict = SprtVerdict.OPEN
+    if abs(ratio) >= hypotheses.bound:
+        verdict = SprtVerdict.BETTER if ratio > 0 else SprtVerdict.NOT_BETTER
+    return SprtState(count, mean, within, ratio, verdict)
+
+
+def log_likelihood_ratio(differences: Mapping[float, int], null: float, alternative: float) -> float:
+    """Return how much likelier ``alternative`` is as the mean than ``null``, as a logarithm."""
+    counts = Counter[float](differences)
+    weights: dict[float, float] = dict(counts)
+    for end in _ENDS:
+        weights[end] = weights.get(end, 0.0) + _PSEUDO_COUNT
+    total = math.fsum(weights.values())
+    shares = {value: weight / total for value, weight in weights.items()}
+    first, second = _tilt(shares, null), _tilt(shares, alternative)
+    return counts.total() * math.fsum(
+        share * math.log((1 + first * (value - null)) / (1 + second * (value - alternative)))
+        for value, share in shares.items()
+    )
+
+
+def _tilt(shares: Mapping[float, float], mean: float) -> float:
+    """Return t such that the shares p/(1 + t(value - mean)) have that mean, and are the likeliest."""
+    low, high = -1 / (max(shares) - mean), 1 / (mean - min(shares))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        slope = math.fsum(
+            share * (value - mean) / (1 + middle * (value - mean)) for value, share in shares.items()
+        )
+        low, high = (middle, high) if slope > 0 else (low, middle)
+    return (low + high) / 2

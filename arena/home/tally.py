@@ -1,0 +1,96 @@
+"""What some games between the same bots come to. Pure."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from statistics import fmean, median_low, stdev
+from typing import Final
+
+from arena.home.games import HomeGame, HomeResult
+from arena.ladder.matchmaking import rotations
+from arena.rules import Rules, simulation_seed
+
+_CONFIDENCE: Final = 1.959964
+"""Deviations of a normal distribution on each side of its mean that hold 95 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotTally:
+    """How a bot did."""
+
+    bot: str
+    games: int
+    wins: int  # games in which it was first, alone or shared
+    beaten: float  # mean share of its opponents that it left behind; those in the same place count half
+    beaten_within: float | None  # half of the 95 % interval of `beaten`; None with fewer than two deals
+    place: float  # mean
+    points: float  # mean
+    faults: int  # decisions that the stand-in made for a fault
+    faulty_games: int  # games with a fault
+    median_millis: float | None  # of the games' medians, on the ladder's clock
+    slowest_millis: float | None
+
+
+def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGame]:
+    """Yield games between one bot per seat. Every deal is played once in each rotation of the seats."""
+    turns = rotations(range(rules.players))
+    for number in range(games):
+        deal, rotation = divmod(number, rules.players)
+        yield home_game(rules, seed, deal, turns[rotation], number, f"{name}-{seed}-{number}")
+
+
+def home_game(  # noqa: PLR0913, PLR0917 - a game has these parts
+    rules: Rules, seed: int, deal: int, bots: tuple[int, ...], number: int, name: str
+) -> HomeGame:
+    """Return a game. Deck and dice follow from ``seed``, ``deal`` and who sits where."""
+    deck = simulation_seed(seed, deal)
+    dice = int.from_bytes(sha256(deck + bytes(bots)).digest()[:8], "big")
+    return HomeGame(number, name, rules, deck.hex(), dice, bots)
+
+
+def beaten_share(places: Sequence[int], seat: int) -> float:
+    """Return the share of the other seats that a seat left behind; shared places count half."""
+    mine = places[seat]
+    behind = sum((place > mine) + (place == mine) / 2 for place in places) - 0.5
+    return behind / (len(places) - 1)
+
+
+def tallies(names: Sequence[str], results: Iterable[HomeResult]) -> tuple[BotTally, ...]:
+    """Return how each bot did, best first; bots without a game are left out."""
+    by_bot: list[list[tuple[HomeResult, int]]] = [[] for _ in names]
+    for result in results:
+        for seat, bot in enumerate(result.game.bots):
+            by_bot[bot].append((result, seat))
+    found = [_tally(name, played) for name, played in zip(names, by_bot, strict=True) if played]
+    return tuple(sorted(found, key=lambda each: -each.beaten))
+
+
+def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
+    seats = [result.seats[seat] for result, seat in played]
+    deals: dict[str, list[float]] = {}
+    for result, seat in played:
+        share = beaten_share([each.place for each in result.seats], seat)
+        deals.setdefault(result.game.seed, []).append(share)
+    medians = [seat.median_millis for seat in seats if seat.median_millis is not None]
+    slowest = [seat.slowest_millis for seat in seats if seat.slowest_millis is not None]
+    return BotTally(
+        bot=name,
+        games=len(seats),
+        wins=sum(seat.place == 1 for seat in seats),
+        beaten=fmean(share for shares in deals.values() for share in shares),
+        beaten_within=half_interval([fmean(shares) for shares in deals.values()]),
+        place=fmean(seat.place for seat in seats),
+        points=fmean(seat.points for seat in seats),
+        faults=sum(len(seat.faults) for seat in seats),
+        faulty_games=sum(bool(seat.faults) for seat in seats),
+        median_millis=median_low(medians) if medians else None,
+        slowest_millis=max(slowest, default=None),
+    )
+
+
+def half_interval(values: Sequence[float]) -> float | None:
+    """Return half of the normal 95 % interval of a mean; None for fewer than two values."""
+    if len(values) < 2:  # noqa: PLR2004 - a deviation needs two
+        return None
+    return _CONFIDENCE * stdev(values) / math.sqrt(len(values))

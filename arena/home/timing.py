@@ -1,0 +1,93 @@
+"""The ladder's clock for bots that are called in this process.
+
+Source: docs/arena-rules.md, "The clock". A decision takes its wall-clock time without waits for a processor,
+and at least its processor time divided by the ladder's share of a core. So a bot that is in time here is in
+time there, on a host as fast as this one.
+"""
+
+import faulthandler
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final, TextIO, TypeVar
+
+from arena.platform.cpu_time import OwnWaits
+from arena.protocol.match import Limits
+
+_TICK_SECONDS: Final = 0.05
+_DEAF_TICKS: Final = 40
+"""Interrupts in a row that the bot's code may ignore before the process ends."""
+
+_FROZEN_SECONDS: Final = 20.0
+"""A process whose interpreter doesn't run for this long ends: it is in a library's endless loop. No decision
+may take that long."""
+
+T = TypeVar("T")
+
+
+class OutOfTime(BaseException):
+    """A decision took too long. Raised inside the bot's code, so its traceback shows the line it was at."""
+
+
+class DecisionTimer:
+    """Times one decision after another, and interrupts those that take too long.
+
+    Use it in the main thread, within :meth:`running`. ``share`` is the ladder's part of a core for a bot.
+    """
+
+    def __init__(self, share: float = Limits().cpus) -> None:
+        self._share = share
+        self._waits = OwnWaits()
+        self._allowed: float | None = None
+        self._began = self._cpu = self._waited = 0.0
+        self._ignored = 0
+        self.seconds = 0.0
+
+    @contextmanager
+    def running(self, last_words: TextIO) -> Iterator[None]:
+        """Interrupt late decisions. Where that fails, end the process, with a traceback in a file."""
+
+        def tick(_number: int, _frame: FrameType | None) -> None:
+            faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=last_words)
+            self._interrupt(last_words)
+
+        before = signal.signal(signal.SIGALRM, tick)
+        faulthandler.enable(last_words)
+        faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=last_words)
+        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            faulthandler.cancel_dump_traceback_later()
+            signal.signal(signal.SIGALRM, before)
+
+    def call(self, allowed: float, decide: Callable[[], T]) -> T:
+        """Return what ``decide`` returns; :attr:`seconds` is then how long it took, also after an error.
+
+        Raises OutOfTime.
+        """
+        self._ignored = 0
+        self._began, self._cpu, self._waited = time.perf_counter(), time.process_time(), self._waits()
+        self._allowed = allowed
+        try:
+            return decide()
+        finally:
+            self._allowed = None
+            self.seconds = self._taken()
+
+    def _taken(self) -> float:
+        wall = time.perf_counter() - self._began - (self._waits() - self._waited)
+        return max(wall, (time.process_time() - self._cpu) / self._share)
+
+    def _interrupt(self, last_words: TextIO) -> None:
+        if self._allowed is None or self._taken() <= self._allowed:
+            return
+        self._ignored += 1
+        if self._ignored > _DEAF_TICKS:
+            faulthandler.dump_traceback(last_words, all_threads=False)
+            os._exit(1)
+        raise OutOfTime

@@ -1,0 +1,324 @@
+"""Plays games between Python bots in processes of their own, one per core.
+
+A bot's code runs only there: an endless loop, a crash of the interpreter or ``os._exit`` end a worker, not
+the command. What a worker was asked last is in memory that it shares with its parent, so the parent can name
+the bot and the position.
+
+::
+
+    PlayingFailed
+    ├── BotUnloadable    a bot's file can't be loaded
+    └── WorkerEnded      a bot's code ended its process or froze it
+"""
+
+import multiprocessing
+import os
+import signal
+import struct
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import takewhile
+from mmap import mmap
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import Final, Protocol, TextIO
+
+from arena.home.bots import HomeBot
+from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot, Mistake, Steps, blame
+from arena.home.puzzle import PUZZLE_FORMAT, PlayedMove, Puzzle
+from arena.home.timing import DecisionTimer, OutOfTime
+from arena.play.botfiles import BotBroken, load_bot
+from arena.play.replay.document import Seat, Variant
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Decision
+from arena.rules import Card
+
+_QUEUED: Final = 4
+"""Games sent to a worker ahead, so that it never waits for its parent."""
+
+_LOAD_SECONDS: Final = Clock().start_millis / 1000
+
+
+class PlayingFailed(Exception):
+    """Games can't be played. The text says why."""
+
+
+class BotUnloadable(PlayingFailed):
+    """A bot's file can't be loaded."""
+
+    def __init__(self, what: str, trace: str = "") -> None:
+        super().__init__(what)
+        self.trace = trace  # the traceback from the author's code on, or empty
+
+
+class WorkerEnded(PlayingFailed):
+    """A bot's code ended its process. ``mistake`` says whose and where."""
+
+    def __init__(self, mistake: Mistake) -> None:
+        super().__init__(mistake.what)
+        self.mistake = mistake
+
+
+class GamePlayer(Protocol):
+    """Plays games between bots."""
+
+    def playing(self, games: Iterable[HomeGame]) -> AbstractContextManager[Iterator[HomeResult]]:
+        """Yield the results in the order of the games. Leaving the context ends all that was started.
+
+        The results raise :class:`PlayingFailed`.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InProcess:
+    """Plays games between Python bots."""
+
+    bots: tuple[HomeBot, ...]  # those that games name by index
+    clock: Clock = field(default_factory=Clock)
+    with_replays: bool = False  # whether results have replays
+    processes: int = 1  # how many games are played at a time
+
+    @contextmanager
+    def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
+        """Yield the results in the order of the games. Leaving the context ends all workers.
+
+        The order doesn't depend on how long games take, so stopping early doesn't favour quick ones. The
+        results raise :class:`PlayingFailed` if a bot can't be loaded, or its code ended its process.
+        """
+        waiting = iter(games)
+        # Before anything starts a thread: the workers are forks.
+        workers: list[_Worker] = []
+        try:
+            for _ in range(self.processes):
+                workers.append(_Worker(self))  # noqa: PERF401 - those that have started are to be ended
+            for worker in workers:
+                worker.feed(waiting, _QUEUED)
+            yield _in_order(workers, waiting)
+        finally:
+            for worker in workers:
+                worker.end()
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_order(workers: Sequence["_Worker"], waiting: Iterator[HomeGame]) -> Iterator[HomeResult]:
+    done: dict[int, HomeResult] = {}
+    turn = 0
+    while busy := {worker.line: worker for worker in workers if worker.order}:
+        for line in wait(list(busy)):
+            worker = busy[line]  # type: ignore[index]  # only lines were waited for
+            result = worker.receive()
+            worker.feed(waiting, 1)
+            done[result.game.number] = result
+        while turn in done:
+            yield done.pop(turn)
+            turn += 1
+
+
+class BlackBox:
+    """Memory shared by a worker and its parent: what the worker's bots were asked last."""
+
+    _HEAD: Final = struct.Struct("<iii")
+    _SIZE: Final = 4096
+
+    def __init__(self) -> None:
+        self._memory = mmap(-1, self._SIZE)
+        self._steps = 0
+        self._end = self._HEAD.size
+
+    def begin(self, game: int) -> None:
+        """Note that a game begins."""
+        self._steps, self._end = 0, self._HEAD.size
+        self._HEAD.pack_into(self._memory, 0, game, -1, 0)
+
+    def ask(self, seat: int, steps: Steps) -> None:
+        """Note who is asked, and the decisions before it."""
+        for step in steps[self._steps :]:
+            data = b"".join(map(_packed, step))
+            self._memory[self._end : self._end + len(data)] = data
+            self._end += len(data)
+        self._steps = len(steps)
+        game = self._HEAD.unpack_from(self._memory)[0]
+        self._HEAD.pack_into(self._memory, 0, game, seat, self._steps)
+
+    def last(self, games: Sequence[HomeGame]) -> tuple[HomeGame, int, Puzzle] | None:
+        """Return the game, the seat and the position that was asked last; None if none was.
+
+        ``games`` are those that the worker may have been playing.
+        """
+        number, seat, steps = self._HEAD.unpack_from(self._memory)
+        game = next((each for each in games if each.number == number), None)
+        if game is None or seat < 0:
+            return None
+        size = 3 * game.rules.players
+        start = self._HEAD.size
+        moves = [
+            tuple(
+                _unpacked(self._memory[at : at + 3])
+                for at in range(start + size * step, start + size * (step + 1), 3)
+            )
+            for step in range(steps)
+        ]
+        rules = Variant.of(game.rules)
+        puzzle = Puzzle(format=PUZZLE_FORMAT, rules=rules, seed=game.seed, seat=seat, moves=tuple(moves))
+        return game, seat, puzzle
+
+
+def _packed(decision: Decision | None) -> bytes:
+    if decision is None:
+        return bytes(3)
+    cards = [Card.from_label(label) for label in decision.cards]
+    dummy = 0 if decision.dummy is None else Card.from_label(decision.dummy)
+    return bytes((cards[0], cards[1] if len(cards) > 1 else 0, dummy))
+
+
+def _unpacked(data: bytes) -> PlayedMove | None:
+    if not data[0]:
+        return None
+    cards = tuple(Card(number).label for number in data[:2] if number)
+    return PlayedMove(cards, Card(data[2]).label if data[2] else None)
+
+
+class _Worker:
+    """The parent's side of a worker."""
+
+    def __init__(self, plan: InProcess) -> None:
+        self._plan = plan
+        self.order: list[HomeGame] = []  # the games that were sent and not received yet, in order
+        self._box = BlackBox()
+        self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
+        context = multiprocessing.get_context("fork")
+        self.line, other = context.Pipe()  # readable when a result is there, or the worker has ended
+        self._process: ForkProcess = context.Process(
+            target=_serve, args=(plan, self.line, other, self._box, self._words), daemon=True
+        )
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._process.start()
+        other.close()
+
+    def feed(self, games: Iterator[HomeGame], most: int) -> None:
+        """Send games."""
+        for _ in range(most):
+            game = next(games, None)
+            if game is None:
+                return
+            self.order.append(game)
+            with suppress(BrokenPipeError):  # receiving tells
+                self.line.send(game)
+
+    def receive(self) -> HomeResult:
+        """Return the next result.
+
+        Raises PlayingFailed if a bot can't be loaded, or its code ended the process.
+        """
+        try:
+            got = self.line.recv()
+        except (EOFError, ConnectionResetError):
+            raise self._post_mortem() from None
+        if isinstance(got, PlayingFailed):
+            raise got
+        result: HomeResult = got
+        self.order.pop(0)
+        return result
+
+    def end(self) -> None:
+        """Kill it, with all processes that its bots have started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid or 0, signal.SIGKILL)
+        self._process.kill()  # it may not have begun a session yet
+        self._process.join()
+        self.line.close()
+        self._words.close()
+
+    def _post_mortem(self) -> PlayingFailed:
+        self._process.join()
+        code = self._process.exitcode or 0
+        self._words.seek(0)
+        trace = _own_part(self._words.read())
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        what = f"its code ended the process ({how})"
+        if trace and code == 1:  # as the timer ends it
+            what = "its code didn't answer and could not be interrupted"
+        last = self._box.last(self.order)
+        if last is None:
+            return PlayingFailed(f"a process of the bots ended: {what}" + (f"\n{trace}" if trace else ""))
+        game, seat, puzzle = last
+        return WorkerEnded(
+            Mistake(
+                game=game.number,
+                bot=game.bots[seat],
+                fault=Fault.TIMEOUT if "interrupted" in what else Fault.CRASH,
+                what=what,
+                trace=trace,
+                puzzle=puzzle,
+            )
+        )
+
+
+def _own_part(trace: str) -> str:
+    """Return the lines of a dump of Python's stack, most recent call first, down to the author's code."""
+    lines = list(takewhile(lambda line: "/arena/home/" not in line, trace.splitlines()))
+    return "\n".join(line for line in lines if line.startswith("  File "))
+
+
+def _serve(plan: InProcess, parents: Connection, line: Connection, box: BlackBox, last_words: TextIO) -> None:
+    """Play games until the parent is gone. Runs in the worker."""
+    os.setsid()  # Ctrl-C at the terminal is for the parent; and the parent can kill the bots' children too
+    parents.close()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # What bots print must not mix with the command's data.
+    os.dup2(2, 1)
+    timer = DecisionTimer()
+    with timer.running(last_words), suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        try:
+            bots = _Bots(plan.bots, timer)
+            while True:
+                game: HomeGame = line.recv()
+                box.begin(game.number)
+                players = bots.seated(game.bots)
+                table = GameInThisProcess(game, players, plan.clock, timer, box.ask)
+                line.send(table.play(with_replay=plan.with_replays))
+        except PlayingFailed as error:
+            line.send(error)
+
+
+class _Bots:
+    """The bots of a worker, each loaded once for every seat that it takes at a time."""
+
+    def __init__(self, bots: Sequence[HomeBot], timer: DecisionTimer) -> None:
+        self._bots = bots
+        self._timer = timer
+        self._loaded: dict[tuple[int, int], LoadedBot] = {}
+
+    def seated(self, seats: Sequence[int]) -> list[LoadedBot]:
+        """Return the bots of a game. Raises BotUnloadable."""
+        copies = [(index, seats[:seat].count(index)) for seat, index in enumerate(seats)]
+        for copy in copies:
+            if copy not in self._loaded:
+                self._loaded[copy] = load_home_bot(self._bots[copy[0]], self._timer)
+        return [self._loaded[copy] for copy in copies]
+
+
+def load_home_bot(bot: HomeBot, timer: DecisionTimer) -> LoadedBot:
+    """Load a bot's file into this process. Raises BotUnloadable if it can't be loaded, or takes too long."""
+    if bot.file is None:
+        raise BotUnloadable(f"{bot.name} is no Python file")
+    file: Path = bot.file
+    try:
+        code = timer.call(_LOAD_SECONDS, lambda: load_bot(file))
+    except BotBroken as error:
+        where, trace = blame(error.__cause__, file.parent) if error.__cause__ else ("", "")
+        raise BotUnloadable(f"{error}" + (f" ({where})" if where else ""), trace) from error
+    except OutOfTime as error:
+        where, trace = blame(error, file.parent)
+        at = f" (at {where})" if where else ""
+        raise BotUnloadable(f"{file} was not loaded after {_LOAD_SECONDS:.0f} s{at}", trace) from error
+    return LoadedBot(Seat(bot=bot.name, version=1, author=bot.author), code, file.parent)

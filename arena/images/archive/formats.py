@@ -1,0 +1,268 @@
+"""Finds the image in an archive: an OCI layout (from Docker 25 and builders), or an older engine's format.
+
+Source: OCI image specification 1.1, "Image Layout", "Image Index" and "Image Manifest"; for attestations,
+BuildKit's documentation, "Image attestation storage".
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+
+from arena.images.archive.outer import Archive, parse, shown, split
+from arena.images.image import ImageSettings, IntakeLimits, Platform, Rejected
+
+
+class RootFs(msgspec.Struct, frozen=True):
+    """The layers, by the digests of their uncompressed tars."""
+
+    diff_ids: list[str]
+
+
+class ImageConfig(msgspec.Struct, frozen=True):
+    """An image's configuration (OCI image specification 1.1, "Image Configuration")."""
+
+    os: str
+    architecture: str
+    rootfs: RootFs
+    config: ImageSettings | None = None
+
+    @property
+    def platform(self) -> Platform:
+        """The platform the image runs on."""
+        return Platform(self.os, self.architecture)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundLayer:
+    """A layer in the archive."""
+
+    name: str  # of its file in the archive
+    digest: str | None  # of that file, compressed or not; None if the archive doesn't state it
+    diff_id: str  # digest of the uncompressed tar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundImage:
+    """An image in the archive: its configuration and its layers, lowest first."""
+
+    config: ImageConfig
+    layers: tuple[FoundLayer, ...]
+
+
+def wrong_platform(found: str, wanted: Platform) -> Rejected:
+    """Return the refusal of an image for other platforms, which ``found`` lists."""
+    return Rejected(
+        f"the archive's image is for {found}, but bots run on {wanted}: "
+        f"build and save it with --platform={wanted}"
+    )
+
+
+def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) -> FoundImage:
+    """Return the image of a configuration and its layers' files (name and digest), lowest first.
+
+    Raises Rejected if there are no layers, more than ``most``, or not as many as in the configuration.
+    """
+    if not files:
+        raise Rejected("the image has no layers: give its Dockerfile a FROM with your language in it")
+    if len(files) > most:
+        raise Rejected(f"the image has more than {most} layers: join RUN and COPY steps of its Dockerfile")
+    if len(files) != len(config.rootfs.diff_ids):
+        raise Rejected(
+            f"the archive names {len(files)} layers, but the image's configuration "
+            f"{len(config.rootfs.diff_ids)}: save the image again"
+        )
+    return FoundImage(
+        config=config,
+        layers=tuple(
+            FoundLayer(name=name, digest=digest, diff_id=diff_id)
+            for (name, digest), diff_id in zip(files, config.rootfs.diff_ids, strict=True)
+        ),
+    )
+
+
+INDEX: Final = "index.json"
+MAX_MANIFESTS: Final = 256
+"""Limit of one index."""
+MAX_READ: Final = 32
+"""Limit of indexes, manifests and configurations read to find the image."""
+
+_INDEXES: Final = frozenset(
+    {"application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json"}
+)
+_MANIFESTS: Final = frozenset(
+    {"application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"}
+)
+_CONFIGS: Final = frozenset(
+    {"application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"}
+)
+_LAYERS: Final = (
+    "application/vnd.oci.image.layer.v1.tar",
+    "application/vnd.docker.image.rootfs.diff.tar",
+)
+_ATTESTATION: Final = "vnd.docker.reference.type"
+_UNKNOWN: Final = "unknown"
+_Document = TypeVar("_Document")
+
+
+class Runs(msgspec.Struct, frozen=True):
+    """The platform of a manifest, as stated in its index."""
+
+    os: str
+    architecture: str
+
+
+class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
+    """A reference to a blob."""
+
+    media_type: str
+    digest: Annotated[str, msgspec.Meta(pattern=r"^sha256:[0-9a-f]{64}$")]
+    size: Annotated[int, msgspec.Meta(ge=0)]
+    platform: Runs | None = None
+    annotations: dict[str, str] | None = None
+    urls: list[str] | None = None
+
+    @property
+    def file(self) -> str:
+        """The blob's name in the archive."""
+        return f"blobs/sha256/{self.digest.removeprefix('sha256:')}"
+
+    @property
+    def is_attestation(self) -> bool:
+        """Whether this describes an image rather than being one."""
+        stands_for_none = (
+            self.platform is not None and self.platform.os == self.platform.architecture == _UNKNOWN
+        )
+        return stands_for_none or _ATTESTATION in (self.annotations or {})
+
+
+class Index(msgspec.Struct, frozen=True):
+    """A list of manifests and further indexes."""
+
+    manifests: Annotated[list[Descriptor], msgspec.Meta(max_length=MAX_MANIFESTS)]
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """One image for one platform."""
+
+    config: Descriptor
+    layers: list[Descriptor]
+
+
+class Search:
+    """The search of an OCI layout for the image of one platform."""
+
+    def __init__(self, archive: Archive, platform: Platform, limits: IntakeLimits) -> None:
+        self._archive = archive
+        self._platform = platform
+        self._limits = limits
+        self._read = 0
+        self._seen: set[str] = set()
+        self._others: dict[str, None] = {}
+
+    def find_image(self) -> FoundImage:
+        """Return the only image for the platform.
+
+        Raises Rejected if there are several or none, or the archive is damaged.
+        """
+        images = self._images(parse(self._archive.document(INDEX), Index, INDEX))
+        if len(images) > 1:
+            raise Rejected(
+                f"the archive has {len(images)} images for {self._platform}: "
+                "save one, with `docker save IMAGE`"
+            )
+        if not images:
+            if self._others:
+                raise wrong_platform(", ".join(list(self._others)[:8])[:200], self._platform)
+            raise Rejected("the archive has no image in it: send what `docker save IMAGE` writes")
+        manifest, config = images[0]
+        for layer in manifest.layers:
+            _check_layer(layer)
+            if self._archive.size(layer.file) != layer.size:
+                raise _altered(layer)
+        return pair(config, [(layer.file, layer.digest) for layer in manifest.layers], self._limits.layers)
+
+    def _images(self, index: Index) -> list[tuple[Manifest, ImageConfig]]:
+        """Return the images for the platform in an index and in the indexes that it references."""
+        images = []
+        waiting = index.manifests[::-1]
+        while waiting:
+            descriptor = waiting.pop()
+            if (
+                descriptor.digest in self._seen
+                or descriptor.is_attestation
+                or not self._may_fit(descriptor.platform)
+            ):
+                continue
+            self._seen.add(descriptor.digest)
+            if descriptor.media_type in _INDEXES:
+                waiting += self._document(descriptor, Index).manifests[::-1]
+            elif descriptor.media_type in _MANIFESTS:
+                manifest = self._document(descriptor, Manifest)
+                if manifest.config.media_type not in _CONFIGS:
+                    continue
+                config = self._document(manifest.config, ImageConfig)
+                if self._may_fit(Runs(config.os, config.architecture)):
+                    images.append((manifest, config))
+        return images
+
+    def _may_fit(self, runs: Runs | None) -> bool:
+        if runs is None or Platform(runs.os, runs.architecture) == self._platform:
+            return True
+        self._others[f"{runs.os}/{runs.architecture}"] = None
+        return False
+
+    def _document(self, descriptor: Descriptor, kind: type[_Document]) -> _Document:
+        self._read += 1
+        if self._read > MAX_READ:
+            raise Rejected(f"the archive's indexes name more than {MAX_READ} documents: save only one image")
+        document = self._archive.document(descriptor.file)
+        if len(document) != descriptor.size or hashlib.sha256(document).hexdigest() != descriptor.digest[7:]:
+            raise _altered(descriptor)
+        return parse(document, kind, descriptor.file)
+
+
+def _check_layer(layer: Descriptor) -> None:
+    if layer.urls or not layer.media_type.startswith(_LAYERS):
+        raise Rejected(
+            f"the image has a layer that is elsewhere, or of the type {shown(layer.media_type)}: "
+            "only layers that are in the archive, as tars, are allowed"
+        )
+
+
+def _altered(descriptor: Descriptor) -> Rejected:
+    return Rejected(
+        f"{descriptor.file} is not what its digest says: it was damaged on its way; save and send it again"
+    )
+
+
+MANIFEST: Final = "manifest.json"
+
+
+class ManifestEntry(msgspec.Struct, frozen=True):
+    """One image in the manifest; its tags are ignored."""
+
+    config: str = msgspec.field(name="Config")
+    layers: list[str] = msgspec.field(name="Layers")
+
+
+def find_image(archive: Archive, platform: Platform, limits: IntakeLimits) -> FoundImage:
+    """Return the only image of an archive in an older engine's format.
+
+    Raises Rejected if there are several or none, it is for another platform, or its description is damaged.
+    """
+    entries = parse(archive.document(MANIFEST), list[ManifestEntry], MANIFEST)
+    if len(entries) != 1:
+        raise Rejected(f"the archive has {len(entries)} images: save one, with `docker save IMAGE`")
+    entry = entries[0]
+    config = parse(archive.document(_name(entry.config, limits)), ImageConfig, entry.config)
+    if config.platform != platform:
+        raise wrong_platform(str(config.platform)[:80], platform)
+    return pair(
+        config, [(_name(layer, limits), None) for layer in entry.layers[: limits.layers + 1]], limits.layers
+    )
+
+
+def _name(name: str, limits: IntakeLimits) -> str:
+    return "/".join(split(name.encode(errors="replace"), MANIFEST, limits))

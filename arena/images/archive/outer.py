@@ -1,0 +1,191 @@
+"""An archive's members by name. Unpacks nothing except the archive's own gzip."""
+
+import os
+import re
+from typing import Final, TypeVar
+
+import msgspec
+
+from arena.images.archive.sources import GZIP, Ahead, ByteBudget, Gunzip, Metered, Source, Window
+from arena.images.archive.tar import Kind, TarMember, TarReader
+from arena.images.image import IntakeLimits, Rejected
+
+MAX_PART_BYTES: Final = 255
+"""Limit of one file name, as in Linux's file systems."""
+
+Parts = tuple[str, ...]
+"""The names in a path, from the root on; empty for the root itself."""
+
+
+def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
+    """Return a path's parts, without doubled slashes and single dots.
+
+    ``what`` names the tar in errors. Raises Rejected if it is absolute, leads out of the tar, is too long, or
+    is not Unicode.
+    """
+    text = decode(name, what, limits)
+    if text.startswith("/"):
+        raise Rejected(f"{what}: the path {shown(text)} is absolute: paths in a tar begin without a slash")
+    parts = tuple(part for part in text.split("/") if part not in {"", "."})
+    if ".." in parts:
+        raise Rejected(f"{what}: the path {shown(text)} has '..' in it and could lead out")
+    if len(parts) > limits.depth:
+        raise Rejected(
+            f"{what}: the path {shown(text)} is {len(parts)} folders deep; {limits.depth} are allowed"
+        )
+    if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
+        raise Rejected(f"{what}: the path {shown(text)} has a name of more than {MAX_PART_BYTES} bytes")
+    return parts
+
+
+def decode(name: bytes, what: str, limits: IntakeLimits) -> str:
+    """Return a path or a link's target as text.
+
+    Raises Rejected if it is too long, is not Unicode, or contains a NUL.
+    """
+    if len(name) > limits.name_bytes:
+        raise Rejected(f"{what}: a path has {len(name)} bytes; at most {limits.name_bytes} are allowed")
+    if b"\0" in name:
+        raise Rejected(f"{what}: the path {name[:80]!r} has a NUL in it")
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise Rejected(f"{what}: the path {name[:80]!r} is not UTF-8: rename the file") from None
+
+
+def shown(name: str) -> str:
+    """Return a path for an error message: short, and in ASCII."""
+    return ascii(name if len(name) <= 80 else f"{name[:60]}…{name[-19:]}")  # noqa: PLR2004 - 60 + 1 + 19
+
+
+_WHAT: Final = "the archive"
+_HOW: Final = "send what `docker save IMAGE` writes, plain or through gzip"
+_OTHERS: Final = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xfd7zXZ": "xz",
+    b"BZh": "bzip2",
+    b"PK\x03\x04": "zip",
+}
+_LAYER_LINK: Final = re.compile(r"\.\./([0-9a-f]{64}(?:/layer)?\.tar)")
+"""How older engines and podman refer to a layer that the archive already contains."""
+
+_Document = TypeVar("_Document")
+
+
+class Archive:
+    """An archive's members.
+
+    ``descriptor`` and ``size`` (bytes) are of its uncompressed tar. Raises Rejected if it is not a tar, or
+    has members that an image's archive never has.
+    """
+
+    def __init__(self, descriptor: int, size: int, limits: IntakeLimits) -> None:
+        self._descriptor = descriptor
+        self._limits = limits
+        self._files: dict[str, tuple[int, int]] = {}
+        links: dict[str, str] = {}
+        count = ByteBudget(
+            limits.archive_members, f"the archive has more than {limits.archive_members} members; {_HOW}"
+        )
+        reader = TarReader(Ahead(Window(descriptor, 0, size)), _WHAT, limits)
+        for member in reader:
+            count.spend(1)
+            name = "/".join(split(member.name, _WHAT, limits))
+            if name in self._files or name in links:
+                raise Rejected(f"the archive has {shown(name)} twice: save and send it again")
+            if member.kind is Kind.FILE:
+                self._files[name] = reader.position, member.size
+            elif member.kind is Kind.SYMLINK:
+                links[name] = _layer_link(name, member)
+            elif member.kind is not Kind.FOLDER:
+                raise Rejected(f"the archive has {shown(name)}, which is neither a file nor a folder; {_HOW}")
+        for name, target in links.items():
+            if target not in self._files:
+                raise Rejected(f"the archive's link {shown(name)} leads to no layer; {_HOW}")
+        self._files |= {name: self._files[target] for name, target in links.items()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def size(self, name: str) -> int:
+        """Return a file's size. Raises Rejected if it is missing."""
+        return self._place(name)[1]
+
+    def open(self, name: str) -> Window:
+        """Return a file's content. Raises Rejected if it is missing."""
+        return Window(self._descriptor, *self._place(name))
+
+    def begins(self, name: str, size: int) -> bytes:
+        """Return a file's first bytes, at most ``size``."""
+        return Ahead(self.open(name)).take(size)
+
+    def document(self, name: str) -> bytes:
+        """Return the content of a JSON document. Raises Rejected if it is missing or too large."""
+        size = self.size(name)
+        if size > self._limits.json_bytes:
+            raise Rejected(f"{shown(name)} has {size} bytes; at most {self._limits.json_bytes} are allowed")
+        return Ahead(self.open(name)).take(size)
+
+    def _place(self, name: str) -> tuple[int, int]:
+        place = self._files.get(name)
+        if place is None:
+            raise Rejected(
+                f"the archive lacks {shown(name)}: save the image again, on the machine that built it"
+            )
+        return place
+
+
+def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive:
+    """Return the members of an archive.
+
+    ``scratch`` is the descriptor of an empty file, which receives the tar if the archive is compressed.
+    Raises Rejected if its compression is unsupported, or as for :class:`Archive`.
+    """
+    size = os.fstat(descriptor).st_size
+    begin = os.pread(descriptor, 8, 0)
+    if not begin:
+        raise Rejected(f"the archive is empty: {_HOW}")
+    for magic, name in _OTHERS.items():
+        if begin.startswith(magic):
+            raise Rejected(f"the archive is compressed by {name}: {_HOW}")
+    if not begin.startswith(GZIP):
+        return Archive(descriptor, size, limits)
+    unpacked = ByteBudget(
+        limits.archive_bytes,
+        f"the archive has more than {limits.archive_bytes} bytes when its gzip is undone: "
+        "make the image smaller",
+    )
+    return Archive(
+        scratch, _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch), limits
+    )
+
+
+def parse(document: bytes, kind: type[_Document], name: str) -> _Document:
+    """Return a JSON document's content. Raises Rejected if it is not JSON or doesn't match ``kind``."""
+    try:
+        return msgspec.json.decode(document, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Rejected(f"{shown(name)} is not what it should be ({error}): save the image again") from error
+    except RecursionError as error:
+        raise Rejected(f"{shown(name)} is nested too deeply: save the image again") from error
+
+
+def _layer_link(name: str, member: TarMember) -> str:
+    """Return the target of a link between layers; reject other links."""
+    match = _LAYER_LINK.fullmatch(member.target.decode(errors="replace"))
+    folder, _, base = name.rpartition("/")
+    if match is None or base != "layer.tar" or not folder or "/" in folder:
+        raise Rejected(
+            f"the archive has the link {shown(name)}, which does not join two of its layers; {_HOW}"
+        )
+    return match[1]
+
+
+def _copy(source: Source, descriptor: int) -> int:
+    """Copy a source into a file; return the number of bytes."""
+    size = 0
+    with open(descriptor, "wb", closefd=False) as sink:
+        while chunk := source.read(1 << 30):
+            sink.write(chunk)
+            size += len(chunk)
+    return size

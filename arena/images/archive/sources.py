@@ -1,0 +1,202 @@
+"""Sources of bytes: a range of a file, through gzip, a hash or a counter. Each holds at most one chunk."""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from arena.images.image import IntakeLimits, Rejected
+
+CHUNK: Final = 256 * 1024
+GZIP: Final = b"\x1f\x8b"
+_GZIP_CHUNK: Final = 16 * 1024
+"""Smaller, since zlib copies what it has not used at the end of each member."""
+_ALWAYS_BYTES: Final = 16 * 1024 * 1024
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+_ENDS_EARLY: Final = "the archive ends early: it was cut off on its way; send it again"
+
+
+class Source(Protocol):
+    """A sequential source of bytes."""
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes; empty only at the end."""
+        ...
+
+
+class Window:
+    """A range of ``size`` bytes of an open file, from ``offset`` on. Leaves the file's own position alone."""
+
+    def __init__(self, descriptor: int, offset: int, size: int) -> None:
+        self._descriptor = descriptor
+        self._offset = offset
+        self._left = size
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes. Raises Rejected if the file is shorter than the range."""
+        wanted = min(size, self._left, CHUNK)
+        if not wanted:
+            return b""
+        chunk = os.pread(self._descriptor, wanted, self._offset)
+        if not chunk:
+            raise Rejected(_ENDS_EARLY)
+        self._offset += len(chunk)
+        self._left -= len(chunk)
+        return chunk
+
+
+class Gunzip:
+    """The decompressed content of any number of gzip members; zeros may follow them.
+
+    ``what`` names the source in errors.
+    """
+
+    def __init__(self, source: Source, what: str, limits: IntakeLimits) -> None:
+        self._source = source
+        self._what = what
+        self._limits = limits
+        self._fetched = 0
+        self._given = 0
+        self._members = 0
+        self._engine = zlib.decompressobj(_GZIP_WINDOW)
+        self._waiting = b""
+        self._begun = False
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes.
+
+        Raises Rejected if the data is damaged, truncated, or a decompression bomb.
+        """
+        while True:
+            if not self._waiting and not self._refill():
+                return b""
+            try:
+                chunk = self._engine.decompress(self._waiting, min(size, CHUNK))
+            except zlib.error as error:
+                raise Rejected(
+                    f"{self._what}: its gzip is damaged ({error}): save and send it again"
+                ) from error
+            self._begun = True
+            if self._engine.eof:
+                self._members += 1
+                self._waiting = self._engine.unused_data.lstrip(b"\0")
+                self._engine = zlib.decompressobj(_GZIP_WINDOW)
+                self._begun = False
+            else:
+                self._waiting = self._engine.unconsumed_tail
+            self._given += len(chunk)
+            self._check()
+            if chunk:
+                return chunk
+
+    def _check(self) -> None:
+        if self._given > max(_ALWAYS_BYTES, self._limits.expansion * self._fetched):
+            raise Rejected(
+                f"{self._what}: its gzip makes more than {self._limits.expansion} bytes of each: "
+                "leave out files that are all the same byte"
+            )
+        if self._members > self._limits.gzip_members:
+            raise Rejected(
+                f"{self._what}: its gzip has more than {self._limits.gzip_members} parts: "
+                "save and send it again"
+            )
+
+    def _refill(self) -> bool:
+        """Fetch more compressed data; return whether there is any."""
+        while chunk := self._source.read(_GZIP_CHUNK):
+            self._fetched += len(chunk)
+            # Between members, zeros are padding.
+            self._waiting = chunk if self._begun else chunk.lstrip(b"\0")
+            if self._waiting:
+                return True
+        if self._begun:
+            raise Rejected(f"{self._what}: its gzip ends early: save and send it again")
+        return False
+
+
+class Hashed:
+    """The same bytes, hashed and counted as they are read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes."""
+        chunk = self._source.read(size)
+        self._digest.update(chunk)
+        self.size += len(chunk)
+        return chunk
+
+    @property
+    def digest(self) -> str:
+        """``sha256:…`` of what has been read."""
+        return f"sha256:{self._digest.hexdigest()}"
+
+
+class ByteBudget:
+    """A limit that several sources share; ``refusal`` is the error message once it is exceeded."""
+
+    def __init__(self, size: int, refusal: str) -> None:
+        self._left = size
+        self._refusal = refusal
+
+    def spend(self, size: int) -> None:
+        """Use up ``size`` bytes. Raises Rejected if less than that is left."""
+        self._left -= size
+        if self._left < 0:
+            raise Rejected(self._refusal)
+
+
+class Metered:
+    """The same bytes, charged to a budget."""
+
+    def __init__(self, source: Source, allowance: ByteBudget) -> None:
+        self._source = source
+        self._allowance = allowance
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes."""
+        chunk = self._source.read(size)
+        self._allowance.spend(len(chunk))
+        return chunk
+
+
+class Ahead:
+    """Reads a source in large chunks and returns small pieces; ``position`` counts bytes taken or skipped."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._chunk = b""
+        self._used = 0
+        self.position = 0
+
+    def take(self, size: int) -> bytes:
+        """Return exactly ``size`` bytes, or fewer at the end."""
+        if self._used + size <= len(self._chunk):
+            piece = self._chunk[self._used : self._used + size]
+            self._used += size
+            self.position += size
+            return piece
+        return b"".join(self.pieces(size))
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """Yield ``size`` bytes in pieces, or fewer at the end."""
+        while size:
+            if self._used == len(self._chunk):
+                self._chunk, self._used = self._source.read(CHUNK), 0
+                if not self._chunk:
+                    return
+            piece = self._chunk[self._used : self._used + size]
+            self._used += len(piece)
+            self.position += len(piece)
+            size -= len(piece)
+            yield piece
+
+
+def drain(source: Source) -> None:
+    """Read the rest, for its hash and its size."""
+    while source.read(CHUNK):
+        pass

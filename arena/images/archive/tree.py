@@ -1,0 +1,240 @@
+"""An image's files, as far as needed to understand its links: names, types, sizes, targets.
+
+The layers are stacked as engines do it (OCI image specification 1.1, "Image Layer Filesystem Changeset").
+Paths through a link or a file, which engines treat differently, are rejected.
+"""
+
+from typing import Final
+
+from arena.images.archive.outer import MAX_PART_BYTES, Parts, shown
+from arena.images.archive.sources import ByteBudget
+from arena.images.archive.tar import Kind
+from arena.images.image import MOUNTED, IntakeLimits, Rejected
+
+_MAX_LINKS: Final = 40
+"""Limit on the links followed for one path, as in Linux."""
+
+_MUST_BE_FOLDERS: Final = (*MOUNTED, "tmp", "run", "run/arena", "run/arena-init")
+"""Mounted over, by the arena or the runtime: a link here would move the mount."""
+
+_SHADOWED: Final = (("tmp",), ("run", "arena"), ("run", "arena-init"))
+"""The arena mounts over these, so an image's own content there is invisible while it runs."""
+
+_MUST_BE_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
+"""The engine mounts a file over each."""
+
+_ACCOUNTS: Final = ("etc/passwd", "etc/group")
+_MAX_PATH_BYTES: Final = 2048
+"""Limit of a resolved path. Linux's limit is 4096, and the engine adds a prefix."""
+
+
+class Node:
+    """A file, folder or symlink; hard links share one."""
+
+    __slots__ = ("children", "kind", "layer", "size", "stated", "target")
+
+    def __init__(
+        self, kind: Kind, layer: int, *, size: int = 0, target: str = "", stated: bool = True
+    ) -> None:
+        self.kind = kind
+        self.layer = layer  # the number of the layer that wrote it last
+        self.stated = stated  # whether that layer has it as a member, rather than only something below it
+        self.size = size
+        self.target = target
+        self.children: dict[str, Node] = {}
+
+
+class Tree:
+    """The combined files of the layers so far."""
+
+    def __init__(self, limits: IntakeLimits) -> None:
+        self._limits = limits
+        self._layer = 0
+        self._root = Node(Kind.FOLDER, 0)
+        self._removed: set[tuple[Node, str]] = set()  # by this layer: (folder, name), or "" for all in it
+        self._count = ByteBudget(
+            limits.members,
+            f"the image has more than {limits.members} files, folders and links: "
+            "leave out what the bot doesn't need",
+        )
+        self._text = ByteBudget(
+            limits.names_bytes,
+            f"the paths in the image's layers have more than {limits.names_bytes} bytes together",
+        )
+
+    def begin_layer(self) -> None:
+        """Begin the next layer."""
+        self._layer += 1
+        self._removed.clear()
+
+    def add(self, parts: Parts, kind: Kind, *, size: int = 0, target: str = "") -> None:
+        """Add a file, folder or symlink.
+
+        Raises Rejected if the layer already has this path, or a parent of the path is not a folder.
+        """
+        folder = self._folder_of(parts, target)
+        old = folder.children.get(parts[-1])
+        if old is not None and kind is old.kind is Kind.FOLDER:
+            old.layer, old.stated = self._layer, True
+            return
+        self._put(folder, parts, Node(kind, self._layer, size=size, target=target))
+
+    def link(self, parts: Parts, target: Parts) -> Node:
+        """Add a hard link to an earlier file or symlink of this layer, and return what it links to.
+
+        Raises Rejected if there is no such file or symlink, or as for :meth:`add`.
+        """
+        node: Node | None = self._root
+        for part in target:
+            node = node.children.get(part) if node is not None else None
+        if node is None or node.layer != self._layer or node.kind is Kind.FOLDER:
+            raise Rejected(
+                f"the hard link {shown('/'.join(parts))} leads to {shown('/'.join(target))}, "
+                "which is not an earlier file in the same layer"
+            )
+        self._put(self._folder_of(parts, ""), parts, node)
+        return node
+
+    def remove(self, parts: Parts) -> None:
+        """Remove what lower layers have at a path.
+
+        Raises Rejected if this layer has already written or removed it.
+        """
+        folder = self._folder_of(parts, "")
+        old = folder.children.get(parts[-1])
+        if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
+            raise _twice(parts)
+        self._removed.add((folder, parts[-1]))
+        folder.children.pop(parts[-1], None)
+
+    def empty(self, parts: Parts) -> None:
+        """Remove everything that lower layers have in a folder.
+
+        Raises Rejected if the folder is the root, or this layer has already emptied it.
+        """
+        if not parts:
+            raise Rejected("a layer empties the whole image, which engines ignore: save the image again")
+        folder = self._folder_of((*parts, ""), "")
+        if (folder, "") in self._removed:
+            raise _twice(parts)
+        self._removed.add((folder, ""))
+        folder.children = {name: node for name, node in folder.children.items() if node.layer == self._layer}
+
+    def resolve(self, path: str) -> tuple[Parts, Node | None]:
+        """Follow a path from the root as Linux would inside the image.
+
+        Also returns its node, if any. Stops at folders that the runtime mounts over. Raises Rejected if it
+        goes through too many links.
+        """
+        trail: list[tuple[str, Node | None]] = []
+        left = path.split("/")[::-1]
+        links = 0
+        while left:
+            part = left.pop()
+            if part == "..":
+                del trail[-1:]
+            if part in {"", ".", ".."}:
+                continue
+            parent = trail[-1][1] if trail else self._root
+            node = parent.children.get(part) if parent is not None else None
+            if node is None or node.kind is not Kind.SYMLINK:
+                trail.append((part, node))
+                if trail[0][0] in MOUNTED:
+                    break
+                continue
+            links += 1
+            if links > _MAX_LINKS:
+                raise Rejected(f"the path {shown(path)} goes through more than {_MAX_LINKS} links")
+            if node.target.startswith("/"):
+                trail.clear()
+            left.extend(node.target.split("/")[::-1])
+        return tuple(name for name, _ in trail), trail[-1][1] if trail else self._root
+
+    def check_layer(self) -> None:
+        """Check the paths that engines read or mount over, after this layer.
+
+        Raises Rejected if they would harm the engine or move a mount.
+        """
+        for path in _ACCOUNTS:
+            self._check_accounts(path)
+        for path in _MUST_BE_FILES:
+            if (file := self.resolve(path)[1]) is not None and file.kind is Kind.FOLDER:
+                raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
+        for path in _MUST_BE_FOLDERS:
+            node: Node | None = self._root
+            for part in path.split("/"):
+                node = node.children.get(part) if node is not None else None
+            if node is not None and node.kind is not Kind.FOLDER:
+                raise Rejected(f"the image's /{path} is not a folder: the arena mounts its own there")
+
+    def _check_accounts(self, path: str) -> None:
+        """Check a file that the engine reads before starting a container; if it is bad, the start fails."""
+        where, node = self.resolve(path)
+        if where[:1] and where[0] in MOUNTED:
+            raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
+        is_link = where != tuple(path.split("/"))
+        # A dangling link may lead to a folder once the engine has created its own.
+        if (node is None and is_link) or (node is not None and node.kind is not Kind.FILE):
+            raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
+        if node is not None and node.size > self._limits.accounts_bytes:
+            raise Rejected(
+                f"the image's /{path} has {node.size} bytes; the limit is {self._limits.accounts_bytes}"
+            )
+
+    def check_working_dir(self, path: str) -> None:
+        """Check the folder in which the command starts.
+
+        Raises Rejected if it is not a folder, leads to a mount, or is too long.
+        """
+        where, node = self.resolve(path)
+        if where and where[0] in MOUNTED:
+            raise Rejected(
+                f"the image's WORKDIR {shown(path)} leads to {shown('/' + '/'.join(where))}: choose another"
+            )
+        if node is not None and node.kind is not Kind.FOLDER:
+            raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder")
+        # The engine creates a missing folder, in the image and again in what it mounts over it.
+        through_links = where != tuple(path.split("/")[1:])
+        for place in _SHADOWED:
+            if where[: len(place)] == place and (through_links or where != ("tmp",)):
+                raise Rejected(
+                    f"the image's WORKDIR {shown(path)} leads to what the arena mounts: choose another"
+                )
+        if any("/".join(where[: account.count("/") + 1]) == account for account in _ACCOUNTS):
+            raise Rejected(f"the image's WORKDIR {shown(path)} is a file of the system: choose another")
+        sizes = [len(part.encode()) for part in where]
+        if max(sizes, default=0) > MAX_PART_BYTES or sum(sizes) + len(sizes) > _MAX_PATH_BYTES:
+            raise Rejected(f"the image's WORKDIR {shown(path)} is too long a path: choose a shorter one")
+
+    def _folder_of(self, parts: Parts, target: str) -> Node:
+        """Return the parent folder of a path, creating folders that are only implied."""
+        self._count.spend(1)
+        self._text.spend(sum(map(len, parts)) + len(parts) + len(target))
+        node = self._root
+        for part in parts[:-1]:
+            child = node.children.get(part)
+            if (node, part) in self._removed:
+                raise _twice(parts)
+            if child is None:
+                self._count.spend(1)
+                child = node.children[part] = Node(Kind.FOLDER, self._layer, stated=False)
+            elif child.kind is not Kind.FOLDER:
+                raise Rejected(
+                    f"the path {shown('/'.join(parts))} goes through {shown(part)}, "
+                    "which is a link or a file: build the image with docker build, and save it again"
+                )
+            child.layer = self._layer
+            node = child
+        return node
+
+    def _put(self, folder: Node, parts: Parts, node: Node) -> None:
+        old = folder.children.get(parts[-1])
+        if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
+            raise _twice(parts)
+        folder.children[parts[-1]] = node
+
+
+def _twice(parts: Parts) -> Rejected:
+    return Rejected(
+        f"a layer has {shown('/'.join(parts))} twice: build the image with docker build, and save it again"
+    )

@@ -1,0 +1,14 @@
+"""Builds images: base images for bots, one image per bot, and the arena's own.
+
+    ensure_base_image(client, language)  kaiten/bot-base-python:latest and the like, built only if missing
+                                         or outdated
+    build_bot_image(client, folder)      the image of a folder with a Dockerfile
+    build_canary_image(client)           kaiten/canary:latest, which tests the sandbox from inside
+    build_server_image(client)           localhost/kaiten/server:latest, from a checkout
+    build_database_image(client)         localhost/kaiten/postgresql:15, for docker-compose.yml
+
+Build inputs are trusted: the arena's own sample bots and those of the local user. The steps of a Dockerfile
+run in the engine's ordinary containers, without network but outside the sandbox.
+
+Failures raise ImageTrouble, which says which image failed, why, and what to do.
+"""

@@ -1,0 +1,48 @@
+"""``python -m arena.images.build``: build the images that docker-compose.yml runs, or a base image for bots.
+
+::
+
+    python -m arena.images.build               localhost/kaiten/server and localhost/kaiten/postgresql
+    python -m arena.images.build javascript    kaiten/bot-base-javascript
+"""
+
+import argparse
+import sys
+from contextlib import closing
+
+import docker
+from docker.errors import DockerException
+
+from arena.images.build.base import ensure_base_image
+from arena.images.build.context import ImageTrouble
+from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE, build_database_image, build_server_image
+from arena.protocol.languages import LANGUAGES
+
+
+def main() -> int:
+    """Build the images; return the exit code."""
+    languages = {language.name: language for language in LANGUAGES}
+    parser = argparse.ArgumentParser(prog="python -m arena.images.build")
+    parser.add_argument("image", nargs="?", choices=["server", *languages], default="server")
+    language = languages.get(parser.parse_args().image)
+    try:
+        with closing(docker.from_env()) as client:
+            if language is None:
+                build_server_image(client, _say)
+                build_database_image(client, _say)
+            else:
+                ensure_base_image(client, language, _say)
+    except (ImageTrouble, DockerException) as error:
+        _say(str(error))
+        return 1
+    made = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"
+    _say(f"up to date: {made}")
+    return 0
+
+
+def _say(text: str) -> None:
+    print(f"arena: {text}", file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
+
+
+if __name__ == "__main__":
+    sys.exit(main())

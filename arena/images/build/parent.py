@@ -1,0 +1,287 @@
+"""The parent of a base image: an image from a registry, or one made of Debian packages.
+
+A registry is faster. If none is reachable (no access, a closed network), Debian packages provide the same:
+the interpreter, a shell and the C libraries that compiled packages expect.
+
+A registry may serve another image under the same tag tomorrow. So the tag is resolved once: the image is
+pulled by its digest and tagged ``kaiten/registry-NAME``, and that is what later builds use.
+"""
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import docker
+from docker.errors import DockerException, ImageNotFound
+from docker.models.images import Image
+from requests.exceptions import RequestException
+
+from arena.images.build.context import ImageTrouble, Say
+from arena.protocol.languages import Language
+
+_RELEASE = "bookworm"
+
+_COMMON = (
+    "base-files",  # the folders of a Debian system
+    "coreutils",  # expected by the RUN lines of bots' Dockerfiles
+    "dash",  # /bin/sh
+)
+_UNWANTED = ("doc", "info", "lintian", "locale", "man")  # under /usr/share
+_HOOK = """
+printf '%s\\n' root:x:0:0:root:/root:/bin/sh nobody:x:65534:65534:nobody:/:/bin/false > "$1/etc/passwd"
+printf '%s\\n' root:x:0: nogroup:x:65534: > "$1/etc/group"
+rm -rf "$1/etc/hostname" "$1/etc/resolv.conf" "$1/var/lib/dpkg"
+"""
+_LABEL = "kaiten.recipe"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_NEEDED = ("mmdebstrap", "debian-archive-keyring")
+_BOOTSTRAP_SECONDS = 900
+_TAIL_LINES = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A root file system."""
+
+    name: str  # of its content, such as `python`
+    packages: tuple[str, ...]  # from Debian, in addition to the common ones; their dependencies are included
+    official: str  # an equivalent image from a registry; named in errors
+    left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
+
+    @property
+    def image(self) -> str:
+        """Its name as an image."""
+        return f"kaiten/debian-{self.name}:{_RELEASE}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Arguments for mmdebstrap."""
+        return (
+            "--variant=extract",
+            "--include=" + ",".join((*_COMMON, *self.packages)),
+            *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
+            *(f"--dpkgopt=path-exclude={pattern}" for pattern in self.left_out),
+            f"--extract-hook={_HOOK}",
+            _RELEASE,
+        )
+
+    @property
+    def recipe(self) -> str:
+        """A hash of all of its inputs."""
+        return hashlib.sha256("\0".join(self.arguments).encode()).hexdigest()
+
+
+def is_present(client: docker.DockerClient, root: Root) -> bool:
+    """Return whether the engine has the file system from this exact recipe."""
+    try:
+        image = client.images.get(root.image)
+    except ImageNotFound:
+        return False
+    return image.labels.get(_LABEL) == root.recipe
+
+
+def bootstrap(client: docker.DockerClient, root: Root, say: Say) -> None:
+    """Make the file system and import it into the engine as an image.
+
+    Raises ImageTrouble if mmdebstrap failed, or is missing and can't be installed here.
+    """
+    _require_mmdebstrap(root, say)
+    say(f"Making {root.image} from Debian's packages with mmdebstrap")
+    with tempfile.TemporaryDirectory(prefix="kaiten-debian-") as folder:
+        archive = Path(folder) / "root.tar"
+        with archive.open("wb") as out:
+            _run(["mmdebstrap", *root.arguments, "-"], out.fileno())
+        try:
+            repository, tag = root.image.split(":")
+            client.api.import_image_from_file(
+                str(archive), repository=repository, tag=tag, changes=[f"LABEL {_LABEL}={root.recipe}"]
+            )
+        except (DockerException, RequestException) as error:
+            raise ImageTrouble(f"The Docker engine could not import {root.image}: {error}") from error
+    if not is_present(client, root):
+        raise ImageTrouble(f"The Docker engine imported {root.image} but does not show it: see its log")
+
+
+def _require_mmdebstrap(root: Root, say: Say) -> None:
+    if shutil.which("mmdebstrap") and _KEYRING.exists():
+        return
+    wanted = " ".join(_NEEDED)
+    if os.geteuid() != 0 or not _is_debian():
+        raise ImageTrouble(
+            f"No image registry gave {root.official}, and {wanted} (to make the same from Debian packages) "
+            f"are not installed. Either let the engine pull that image, or on Debian or Ubuntu run: "
+            f"sudo apt-get install {wanted}"
+        )
+    say(f"Installing {wanted} with apt-get: {root.image} is made from Debian packages")
+    _apt_get("update")
+    _apt_get("install", "--yes", "--no-install-recommends", *_NEEDED)
+
+
+def _is_debian() -> bool:
+    try:
+        return platform.freedesktop_os_release()["ID"] in {"debian", "ubuntu"}
+    except OSError:
+        return False
+
+
+def _apt_get(*arguments: str) -> None:
+    _run(["apt-get", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=120", *arguments])
+
+
+def _run(command: list[str], out: int | None = None) -> None:
+    """Run a system program; its stdout goes to the descriptor ``out``, its stderr into our error."""
+    try:
+        done = subprocess.run(  # noqa: S603 - our own argument lists
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if out is None else out,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            timeout=_BOOTSTRAP_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ImageTrouble(f"{command[0]} failed to run: {error}") from error
+    if done.returncode:
+        tail = done.stderr.splitlines()[-_TAIL_LINES:]
+        raise ImageTrouble("\n".join([f"{command[0]} ended with {done.returncode}; its output:", *tail]))
+
+
+PARENT_LABEL: Final = "kaiten.parent"
+"""The label with the digest of an image's parent."""
+
+_REGISTRY_SECONDS = 8  # timeout for a registry; the engine's own is a minute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """An image to build on."""
+
+    image: str  # its name
+    digest: str  # including the registry's name, or the engine's id if it comes from no registry
+    arguments: Mapping[str, str]  # build arguments for images that use it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parents:
+    """The two alternative parents for one language, each with its build arguments.
+
+    ``official`` comes from a registry, ``root`` from Debian packages.
+    """
+
+    official: str
+    root: Root
+    official_arguments: Mapping[str, str]
+    root_arguments: Mapping[str, str]
+
+    @property
+    def recorded(self) -> str:
+        """The local tag of the image that was taken from the registry."""
+        return f"kaiten/registry-{self.root.name}:latest"
+
+
+def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:
+    """Return a parent: one that the engine has, else one from a registry, else one from Debian packages.
+
+    Raises ImageTrouble if neither the registry nor Debian worked.
+    """
+    if not is_present(client, parents.root):
+        if image := _recorded(client, parents, say) or _record(client, parents, say):
+            return Parent(image=parents.recorded, digest=_digest(image), arguments=parents.official_arguments)
+        bootstrap(client, parents.root, say)
+    made = client.images.get(parents.root.image)
+    return Parent(image=parents.root.image, digest=str(made.id), arguments=parents.root_arguments)
+
+
+def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
+    """Return the image that was taken before; report if the registry's tag has moved since."""
+    image = _find(client, parents.recorded)
+    tagged = _find(client, parents.official)
+    if image and tagged and tagged.id != image.id:
+        say(
+            f"{parents.official} is {_digest(tagged)} by now. {_digest(image)} stays in use. To take the "
+            f"new one: docker tag {parents.official} {parents.recorded}"
+        )
+    return image
+
+
+def _record(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
+    image = _find(client, parents.official) or _pull(client, parents.official, say)
+    if image:
+        repository, tag = parents.recorded.split(":")
+        image.tag(repository, tag)
+        say(f"{parents.official} is {_digest(image)}, kept as {parents.recorded}")
+    return image
+
+
+def _find(client: docker.DockerClient, name: str) -> Image | None:
+    try:
+        return client.images.get(name)
+    except ImageNotFound:
+        return None
+
+
+def _digest(image: Image) -> str:
+    return str(next(iter(image.attrs.get("RepoDigests") or ()), image.id))
+
+
+def _pull(engine: docker.DockerClient, name: str, say: Say) -> Image | None:
+    """Pull an image by the digest of its tag; None if no registry answers in time."""
+    say(f"Asking the image registry for {name}")
+    try:
+        client = docker.from_env(timeout=_REGISTRY_SECONDS)
+    except DockerException:
+        return None
+    try:
+        digest = str(client.images.get_registry_data(name).id)
+        pinned = f"{name.rpartition(':')[0]}@{digest}"
+        say(f"Pulling {pinned}")
+        client.images.pull(pinned)
+        return engine.images.get(pinned)
+    except (DockerException, RequestException) as error:
+        say(f"No image registry answers ({_first_line(error)})")
+        return None
+    finally:
+        client.close()
+
+
+def _first_line(error: Exception) -> str:
+    text = getattr(error, "explanation", None) or str(error)
+    return str(text).strip().splitlines()[0][:160] if str(text).strip() else type(error).__name__
+
+
+DOCKERFILE = "Dockerfile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """The inputs of a language's base image."""
+
+    language: Language  # of the bots that use it
+    parents: Parents  # which images it can be built on
+    folder: Path  # has the Dockerfile and the pins
+    pins: tuple[str, ...]  # files in the folder that pin the packages
+    packages: str  # a description of the packages, for progress messages
+    # Takes the recipe's folder, the processor in the engine's terms, and a new folder that receives the
+    # pinned packages.
+    fetch: Callable[[Path, str, Path], None]
+    # The name of that new folder in the build context. If the recipe's folder has one of that name, as in the
+    # server's image, it is used unchanged.
+    packed: str
+    # Yields the arena's own files in the image, each with its path in the build context.
+    library: Callable[[Path], Iterator[tuple[Path, str]]]
+
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """Yield all files that the image depends on, each with a unique name."""
+        for name in (DOCKERFILE, *self.pins):
+            yield self.folder / name, f"recipe/{name}"
+        yield from self.library(self.folder)

@@ -1,0 +1,98 @@
+"""The images of docker-compose.yml, built from a checkout: the arena itself, and its database."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import docker
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+import arena
+from arena.images.build.base import PYTHON_PARENTS, python_recipe
+from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_wheels, ignore
+from arena.images.build.parent import PARENT_LABEL, Parents, Root, ensure_parent
+
+SERVER_IMAGE = "localhost/kaiten/server:latest"
+"""Under localhost, so that no registry is ever queried for it."""
+
+_FOLDERS = ("arena", "bots", "docs", "proto", "web")
+_CACHES = ("__pycache__", "node_modules")
+_MARK = "pyproject.toml"  # marks a source tree, where sample bots are searched
+_DOCKERFILE = "deploy/Dockerfile"
+_CLUSTER_PINS = "requirements-cluster.lock"  # includes a cluster's dependencies
+
+
+def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
+    """Build SERVER_IMAGE from this checkout, on the parent of the bots' base image, and return its id.
+
+    The engine's layer cache makes repeated builds fast; the id stays the same if nothing has changed. Raises
+    ImageTrouble.
+    """
+    checkout = Path(arena.__file__).parent.parent
+    if not (checkout / _DOCKERFILE).is_file():
+        raise ImageTrouble(f"{SERVER_IMAGE} is made from a checkout, and {checkout} has no {_DOCKERFILE}")
+    try:
+        stand = ensure_parent(client, PYTHON_PARENTS, say)
+        machine = str(client.info()["Architecture"])
+    except (DockerException, RequestException) as error:
+        raise ImageTrouble(f"The Docker engine could not make {SERVER_IMAGE}: {error}") from error
+    with tempfile.TemporaryDirectory(prefix="kaiten-server-") as name:
+        context = Path(name)
+        shutil.copy(checkout / _DOCKERFILE, context)
+        say("Fetching the packages of the arena and of the bots' base image")
+        wheels = context / "wheels"
+        fetch_wheels(checkout, machine, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
+        project = context / "project"
+        for folder in _FOLDERS:
+            shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))
+        shutil.copy(checkout / _MARK, project)
+        recipe = python_recipe()
+        inside = project / "bots" / recipe.folder.name
+        recipe.fetch(inside, machine, inside / recipe.packed)
+        say(f"Building {SERVER_IMAGE}")
+        labels = {PARENT_LABEL: stand.digest}
+        arguments = {"PARENT": stand.image}
+        return build(client, context, tag=SERVER_IMAGE, labels=labels, arguments=arguments)
+
+
+DATABASE_IMAGE: Final = "localhost/kaiten/postgresql:15"
+"""Under localhost, so that no registry is ever queried for it."""
+
+_OFFICIAL: Final = "postgres:15-bookworm"
+_DATABASE_FOLDER: Final = "deploy/postgresql"
+
+_PARENTS: Final = Parents(
+    official=_OFFICIAL,
+    root=Root(
+        name="postgresql",
+        packages=("postgresql-15", "tzdata"),
+        # The query compiler (JIT), by far the largest part: useless for queries this short.
+        left_out=("/usr/lib/*/libLLVM*", "/usr/lib/postgresql/15/lib/bitcode/*", "/usr/share/perl/*"),
+        official=_OFFICIAL,
+    ),
+    official_arguments={},
+    root_arguments={},
+)
+
+
+def build_database_image(client: docker.DockerClient, say: Say = ignore) -> str:
+    """Build DATABASE_IMAGE from this checkout and return its id; ``say`` reports each stage.
+
+    Raises ImageTrouble.
+    """
+    recipe = Path(arena.__file__).parent.parent / _DATABASE_FOLDER
+    if not recipe.is_dir():
+        raise ImageTrouble(f"{DATABASE_IMAGE} is made from a checkout, and there is no {recipe}")
+    try:
+        stand = ensure_parent(client, _PARENTS, say)
+    except (DockerException, RequestException) as error:
+        raise ImageTrouble(f"The Docker engine could not make {DATABASE_IMAGE}: {error}") from error
+    with tempfile.TemporaryDirectory(prefix="kaiten-database-") as name:
+        context = Path(name, "context")
+        shutil.copytree(recipe, context)
+        say(f"Building {DATABASE_IMAGE}")
+        labels = {PARENT_LABEL: stand.digest}
+        arguments = {"PARENT": stand.image}
+        return build(client, context, tag=DATABASE_IMAGE, labels=labels, arguments=arguments)

@@ -1,0 +1,179 @@
+"""Processes an uploaded file: repacks an image's archive or wraps a source file, and stores the image."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from arena.images.image import (
+    DEFAULT_LIMITS,
+    BotImage,
+    IntakeLimits,
+    IntakeTrouble,
+    Layer,
+    Platform,
+    Rejected,
+)
+from arena.images.objects import CHUNK
+from arena.images.reader import INTAKE_UID, repack
+from arena.images.store import GRACE, Content, ImageStore, Room
+from arena.images.wrap import MAX_SOURCE_BYTES, check_source, language_for, wrap
+from arena.protocol.languages import Language
+
+
+@contextmanager
+def workspace(parent: Path) -> Iterator[Path]:
+    """Create an empty folder that only this process's user can access, and remove it afterwards.
+
+    Raises IntakeTrouble.
+    """
+    try:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise IntakeTrouble(f"could not make a folder in {parent}: {error}") from error
+    with folder as name:
+        yield Path(name)
+
+
+def remove_left(parent: Path, now: datetime) -> None:
+    """Remove the folders that killed processes left behind."""
+    if not parent.is_dir():
+        return
+    for folder in parent.iterdir():
+        with suppress(FileNotFoundError):  # its own process removed it in the meantime
+            if now - datetime.fromtimestamp(folder.lstat().st_mtime, UTC) >= GRACE:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+_GZIP: Final = b"\x1f\x8b"
+_TAR: Final = b"ustar"
+_TAR_OFFSET: Final = 257
+
+_OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wall_seconds=120.0)
+"""The arena's own images are trusted, and the host may be busy with matches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bases:
+    """The engine's base images for bots that are a single source file."""
+
+    # Returns the engine's id of a language's base image; builds the image if it is missing.
+    find: Callable[[Language], str]
+    # Yields the engine's image with that id in the format of `docker save`.
+    export: Callable[[str], Iterator[bytes]]
+
+
+class Intake:
+    """Turns uploaded files into stored images.
+
+    ``folder``, for temporary files, is created if missing. ``now`` returns UTC.
+    """
+
+    def __init__(
+        self, store: ImageStore, bases: Bases, folder: Path, platform: Platform, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._bases = bases
+        self._folder = folder
+        self._platform = platform
+        self._now = now
+
+    def take(self, file: Path, room: Room) -> BotImage:
+        """Make an image of a file and store it. Nothing in the file is run.
+
+        An image's archive is recognized by its content; any other file is a source file, by its suffix.
+        Raises Rejected if the file is unacceptable (the message is for its author), or IntakeTrouble if the
+        arena can't process it at the moment.
+        """
+        try:
+            with file.open("rb") as opened:
+                beginning = opened.read(MAX_SOURCE_BYTES + 1)
+        except OSError as error:
+            raise Rejected(f"{file} can't be read: {error.strerror}") from error
+        if is_archive(beginning):
+            return self._repacked(file, room)
+        return self._wrapped(beginning, language_for(file.name), room)
+
+    def _repacked(self, archive: Path, room: Room, limits: IntakeLimits = DEFAULT_LIMITS) -> BotImage:
+        with workspace(self._folder) as folder:
+            output = folder / "layers"
+            uid = INTAKE_UID if os.geteuid() == 0 else None
+            image = repack(archive, output, self._platform, uid=uid, limits=limits)
+            self._store.add(image, _in_file(output, image), room, self._now())
+        return image
+
+    def _wrapped(self, source: bytes, language: Language, room: Room) -> BotImage:
+        check_source(source)
+        image, top = wrap(source, language, self.take_own(self._bases.find(language), room))
+        self._store.add(image, _only(image.layers[-1], top), room, self._now())
+        return image
+
+    def take_own(self, engine_id: str, room: Room) -> BotImage:
+        """Store one of the arena's own images, once for each of the engine's ids. Raises IntakeTrouble."""
+        own = self._store.records.base(engine_id)
+        if own is None:
+            with workspace(self._folder) as folder:
+                archive = folder / "own.tar"
+                _write(archive, self._bases.export(engine_id))
+                try:
+                    own = self._repacked(archive, room, _OWN_LIMITS)
+                except Rejected as error:
+                    raise IntakeTrouble(f"the image {engine_id} can't be stored: {error}") from error
+            self._store.records.note_base(engine_id, own.id)
+        # Mark it as used, so that no prune removes it before another image or a match uses it.
+        self._store.records.note_use(own.id, self._now())
+        return own
+
+
+def is_archive(beginning: bytes) -> bool:
+    """Whether a file's first bytes are those of a tar or a gzip file."""
+    return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
+
+
+def _write(file: Path, pieces: Iterable[bytes]) -> None:
+    try:
+        with file.open("wb") as opened:
+            for piece in pieces:
+                opened.write(piece)
+    except OSError as error:
+        raise IntakeTrouble(f"could not write {file}: {error}") from error
+
+
+def _in_file(output: Path, image: BotImage) -> Content:
+    """Return the content of layers that are in a file one after another."""
+    offsets: dict[str, int] = {}
+    end = 0
+    for layer in image.layers:
+        offsets.setdefault(layer.digest, end)
+        end += layer.size
+
+    def content(layer: Layer) -> Iterator[bytes]:
+        left = layer.size
+        with output.open("rb") as file:
+            file.seek(offsets[layer.digest])
+            while left and (piece := file.read(min(left, CHUNK))):
+                left -= len(piece)
+                yield piece
+
+    return content
+
+
+def _only(known: Layer, content: bytes) -> Content:
+    """Return the content of one layer; the layers below it are already stored."""
+
+    def give(layer: Layer) -> Iterable[bytes]:
+        if layer != known:
+            raise IntakeTrouble(
+                f"the layer {layer.digest} of the base image has been removed meanwhile: add the bot again"
+            )
+        return [content]
+
+    return give

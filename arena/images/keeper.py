@@ -1,0 +1,110 @@
+"""Keeps the images of submitted bots below their quota, in the image store and in the engine."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+import structlog
+
+from arena.db.errors import StoreError
+from arena.db.store import Store
+from arena.images.image import IntakeTrouble
+from arena.images.intake import remove_left
+from arena.images.store import ImageStore, Pruned, Room
+from arena.platform.recurring import Recurring
+from arena.sandbox.runtime import RuntimeTrouble
+
+_log = structlog.get_logger()
+
+PRUNE_SECONDS: Final = 3600.0
+
+
+class KeeperEngine(Protocol):
+    """The engine that has loaded images."""
+
+    def prune_images(self) -> int:
+        """Remove loaded images that the image store no longer has; return how many were removed."""
+
+
+class ImageKeeper:
+    """Knows which images are in use, and prunes the others.
+
+    ``store`` knows which bots play. ``engine`` loses its copies of pruned images, so the quota (bytes) holds
+    there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
+    """
+
+    def __init__(  # noqa: PLR0913 - its collaborators
+        self,
+        *,
+        images: ImageStore,
+        store: Store,
+        engine: KeeperEngine,
+        quota: int,
+        folder: Path,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._images = images
+        self._store = store
+        self._engine = engine
+        self._quota = quota
+        self._folder = folder
+        self._now = now
+
+    def room(self) -> Room:
+        """Return the quota, and the images that must not be pruned.
+
+        Raises StoreError, or IntakeTrouble if the images can't be listed, or every image in use is missing.
+        """
+        self._listed()
+        return Room(quota=self._quota, keep=self._store.bots.sources_in_use())
+
+    def prune(self) -> Pruned:
+        """Remove images beyond the quota, and whatever killed processes left behind.
+
+        Raises StoreError; IntakeTrouble if something can't be listed or removed, or every image in use is
+        missing; nothing is removed or recorded in the latter case; or RuntimeTrouble if the engine failed to
+        remove some images.
+        """
+        pruned = self._images.prune(self.room(), self._now())
+        self.note_gone()
+        remove_left(self._folder, self._now())
+        self._engine.prune_images()
+        return pruned
+
+    def note_gone(self) -> None:
+        """Record which versions have lost their image, so that they can't play, and which have it again.
+
+        Call it after adding images too, since that may prune others. Raises StoreError, or IntakeTrouble if
+        the images can't be listed, or every image in use is missing.
+        """
+        self._store.bots.note_gone(self._listed(), self._now())
+
+    def _listed(self) -> frozenset[str]:
+        """Return the ids of all images.
+
+        Images in use are never pruned. If those of submitted bots are all missing, this is not the image
+        store but, say, the empty folder where a disk should be mounted. Raises StoreError, or IntakeTrouble
+        if they are all missing, or the images can't be listed.
+        """
+        used = self._store.bots.sources_in_use(untrusted_only=True)
+        ids = self._images.records.ids()
+        if used and used.isdisjoint(ids):
+            raise IntakeTrouble(
+                f"none of the {len(used)} images of submitted bots that are in use is in {self._images}: is "
+                "it mounted, does ARENA_IMAGES_URL name it? Nothing is stored or pruned there until they are "
+                "there again, or those bots are retired"
+            )
+        return ids
+
+
+def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:
+    """Return a task that prunes at once and then every ``seconds``."""
+
+    def prune() -> None:
+        pruned = keeper.prune()
+        if pruned.images:
+            _log.info("images pruned", images=len(pruned.images), freed=pruned.freed, left=pruned.left)
+
+    expected = (IntakeTrouble, RuntimeTrouble, StoreError)
+    return Recurring(prune, name="pruner", seconds=seconds, expected=expected)

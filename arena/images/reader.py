@@ -1,0 +1,239 @@
+"""Repacks an untrusted archive into an image in the arena's format.
+
+A separate process (:mod:`arena.images.archive`) reads the archive, with nothing but three open files. This
+module verifies what that process reports: it hashes the layers again and builds the image's configuration
+itself.
+"""
+
+import hashlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from arena.images.image import (
+    DEFAULT_LIMITS,
+    BotImage,
+    IntakeLimits,
+    IntakeTrouble,
+    Platform,
+    Rejected,
+    check_command,
+)
+from arena.images.messages import (
+    MAX_ANSWER_BYTES,
+    Answer,
+    Broken,
+    FromReader,
+    Job,
+    Ready,
+    Refused,
+    Repacked,
+    Stopped,
+)
+
+_TEXT_CHARACTERS: Final = 1_000
+_BY_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals that no archive can cause in its reader; a service manager sends them to all its processes."""
+
+
+def ask_reader(job: Job) -> Repacked:
+    """Read an archive in a separate process, which has ended when this returns or raises.
+
+    Raises Rejected if the reader refused the archive or failed on it; or IntakeTrouble if the reader could
+    not start or continue, and the archive is not to blame.
+    """
+    try:
+        process = subprocess.Popen(
+            # Isolated mode, its own session, and only these variables and files.
+            [sys.executable, "-I", "-m", "arena.images.archive"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            pass_fds=(job.archive, job.scratch, job.output),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise IntakeTrouble(f"could not start the reader of archives: {error}") from error
+    with process:
+        try:
+            said, in_time = _converse(process, msgspec.json.encode(job), job.limits.wall_seconds)
+        finally:
+            process.kill()
+    return _judge(said, process.returncode, job.limits, in_time=in_time)
+
+
+def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) -> tuple[bytes, bool]:
+    """Return everything that the process wrote, and whether it finished in time."""
+    deadline = time.monotonic() + seconds
+    if process.stdin is None or process.stdout is None:
+        return b"", True
+    with suppress(BrokenPipeError):
+        process.stdin.write(job + b"\n")
+        process.stdin.close()
+    said = b""
+    while len(said) <= MAX_ANSWER_BYTES:
+        poll = select.poll()
+        poll.register(process.stdout, select.POLLIN)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            return said, False
+        chunk = os.read(process.stdout.fileno(), MAX_ANSWER_BYTES)
+        if not chunk:
+            break
+        said += chunk
+    # It has closed its output or exceeded the limit; ignore what it still does.
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, deadline - time.monotonic()))
+    return said, True
+
+
+def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Repacked:
+    messages = _decode(said)
+    if len(messages) > 1 and not isinstance(messages[1], Ready):
+        return _heed(messages[1])
+    if not in_time:
+        # The limit on processor time is lower, so a reader that exceeds only this one waited for the host.
+        raise IntakeTrouble(
+            f"the archive was not read within {limits.wall_seconds:g} s: "
+            "the host is too busy or its disk too slow; send it again later"
+        )
+    if not messages:
+        raise IntakeTrouble(f"the reader of archives did not start (exit code {code})")
+    if code == -signal.SIGXCPU:
+        raise Rejected(
+            f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "
+            "make the image smaller, with fewer files"
+        )
+    if -code in _BY_OTHERS:
+        raise IntakeTrouble(
+            f"the reader of archives was killed by another process ({signal.Signals(-code).name}): "
+            "is the host shutting down, or out of memory?"
+        )
+    raise Rejected(f"the archive's reader failed on it (exit code {code}): save the image again")
+
+
+def _decode(said: bytes) -> list[FromReader]:
+    try:
+        return [msgspec.json.decode(line, type=FromReader) for line in said.splitlines()]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise Rejected("the archive's reader gave no valid answer: save the image again") from None
+
+
+def _heed(answer: Answer) -> Repacked:
+    match answer:
+        case Repacked():
+            return answer
+        case Refused(text):
+            raise Rejected(_plain(text))
+        case Stopped(text):
+            raise IntakeTrouble(f"the reader of archives could not continue: {_plain(text)}")
+        case Broken(text):
+            error = Rejected("the archive's reader failed on it: save the image again, and tell the operator")
+            error.add_note(text)
+            raise error
+
+
+def _plain(text: str) -> str:
+    """Return text fit for a page and a log: one line without control characters."""
+    return "".join(
+        sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:_TEXT_CHARACTERS]
+    )
+
+
+INTAKE_UID: Final = 61_000
+"""User and group of the reader when the arena runs as root. Nothing else uses it: the site has 62000 (see
+deploy/Dockerfile), and referees and bots have others."""
+
+_CHUNK: Final = 1024 * 1024
+_BLOCK: Final = 512
+
+
+def repack(
+    archive: Path,  # from `docker save`, or an OCI archive; gzip or plain
+    # Receives the uncompressed tars of the layers one after another, the lowest first. Overwritten; does not
+    # exist if this raises. A temporary unnamed file, within the limit on archives, shares its folder.
+    output: Path,
+    platform: Platform,  # which of the archive's images to take
+    *,
+    uid: int | None,  # user and group of the reader; None if this process is not root
+    limits: IntakeLimits = DEFAULT_LIMITS,  # on the archive and on its reader
+) -> BotImage:
+    """Read an archive with one image and rewrite the image's layers.
+
+    Raises Rejected if the archive is unacceptable (the message says why and what its author can do), or
+    IntakeTrouble if the arena failed to read it; the archive may be fine.
+    """
+    try:
+        with (
+            archive.open("rb") as source,
+            tempfile.TemporaryFile(dir=output.parent) as scratch,
+            _created(output) as sink,
+        ):
+            _check_size(os.fstat(source.fileno()).st_size, limits)
+            repacked = ask_reader(
+                Job(
+                    archive=source.fileno(),
+                    scratch=scratch.fileno(),
+                    output=sink.fileno(),
+                    platform=platform,
+                    uid=uid,
+                    limits=limits,
+                )
+            )
+            return _believe(repacked, sink, platform, limits)
+    except OSError as error:
+        raise IntakeTrouble(f"could not repack {archive} into {output}: {error}") from error
+
+
+@contextmanager
+def _created(output: Path) -> Iterator[BinaryIO]:
+    """Create a file, and remove it if the block raises."""
+    output.unlink(missing_ok=True)
+    try:
+        with output.open("x+b") as sink:
+            yield sink
+    except BaseException:
+        output.unlink(missing_ok=True)
+        raise
+
+
+def _check_size(size: int, limits: IntakeLimits) -> None:
+    if size > limits.archive_bytes:
+        raise Rejected(
+            f"the archive has {size} bytes, more than the {limits.archive_bytes} that are allowed: "
+            "make the image smaller, and save one image for one platform"
+        )
+
+
+def _believe(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: IntakeLimits) -> BotImage:
+    """Return the image if it matches the output and is within its limits."""
+    sizes = [layer.size for layer in repacked.layers]
+    if not 1 <= len(sizes) <= limits.layers or any(size < _BLOCK or size % _BLOCK for size in sizes):
+        raise Rejected("the archive's reader gave no valid list of layers")
+    if sum(sizes) != os.fstat(sink.fileno()).st_size or sum(sizes) > limits.image_bytes:
+        raise Rejected("the archive's reader wrote more or less than it said")
+    check_command(repacked.command, limits)
+    sink.seek(0)
+    for layer in repacked.layers:
+        if _digest(sink, layer.size) != layer.digest:
+            raise Rejected("the archive's reader wrote other layers than it said")
+    return BotImage(platform=platform, command=repacked.command, layers=repacked.layers)
+
+
+def _digest(source: BinaryIO, size: int) -> str:
+    digest = hashlib.sha256()
+    while size and (chunk := source.read(min(size, _CHUNK))):
+        digest.update(chunk)
+        size -= len(chunk)
+    return f"sha256:{digest.hexdigest()}"

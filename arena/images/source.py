@@ -1,0 +1,96 @@
+"""Presents the image store to the sandbox."""
+
+import tarfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from arena.images.image import BotImage, IntakeTrouble
+from arena.images.store import ImageStore
+from arena.sandbox.runtime import KeptImage, RuntimeTrouble
+
+_BLOCK: Final = tarfile.BLOCKSIZE
+_END: Final = bytes(2 * _BLOCK)
+
+
+def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[bytes]:
+    """Yield the archive of an image in pieces, for the engine to load.
+
+    ``manifest.json``, which announces the image, comes last. A damaged layer is detected only at its end, so
+    the engine is then left with a broken archive that contains no image.
+
+    ``name`` is the image's name in the engine, such as ``kaiten/submitted:latest``. Raises IntakeTrouble if a
+    blob is damaged or missing.
+    """
+    sizes = {layer.digest: layer.size for layer in image.layers}  # each once
+    for digest, size in sizes.items():
+        yield from _member(_layer_name(digest), size, store.blob(digest, size))
+    config = image.config()
+    config_name = f"{image.id.removeprefix('sha256:')}.json"
+    yield from _member(config_name, len(config), store.blob(image.id, len(config)))
+    layers = [_layer_name(layer.digest) for layer in image.layers]
+    manifest = msgspec.json.encode([{"Config": config_name, "RepoTags": [name], "Layers": layers}])
+    yield from _member("manifest.json", len(manifest), [manifest])
+    yield _END
+
+
+def _layer_name(digest: str) -> str:
+    return f"{digest.removeprefix('sha256:')}.tar"
+
+
+def _member(name: str, size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = size
+    yield info.tobuf(tarfile.GNU_FORMAT)
+    yield from pieces
+    yield bytes(-size % _BLOCK)
+
+
+class StoreSource:
+    """Provides stored images to an engine: an :class:`arena.sandbox.runtime.ImageSource`.
+
+    ``install`` keeps arenas that share an engine from pruning each other's images. ``now`` is UTC; None to
+    not record when images are used.
+    """
+
+    def __init__(self, store: ImageStore, install: str, now: Callable[[], datetime] | None) -> None:
+        self._store = store
+        self._repository = f"kaiten/submitted-{install}"
+        self._now = now
+
+    @property
+    def repository(self) -> str:
+        """See :class:`arena.sandbox.runtime.ImageSource`."""
+        return self._repository
+
+    def find(self, id_: str) -> KeptImage | None:
+        """See :class:`arena.sandbox.runtime.ImageSource`. Records the use unless ``now`` is None."""
+        with _as_trouble():
+            image = self._store.records.image(id_)
+            if image is None:
+                return None
+            if self._now is not None:
+                self._store.records.note_use(id_, self._now())
+        kept = image
+
+        def archive(name: str) -> Iterator[bytes]:
+            with _as_trouble():
+                yield from docker_archive(self._store, kept, name)
+
+        return KeptImage(config=image.config(), archive=archive)
+
+    def ids(self) -> frozenset[str]:
+        """See :class:`arena.sandbox.runtime.ImageSource`."""
+        with _as_trouble():
+            return self._store.records.ids()
+
+
+@contextmanager
+def _as_trouble() -> Iterator[None]:
+    try:
+        yield
+    except IntakeTrouble as error:
+        raise RuntimeTrouble(str(error)) from error

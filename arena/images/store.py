@@ -1,0 +1,331 @@
+"""The image store: layers and configurations by digest, each stored once however many images share it.
+
+    blobs/sha256/HEX   a layer's uncompressed tar, or an image's configuration
+    images/HEX, …      records (arena/images/store.py); an image's is written after all its blobs
+    incoming/…         objects being written
+
+A lock keeps adding and pruning apart. Reading needs none: a record exists only if all of its blobs do.
+"""
+
+import fcntl
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from arena.images.image import BotImage, IntakeTrouble, Layer
+from arena.images.objects import INCOMING, Objects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A stored image: the digests of its layers and configuration, and when it was last used or added."""
+
+    id: str
+    blobs: frozenset[str]
+    used: datetime
+
+
+def blobs_of(image: BotImage) -> dict[str, int]:
+    """Return the sizes in bytes of an image's layers and configuration, by digest."""
+    return {layer.digest: layer.size for layer in image.layers} | {image.id: len(image.config())}
+
+
+def longest_unused(
+    images: Collection[Kept],
+    sizes: Mapping[str, int],
+    *,
+    room: int,
+    spared: Collection[str],
+    needed: Collection[str] = (),
+) -> tuple[Kept, ...]:
+    """Return the images to remove, unused longest first, until the remaining blobs fit.
+
+    If removing every candidate is not enough, returns all candidates.
+
+    ``sizes`` are of all blobs, in bytes by digest; blobs without an image stay and count. ``room`` limits all
+    blobs together. The ids in ``spared`` and the blobs in ``needed`` stay in any case.
+    """
+    users = dict.fromkeys(sizes, 0)
+    for image in images:
+        for digest in image.blobs & sizes.keys():
+            users[digest] += 1
+    taken = sum(sizes.values())
+    gone = []
+    for image in sorted(images, key=lambda image: (image.used, image.id)):
+        if taken <= room:
+            break
+        if image.id in spared:
+            continue
+        gone.append(image)
+        for digest in image.blobs & sizes.keys():
+            users[digest] -= 1
+            if not users[digest] and digest not in needed:
+                taken -= sizes[digest]
+    return tuple(gone)
+
+
+_HEX: Final = re.compile(r"[0-9a-f]{64}")
+
+_COARSE: Final = timedelta(hours=1)
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True):
+    image: BotImage
+    added: datetime
+
+
+class Records:
+    """The records of one store. Every method may raise IntakeTrouble: an object can't be read or written."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def ids(self) -> frozenset[str]:
+        """Return the ids of all images, ignoring foreign files in the folder."""
+        return frozenset(f"sha256:{name}" for name in self._objects.sizes("images") if _HEX.fullmatch(name))
+
+    def image(self, id_: str) -> BotImage | None:
+        """Return an image, or None if it is not stored.
+
+        Raises IntakeTrouble if its record is damaged or can't be read.
+        """
+        record = self._find(id_)
+        return None if record is None else record.image
+
+    def kept(self, now: datetime) -> tuple[Kept, ...]:
+        """Return all images. Raises IntakeTrouble if a record is damaged or can't be read."""
+        found = []
+        for id_ in self.ids():
+            if (record := self._find(id_)) is not None:
+                used = max(record.added, self._used(id_) or record.added)
+                # A wrong clock must not keep an image young forever.
+                kept = Kept(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
+                found.append(kept)
+        return tuple(found)
+
+    def write(self, image: BotImage, now: datetime) -> None:
+        """Record an image's use, and write its record unless it exists."""
+        self._note(image.id, now)
+        if self._find(image.id) is None:
+            record = msgspec.json.encode(_Record(image=image, added=now))
+            self._objects.write(_name("images", image.id), [record])
+
+    def remove(self, id_: str) -> None:
+        """Remove an image's record."""
+        self._objects.remove(_name("images", id_))
+
+    def note_use(self, id_: str, now: datetime) -> None:
+        """Record an image's use, unless that was done within the last hour."""
+        used = self._used(id_)
+        if used is None or now - used >= _COARSE:
+            self._note(id_, now)
+
+    def base(self, engine_id: str) -> BotImage | None:
+        """Return the stored copy of an engine's image, or None if there is none."""
+        noted = self._objects.read(_name("bases", engine_id))
+        return None if noted is None else self.image(noted.decode(errors="replace"))
+
+    def note_base(self, engine_id: str, id_: str) -> None:
+        """Record which image is the stored copy of an engine's image."""
+        self._objects.write(_name("bases", engine_id), [id_.encode()])
+
+    def tidy(self, is_old: Callable[[str], bool]) -> None:
+        """Remove notes on images that are gone.
+
+        ``is_old`` returns whether the object of this name is too old to be part of something in progress.
+        """
+        ids = self.ids()
+        for name in self._objects.sizes("used"):
+            if f"sha256:{name}" not in ids and is_old(f"used/{name}"):
+                self._objects.remove(f"used/{name}")
+        for name in self._objects.sizes("bases"):
+            noted = (self._objects.read(f"bases/{name}") or b"").decode(errors="replace")
+            if noted not in ids and is_old(f"bases/{name}"):
+                self._objects.remove(f"bases/{name}")
+
+    def _find(self, id_: str) -> _Record | None:
+        name = _name("images", id_)
+        content = self._objects.read(name)
+        if content is None:
+            return None
+        damage = f"the record {name} in {self._objects} is damaged: remove it and add the image again"
+        try:
+            record = msgspec.json.decode(content, type=_Record)
+        except ValueError as error:
+            raise IntakeTrouble(damage) from error
+        if record.image.id != id_:
+            raise IntakeTrouble(damage)
+        return record
+
+    def _used(self, id_: str) -> datetime | None:
+        noted = self._objects.read(_name("used", id_))
+        try:
+            return None if noted is None else datetime.fromisoformat(noted.decode())
+        except ValueError:
+            return None  # it only affects the pruning order
+
+    def _note(self, id_: str, now: datetime) -> None:
+        self._objects.write(_name("used", id_), [now.isoformat(timespec="seconds").encode()])
+
+
+def _name(folder: str, id_: str) -> str:
+    return f"{folder}/{id_.removeprefix('sha256:')}"
+
+
+GRACE: Final = timedelta(minutes=10)
+"""Recent objects may be part of something in progress, so they are not pruned."""
+
+_MIB: Final = 1024 * 1024
+_BLOBS: Final = "blobs/sha256"
+
+Content = Callable[[Layer], Iterable[bytes]]
+"""Yields the bytes of a layer. Called only for layers that are not stored yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The quota in bytes for all blobs together, and the ids of images that are never pruned (``keep``)."""
+
+    quota: int
+    keep: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """The pruned images' ids, the bytes freed, and the bytes that all remaining blobs take (``left``)."""
+
+    images: tuple[str, ...]
+    freed: int
+    left: int
+
+
+class ImageStore:
+    """Images by id. Every method may raise IntakeTrouble: an object can't be read or written.
+
+    All processes of this host that use the store share the file ``lock``, which is created if missing.
+    """
+
+    def __init__(self, objects: Objects, lock: Path) -> None:
+        self._objects = objects
+        self._lock = lock
+        self.records = Records(objects)  # the metadata of each image
+
+    def __str__(self) -> str:
+        return str(self._objects)
+
+    def add(self, image: BotImage, content: Content, room: Room, now: datetime) -> None:
+        """Store an image, pruning others if it needs their room. Skips blobs that are already stored.
+
+        Raises IntakeTrouble, and stores nothing, if the image doesn't fit, its bytes don't match its digests,
+        or they can't be written.
+        """
+        wanted = blobs_of(image)
+        with self._alone():
+            missing = self._missing(wanted)
+            size = sum(missing.values())
+            left = self._prune(Room(quota=room.quota - size, keep=room.keep), now, needed=wanted.keys()).left
+            if left + size > room.quota:
+                raise IntakeTrouble(
+                    f"there is no room for the image {image.id}: it takes {_mib(size)} more, the quota is "
+                    f"{_mib(room.quota)}, and images in use take {_mib(left)} of it; "
+                    "raise ARENA_IMAGE_QUOTA_GIB"
+                )
+            for layer in {layer.digest: layer for layer in image.layers if layer.digest in missing}.values():
+                self._objects.write(_blob(layer.digest), _checked(content(layer), layer.digest, layer.size))
+            if image.id in missing:
+                self._objects.write(_blob(image.id), [image.config()])
+            self.records.write(image, now)
+
+    def blob(self, digest: str, size: int) -> Iterator[bytes]:
+        """Yield a blob in pieces.
+
+        Raises IntakeTrouble if the blob is damaged or missing, possibly after most of it.
+        """
+        return _checked(self._objects.pieces(_blob(digest)), digest, size, f" in {self._objects}")
+
+    def prune(self, room: Room, now: datetime) -> Pruned:
+        """Remove blobs without an image, and images, those unused longest first, until the rest fit."""
+        with self._alone():
+            return self._prune(room, now)
+
+    def _prune(self, room: Room, now: datetime, needed: Collection[str] = ()) -> Pruned:
+        images = self.records.kept(now)
+        sizes = {f"sha256:{name}": size for name, size in self._objects.sizes(_BLOBS).items()}
+        before = sum(sizes.values())
+        users = frozenset(needed).union(*(image.blobs for image in images))
+        stray = [digest for digest in sizes.keys() - users if self._is_old(_blob(digest), now)]
+        self._remove(stray, sizes)
+        recent = {image.id for image in images if now - image.used < GRACE}
+        gone = longest_unused(
+            images, sizes, room=room.quota, spared={*room.keep, *recent}, needed=frozenset(needed)
+        )
+        for image in gone:
+            # Remove the record first: if this process is killed here, the next prune finds the blobs.
+            self.records.remove(image.id)
+        stay = frozenset(needed).union(*(image.blobs for image in images if image not in gone))
+        self._remove(frozenset().union(*(image.blobs for image in gone)) - stay, sizes)
+        self.records.tidy(lambda name: self._is_old(name, now))
+        for name in self._objects.sizes(INCOMING):
+            if self._is_old(f"{INCOMING}/{name}", now):
+                self._objects.remove(f"{INCOMING}/{name}")
+        left = sum(sizes.values())
+        return Pruned(images=tuple(image.id for image in gone), freed=before - left, left=left)
+
+    def _remove(self, digests: Iterable[str], sizes: dict[str, int]) -> None:
+        for digest in digests:
+            self._objects.remove(_blob(digest))
+            sizes.pop(digest, None)
+
+    def _missing(self, wanted: dict[str, int]) -> dict[str, int]:
+        sizes = self._objects.sizes(_BLOBS)
+        return {
+            digest: size
+            for digest, size in wanted.items()
+            if sizes.get(digest.removeprefix("sha256:")) != size
+        }
+
+    def _is_old(self, name: str, now: datetime) -> bool:
+        written = self._objects.written(name)
+        return written is not None and now - written >= GRACE
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the lock; it is released when this process ends, however that happens."""
+        try:
+            lock = self._lock.open("w")
+        except OSError as error:
+            raise IntakeTrouble(f"the lock of the images, {self._lock}: {error.strerror}") from error
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _checked(pieces: Iterable[bytes], digest: str, size: int, where: str = "") -> Iterator[bytes]:
+    """Yield the same pieces, and raise at the end if they don't match the digest."""
+    found, count = hashlib.sha256(), 0
+    for piece in pieces:
+        found.update(piece)
+        count += len(piece)
+        if count > size:
+            break
+        yield piece
+    if count != size or f"sha256:{found.hexdigest()}" != digest:
+        raise IntakeTrouble(
+            f"the blob {digest}{where} is damaged: "
+            "remove it there and add the images that have it again, or restore a copy"
+        )
+
+
+def _blob(digest: str) -> str:
+    return f"{_BLOBS}/{digest.removeprefix('sha256:')}"
+
+
+def _mib(size: int) -> str:
+    return f"{size / _MIB:.1f} MiB"

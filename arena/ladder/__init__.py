@@ -1,0 +1,1 @@
+"""Ratings, ranks, match-making, qualification and card statistics. Does no I/O."""

@@ -1,0 +1,228 @@
+"""Whether ratings predict games: what they said before games, compared with how these ended.
+
+Three questions, answered from the newest games:
+
+- Do bots win as often as predicted? Of all pairs for which a chance near 60 % was predicted, 60 % should end
+  with the favourite ahead.
+- Do predictions tell bots apart? Halves for every pair would be calibrated, too; the log-loss is lower the
+  better predictions separate.
+- Do ratings move as little as their deviations say? If a rating is a fair statement of a skill, then its mean
+  moves during later games by a deviation of √(σ² - σ'² + n·τ²), where σ' is the deviation after n more games
+  and τ the drift of a game. In 95 % of cases it stays within 1.96 of these.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations, pairwise
+from statistics import fmean
+from typing import Final
+
+from arena.ladder.fitting import LEAST, PredictedGame
+from arena.ladder.rating import BETAS, DRIFT, Rating, expected_with
+
+EDGES: Final = (0.5, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0)
+"""Limits of the groups of predictions. Most games are decided by luck, so the lower ones are narrow."""
+
+SPANS: Final = 10
+"""Number of consecutive parts into which the games are divided."""
+
+_FEW_PAIRS: Final = 20
+
+SHARE: Final = 0.95
+_WITHIN: Final = 1.959963984540054
+"""Deviations on either side of a mean that hold ``SHARE`` of a normal distribution."""
+
+_SPAN_GAMES: Final = 100
+"""A part has at least this many games."""
+
+_MOVE_GAMES: Final = 5
+"""A rating's move counts if its version played this many games in the part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Pairs with similar predictions.
+
+    Attributes:
+        low: Least predicted probability that the favourite finishes ahead.
+        high: The limit above, which only the last group holds itself.
+        pairs: Number of pairs of seats; of a game, each two seats are one.
+        predicted: Mean predicted probability.
+        observed: Share of pairs in which the favourite finished ahead; level finishes count half.
+        error: Standard error of ``observed - predicted``; pairs of one game are not independent, so games are
+            its sample. None below 20 pairs, from which it can't be told.
+    """
+
+    low: float
+    high: float
+    pairs: int
+    predicted: float
+    observed: float
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions:
+    """The games with one number of players.
+
+    Attributes:
+        players: Of each game.
+        games: Number of games.
+        groups: Ascending; those without a pair are left out.
+        predicted: Mean predicted probability that the favourite of a pair finishes ahead: the sharpness.
+        observed: Share of favourites that did.
+        log_loss: Mean of -ln of the probability that was predicted for what happened, over pairs that were
+            not level; None without such a pair. Halves for all pairs have ln 2 = 0.693.
+    """
+
+    players: int
+    games: int
+    groups: tuple[Group, ...]
+    predicted: float
+    observed: float
+    log_loss: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A part of the games, consecutive in the order of rating.
+
+    Attributes:
+        start: End of its first game, UTC.
+        end: End of its last game.
+        games: Number of games.
+        moves: Versions with enough games in it.
+        held: Share of them whose rating at its end lies where the rating at its beginning put it with a
+            probability of 95 %; None without a move.
+        log_loss: As of :class:`Predictions`, over all numbers of players.
+    """
+
+    start: datetime
+    end: datetime
+    games: int
+    moves: int
+    held: float | None
+    log_loss: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How ratings predicted games.
+
+    Attributes:
+        games: Number of games.
+        tables: By number of players, ascending; those without a game are left out.
+        spans: Oldest first.
+    """
+
+    games: int
+    tables: tuple[Predictions, ...]
+    spans: tuple[Span, ...]
+
+
+def calibrate(games: Sequence[PredictedGame]) -> Calibration:
+    """Compare predictions with results; games are in the order in which they were rated."""
+    scored = [_score(game) for game in games]
+    by_players = {
+        players: [pairs for game, pairs in zip(games, scored, strict=True) if len(game.places) == players]
+        for players in BETAS
+    }
+    count = max(1, min(SPANS, len(games) // _SPAN_GAMES))
+    edges = [len(games) * index // count for index in range(count + 1)] if games else []
+    return Calibration(
+        games=len(games),
+        tables=tuple(_predictions(players, found) for players, found in by_players.items() if found),
+        spans=tuple(_span(games[low:high], scored[low:high]) for low, high in pairwise(edges)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two seats of a game: what was predicted for the favourite, and 1 if it finished ahead, 0.5 if level."""
+
+    predicted: float
+    result: float
+
+
+def _score(game: PredictedGame) -> list[_Pair]:
+    beta = BETAS[len(game.places)]
+    pairs = []
+    for (rating, place), (other, behind) in combinations(zip(game.ratings, game.places, strict=True), 2):
+        chance = expected_with(beta, rating, other)
+        result = 0.5 if place == behind else float(place < behind)
+        pairs.append(_Pair(chance, result) if chance >= 1 / 2 else _Pair(1 - chance, 1 - result))
+    return pairs
+
+
+def _predictions(players: int, games: Sequence[Sequence[_Pair]]) -> Predictions:
+    pairs = [pair for game in games for pair in game]
+    groups = (_group(low, high, games) for low, high in pairwise(EDGES))
+    return Predictions(
+        players=players,
+        games=len(games),
+        groups=tuple(group for group in groups if group is not None),
+        predicted=fmean(pair.predicted for pair in pairs),
+        observed=fmean(pair.result for pair in pairs),
+        log_loss=_log_loss(pairs),
+    )
+
+
+def _group(low: float, high: float, games: Sequence[Sequence[_Pair]]) -> Group | None:
+    inside = [
+        found
+        for game in games
+        if (found := [pair for pair in game if low <= pair.predicted < high or pair.predicted == high == 1])
+    ]
+    pairs = [pair for game in inside for pair in game]
+    if not pairs:
+        return None
+    squares = math.fsum(math.fsum(pair.result - pair.predicted for pair in game) ** 2 for game in inside)
+    return Group(
+        low=low,
+        high=high,
+        pairs=len(pairs),
+        predicted=fmean(pair.predicted for pair in pairs),
+        observed=fmean(pair.result for pair in pairs),
+        error=math.sqrt(squares) / len(pairs) if len(pairs) >= _FEW_PAIRS else None,
+    )
+
+
+def _log_loss(pairs: Iterable[_Pair]) -> float | None:
+    losses = [
+        -math.log(max(pair.predicted if pair.result else 1 - pair.predicted, LEAST))
+        for pair in pairs
+        if pair.result != 1 / 2
+    ]
+    return fmean(losses) if losses else None
+
+
+def _span(games: Sequence[PredictedGame], scored: Sequence[Sequence[_Pair]]) -> Span:
+    first: dict[int, Rating] = {}
+    last: dict[int, Rating] = {}
+    played: dict[int, int] = {}
+    for game in games:
+        for version, before, after in zip(game.versions, game.ratings, game.rated, strict=True):
+            first.setdefault(version, before)
+            last[version] = after
+            played[version] = played.get(version, 0) + 1
+    held = [
+        _stays(first[version], last[version], count)
+        for version, count in played.items()
+        if count >= _MOVE_GAMES
+    ]
+    return Span(
+        start=games[0].ended,
+        end=games[-1].ended,
+        games=len(games),
+        moves=len(held),
+        held=fmean(held) if held else None,
+        log_loss=_log_loss(pair for game in scored for pair in game),
+    )
+
+
+def _stays(before: Rating, after: Rating, games: int) -> bool:
+    """Return whether a rating moved no further than the first one said with a probability of ``SHARE``."""
+    variance = before.deviation**2 + games * DRIFT**2 - after.deviation**2
+    return abs(after.mean - before.mean) <= _WITHIN * math.sqrt(max(variance, 0.0))

@@ -1,0 +1,262 @@
+"""Statistics from a tally, by card and turn."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from operator import add
+from typing import Final
+
+from arena.ladder.card_counts import ALL_TURNS, POINT, WIN, Count, Games, Tally
+from arena.rules import Card, Rules
+
+_Z: Final = 1.959964
+"""Standard deviations of a 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number and its interval.
+
+    Attributes:
+        value: The number.
+        low: The lower end.
+        high: The upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinRate(Estimate):
+    """A share of games won, from 0 to 1, with Wilson's score interval.
+
+    Attributes:
+        effective: As how many independent games the decisions count.
+    """
+
+    effective: float
+
+
+def win_rate(won: int, times: int, squares: int) -> WinRate | None:
+    """Return the share of decisions whose game was won, or None without a decision.
+
+    ``won`` is in units of 1 / ``WIN``, ``times`` the number of decisions, and ``squares`` the sum, over the
+    seats of each game, of the squared number of decisions.
+    """
+    if not times:
+        return None
+    rate = won / WIN / times
+    effective = times * times / squares
+    low, high = _wilson(rate, effective)
+    return WinRate(value=rate, low=low, high=high, effective=effective)
+
+
+def difference(one: WinRate, other: WinRate) -> Estimate:
+    """Return ``one`` minus ``other`` with Newcombe's hybrid score interval."""
+    value = one.value - other.value
+    return Estimate(
+        value=value,
+        low=value - sqrt((one.value - one.low) ** 2 + (other.high - other.value) ** 2),
+        high=value + sqrt((one.high - one.value) ** 2 + (other.value - other.low) ** 2),
+    )
+
+
+def _wilson(rate: float, number: float) -> tuple[float, float]:
+    square = _Z * _Z
+    middle = rate + square / (2 * number)
+    half = _Z * sqrt(rate * (1 - rate) / number + square / (4 * number * number))
+    whole = 1 + square / number
+    # Rounding would exclude a rate of 0 or 1 from its own interval.
+    return max(0.0, min((middle - half) / whole, rate)), min(1.0, max((middle + half) / whole, rate))
+
+
+FEW: Final = 100
+"""Fewer independent games than these are not reliable."""
+
+TABLES: Final = (2, 3, 4, 5)
+"""Numbers of players."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardFigures:
+    """What was counted of a card, and what follows from it. The page /cards/definitions says more.
+
+    Attributes:
+        turn: Of the round, from 1; None for all turns together.
+        seen: Decisions whose hand held it.
+        taken: Decisions that took it.
+        copies: How many of it they took: with chopsticks a decision may take two.
+        take_rate: Taken by seen; None where it was never seen.
+        won_taken: Share of games won by those who took it; None where nobody did.
+        won_passed: Share of games won by those who had it and took something else; None where nobody did.
+        difference: The first less the second; None where one is missing.
+        mean_points: What one of it earned; None where it was never taken, and of chopsticks.
+        few: Whether it was taken, or left, too seldom to say anything of games won.
+    """
+
+    turn: int | None
+    seen: int
+    taken: int
+    copies: int
+    take_rate: float | None
+    won_taken: WinRate | None
+    won_passed: WinRate | None
+    difference: Estimate | None
+    mean_points: float | None
+    few: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardLine:
+    """The statistics of a kind of card.
+
+    Attributes:
+        card: Its name, as in replays.
+        total: Over all turns.
+        mean_turn_seen: Average turn of the decisions whose hand held it; None where there are none.
+        mean_turn_taken: Average turn of those that took it; None where there are none.
+        turns: Each turn in which bots decide, in order.
+    """
+
+    card: str
+    total: CardFigures
+    mean_turn_seen: float | None
+    mean_turn_taken: float | None
+    turns: tuple[CardFigures, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardTable:
+    """The statistics of all kinds of cards.
+
+    Attributes:
+        players: Number of players, or None for all games.
+        first_game: Number of the first rated game that was looked at; older ones are not counted yet.
+        games: That were counted.
+        seats: Of these games, without those that were taken over.
+        decisions: Of these seats, without those that the stand-in made.
+        win_rate: Share of games won by those who decided, one for each decision; None without a decision.
+        cards: In the order of the deck. Soy sauce, which only a variant has, is there once it was seen.
+    """
+
+    players: int | None
+    first_game: int
+    games: int
+    seats: int
+    decisions: int
+    win_rate: float | None
+    cards: tuple[CardLine, ...]
+
+
+def table_of(tally: Tally, players: int | None, *, first_game: int = 1) -> CardTable:
+    """Return the statistics of games with this number of players, or of all if None."""
+    counts: dict[tuple[Card, int], Count] = {}
+    for (number, card, turn), more in tally.counts.items():
+        if players in {None, number}:
+            counts[card, turn] = Count(*map(add, counts.get((card, turn), Count()), more))
+    games = Games()
+    for number, each in tally.games.items():
+        if players in {None, number}:
+            games = Games(*map(add, games, each))
+    # The last card of a round is not a decision.
+    turns = range(1, Rules(players=players or TABLES[0]).turns)
+    return CardTable(
+        players=players,
+        first_game=first_game,
+        games=games.games,
+        seats=games.seats,
+        decisions=games.decisions,
+        win_rate=games.won / WIN / games.decisions if games.decisions else None,
+        cards=tuple(
+            _line(card, counts, turns)
+            for card in Card
+            if card is not Card.SOY_SAUCE or (card, ALL_TURNS) in counts
+        ),
+    )
+
+
+def _line(card: Card, counts: Mapping[tuple[Card, int], Count], turns: range) -> CardLine:
+    total = counts.get((card, ALL_TURNS), Count())
+    by_turn = {turn: counts.get((card, turn), Count()) for turn in turns}
+    return CardLine(
+        card=card.label,
+        total=_figures(card, None, total),
+        mean_turn_seen=_mean(sum(turn * count.seen for turn, count in by_turn.items()), total.seen),
+        mean_turn_taken=_mean(sum(turn * count.taken for turn, count in by_turn.items()), total.taken),
+        turns=tuple(_figures(card, turn, count) for turn, count in by_turn.items()),
+    )
+
+
+def _figures(card: Card, turn: int | None, count: Count) -> CardFigures:
+    taken = win_rate(count.won_taken, count.taken, count.taken_squares)
+    passed = win_rate(count.won_passed, count.seen - count.taken, count.passed_squares)
+    return CardFigures(
+        turn=turn,
+        seen=count.seen,
+        taken=count.taken,
+        copies=count.cards,
+        take_rate=_mean(count.taken, count.seen),
+        won_taken=taken,
+        won_passed=passed,
+        difference=difference(taken, passed) if taken and passed else None,
+        mean_points=None if card is Card.CHOPSTICKS else _mean(count.points, count.cards * POINT),
+        few=taken is None or passed is None or min(taken.effective, passed.effective) < FEW,
+    )
+
+
+def _mean(total: int, number: int) -> float | None:
+    return total / number if number else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardHabit:
+    """How often a bot takes a kind of card."""
+
+    card: str  # its name, as in replays
+    seen: int  # decisions whose hand held it
+    taken: int  # decisions that took it
+    rate: float  # taken by seen
+    # How often everybody takes it with as many players and in the same turns of the round: the bot would,
+    # were it like everybody. None where that is not counted.
+    usual: float | None
+    difference: float | None  # the first less the second; None where that is missing
+
+
+def habits(own: Tally, everybody: Tally) -> tuple[CardHabit, ...]:
+    """Return a bot's habits in the order of the deck, without cards that it never saw."""
+    found = (_habit(card, own, everybody) for card in Card)
+    return tuple(habit for habit in found if habit is not None)
+
+
+def _habit(card: Card, own: Tally, everybody: Tally) -> CardHabit | None:
+    counts = [
+        (count, everybody.counts.get(key))
+        for key, count in own.counts.items()
+        if key[1] is card and key[2] != ALL_TURNS
+    ]
+    seen, taken = sum(mine.seen for mine, _ in counts), sum(mine.taken for mine, _ in counts)
+    if not seen:
+        return None
+    usual = _weighted_mean((mine.seen, all_.taken / all_.seen if all_ else None) for mine, all_ in counts)
+    rate = taken / seen
+    return CardHabit(
+        card=card.label,
+        seen=seen,
+        taken=taken,
+        rate=rate,
+        usual=usual,
+        difference=None if usual is None else rate - usual,
+    )
+
+
+def _weighted_mean(weighted: Iterable[tuple[int, float | None]]) -> float | None:
+    """Return the mean of (weight, value) pairs, or None if a value is missing."""
+    total, weights = 0.0, 0
+    for weight, value in weighted:
+        if value is None:
+            return None
+        total += weight * value
+        weights += weight
+    return total / weights

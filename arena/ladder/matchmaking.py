@@ -1,0 +1,211 @@
+"""Draws the tables of matches. Does no I/O; the caller provides the random generator.
+
+New versions play next, then the version that has waited longest. Opponents are among those that have waited
+long, so none waits much longer than others. They come from a wide range while ratings are uncertain and from
+a narrower one as they settle, equally many above the first and below.
+"""
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from arena.rules import ROUNDS, Rules
+
+PLAYER_COUNTS = (2, 3, 4, 5)
+
+DEALS = 12
+"""Default number of deals in a match."""
+
+_SECONDS = 20
+"""Maximum time of all decisions of a match by their medians; a slow table has fewer deals. Compared with
+this a match's start costs little, so more deals would save nothing and only make others wait."""
+
+_MICROS = 1_000_000
+
+_NEAR = 3
+"""Scale of nearness, in deviations of the difference of two skills: nearly the whole ladder if one of the
+versions is new, a few rating points once both have settled."""
+
+_FAR_WEIGHT = 0.05
+"""Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
+
+_NEW_GAMES = 50
+"""A version with fewer rated games plays next as soon as its last match is over."""
+
+_WAITING = 0.35
+"""Share of the possible opponents from which they are drawn: those that have waited longest."""
+
+_CHOICE = 8
+"""Minimum number of opponents to choose from."""
+
+
+class TooFewBots(ValueError):
+    """A table can't be filled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A bot's version that may play."""
+
+    version: int  # id
+    bot: str
+    author: str
+    house: bool  # whether it is a house bot; these may meet each other
+    mean: float  # of its overall rating, as is `deviation`
+    deviation: float
+    last_played: datetime | None  # UTC; None without a rated game
+    games: Mapping[int, int]  # rated games, by number of players
+    queued: Mapping[int, int]  # games of waiting and running matches, by number of players
+
+    @property
+    def played(self) -> int:
+        """Rated games."""
+        return sum(self.games.values())
+
+
+def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
+    """Return the number of players that the longest waiting version has played least.
+
+    This evens out every version's games at each number of players. Raises TooFewBots.
+    """
+    possible = possible_players(candidates, counts)
+    waiting = min(candidates, key=_turn)
+    return min(possible, key=lambda players: (_load(waiting, players), players))
+
+
+def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> tuple[int, ...]:
+    """Return the numbers of players for which there are enough bots. Raises TooFewBots."""
+    possible = tuple(players for players in counts if players <= _largest_table(candidates))
+    if not possible:
+        raise TooFewBots(f"{len(candidates)} bots of different authors can't fill a table of {min(counts)}")
+    return possible
+
+
+def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
+    """Return the versions of the next match, in random order.
+
+    Raises TooFewBots if too few bots may sit together.
+    """
+    table = [_longest_waiting(candidates, rng)] if candidates else []
+    _fill(table, candidates, players, rng)
+    return _full(table, players, rng)
+
+
+def round_of_tables(
+    candidates: Sequence[Candidate], counts: Sequence[int], rng: random.Random
+) -> tuple[tuple[int, ...], ...]:
+    """Return tables at which every bot plays at least once at every number of players.
+
+    Raises TooFewBots as :func:`draw_table` does.
+    """
+    tables = []
+    for players in counts:
+        missing = list(candidates)
+        while missing:
+            table = [_longest_waiting(missing, rng)]
+            _fill(table, missing, players, rng)
+            _fill(table, candidates, players, rng)
+            tables.append(_full(table, players, rng))
+            missing = [candidate for candidate in missing if candidate not in table]
+    return tuple(tables)
+
+
+def draw_seatings(players: int, games: int, rng: random.Random) -> tuple[tuple[int, ...], ...]:
+    """Return a random seating for each game, as indices into the match's bots."""
+    return tuple(tuple(rng.sample(range(players), players)) for _ in range(games))
+
+
+def rotations(order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return one order per seat, each shifted by one seat from the one before."""
+    return tuple((*order[-shift:], *order[:-shift]) if shift else tuple(order) for shift in range(len(order)))
+
+
+def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
+    """Return whether a version at the table has no rated game yet."""
+    return any(candidate.played == 0 and candidate.version in table for candidate in candidates)
+
+
+def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
+    """Return the number of deals of a match: as usual, or fewer at a slow table.
+
+    ``micros`` has the versions' median decision times in microseconds; those without an answer are left out.
+    """
+    decisions = ROUNDS * Rules(players=len(table)).turns
+    game = decisions * sum(micros.get(version, 0) for version in table) / _MICROS
+    return usual if usual * game <= _SECONDS else max(1, int(_SECONDS / game))
+
+
+def _turn(candidate: Candidate) -> tuple[int, int, datetime]:
+    """Return the sort key of who is next.
+
+    New ones without a queued game come first, those with the fewest games before others; then those with the
+    fewest queued games; of these, those whose last game was longest ago.
+    """
+    queued = sum(candidate.queued.values())
+    games = _NEW_GAMES if queued else min(candidate.played, _NEW_GAMES)
+    return games, queued, candidate.last_played or datetime.min.replace(tzinfo=UTC)
+
+
+def _longest_waiting(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
+    """Return who is next, at random among equals."""
+    first = min(map(_turn, candidates))
+    return rng.choice([candidate for candidate in candidates if _turn(candidate) == first])
+
+
+def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: random.Random) -> None:
+    """Add opponents for the first at the table until it is full or no bot in the pool may join."""
+    in_turn = sorted(pool, key=_turn)
+    while len(table) < players:
+        free = [candidate for candidate in in_turn if _may_join(table, candidate)]
+        if not free:
+            return
+        chosen = _balancing(table, free[: max(_CHOICE, math.ceil(_WAITING * len(free)))])
+        weights = [_weight(table[0], candidate, players) for candidate in chosen]
+        table += rng.choices(chosen, weights)
+
+
+def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
+    if len(table) < players:
+        raise TooFewBots(
+            f"a table of {players} needs as many bots, one per author except the house: found {len(table)}"
+        )
+    order = [candidate.version for candidate in table]
+    rng.shuffle(order)
+    return tuple(order)
+
+
+def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
+    """Return whether neither this bot nor, house bots excepted, another of its author sits there."""
+    return all(
+        candidate.bot != other.bot and (candidate.author != other.author or (candidate.house and other.house))
+        for other in table
+    )
+
+
+def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
+    """Return those on the side of the first's rating, above or below, where fewer sit; all if none."""
+    mean = table[0].mean
+    lean = sum((other.mean > mean) - (other.mean < mean) for other in table)
+    fitting = [candidate for candidate in free if (candidate.mean - mean) * lean <= 0]
+    return fitting or free
+
+
+def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
+    """Return a candidate's weight: higher if near in skill, short of such games or not queued."""
+    distance = abs(candidate.mean - first.mean) / math.hypot(candidate.deviation, first.deviation)
+    near = _FAR_WEIGHT + math.exp(-distance / _NEAR)
+    fair_share = (1 + sum(_load(candidate, count) for count in PLAYER_COUNTS)) / len(PLAYER_COUNTS)
+    short = fair_share / (1 + _load(candidate, players))
+    return near * short / (1 + sum(candidate.queued.values()))
+
+
+def _load(candidate: Candidate, players: int) -> int:
+    return candidate.games[players] + candidate.queued[players]
+
+
+def _largest_table(candidates: Sequence[Candidate]) -> int:
+    """Return how many may sit together: all house bots, and one per other author."""
+    house = sum(candidate.house for candidate in candidates)
+    return house + len({candidate.author for candidate in candidates if not candidate.house})

@@ -1,0 +1,131 @@
+"""Finds bots and authors whose results against each other aren't what their ratings expect.
+
+A bot that throws games to another one finishes behind it more often than ratings say. So do bots that suit
+each other badly, and chance plays a part: a report is a reason to look at games, not a proof.
+
+For each pair, results are compared with what the newest ratings of both versions expect. The variance of the
+sum of the differences has two parts: the luck of each game, and the error of the ratings, which all games of
+a pair share. Of n pairs the oddest is far off by chance alone, so a pair's probability is multiplied by n
+(Bonferroni).
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Final, Generic, TypeVar
+
+from arena.ladder.fitting import PredictedGame
+from arena.ladder.posterior import stated
+from arena.ladder.rating import BETAS, Rating, expected_with
+
+CHANCE: Final = 0.01
+"""Pairs that are less probable on an honest ladder are odd."""
+
+_FEWEST: Final = 20
+"""Games of a pair from which a sum is about normally distributed."""
+
+_EXACT: Final = 1e-9
+"""Deviation of a skill as if it were known: the error of ratings is taken into account by pair."""
+
+_STEP: Final = 0.01
+"""Difference of two means over which an expectation's slope is taken."""
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OddPair(Generic[Name]):
+    """A pair whose results differ from what ratings expect.
+
+    Attributes:
+        ahead: It finished ahead more often than expected.
+        behind: The other one.
+        games: With both.
+        observed: Share of games in which the first finished ahead; level finishes count half.
+        expected: The same by the ratings.
+        errors: The difference in standard errors.
+        chance: Bound of the probability that any pair of an honest ladder is as odd.
+    """
+
+    ahead: Name
+    behind: Name
+    games: int
+    observed: float
+    expected: float
+    errors: float
+    chance: float
+
+
+@dataclass(slots=True)
+class _Sums:
+    games: int = 0
+    observed: float = 0.0
+    expected: float = 0.0
+    luck: float = 0.0
+    slopes: defaultdict[tuple[int, int], float] = field(default_factory=lambda: defaultdict(float))
+
+
+def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tuple[OddPair[Name], ...]:
+    """Return the odd pairs, the oddest first.
+
+    ``names`` says by version whose results are added up: a bot or an author. Versions that it lacks, and
+    pairs of one name, are left out.
+    """
+    played = list(games)
+    newest = {
+        version: stated(rating)
+        for game in played
+        for version, rating in zip(game.versions, game.rated, strict=True)
+    }
+    pairs: dict[frozenset[Name], tuple[Name, Name, _Sums]] = {}
+    for game in played:
+        beta = BETAS[len(game.places)]
+        seats = [
+            (names[version], (version, newest[version]), place)
+            for version, place in zip(game.versions, game.places, strict=True)
+            if version in names
+        ]
+        for (name, one, place), (other, two, behind) in combinations(seats, 2):
+            if name != other:
+                pair = pairs.setdefault(frozenset((name, other)), (name, other, _Sums()))
+                result = 0.5 if place == behind else float(place < behind)
+                if name == pair[0]:
+                    _note(pair[2], beta, one, two, result)
+                else:
+                    _note(pair[2], beta, two, one, 1 - result)
+    enough = [pair for pair in pairs.values() if pair[2].games >= _FEWEST]
+    found = [_odd(first, second, sums, newest, len(enough)) for first, second, sums in enough]
+    return tuple(sorted((pair for pair in found if pair.chance < CHANCE), key=lambda pair: pair.chance))
+
+
+def _note(sums: _Sums, beta: float, one: tuple[int, Rating], two: tuple[int, Rating], result: float) -> None:
+    (version, rating), (other, theirs) = one, two
+    expected = expected_with(beta, Rating(rating.mean, _EXACT), Rating(theirs.mean, _EXACT))
+    higher = expected_with(beta, Rating(rating.mean + _STEP, _EXACT), Rating(theirs.mean, _EXACT))
+    sums.games += 1
+    sums.observed += result
+    sums.expected += expected
+    sums.luck += expected * (1 - expected)
+    sums.slopes[version, other] += (higher - expected) / _STEP
+
+
+def _odd(first: Name, second: Name, sums: _Sums, ratings: Mapping[int, Rating], pairs: int) -> OddPair[Name]:
+    error = math.fsum(
+        slope**2 * (ratings[one].deviation ** 2 + ratings[two].deviation ** 2)
+        for (one, two), slope in sums.slopes.items()
+    )
+    errors = (sums.observed - sums.expected) / math.sqrt(sums.luck + error)
+    observed, expected = sums.observed / sums.games, sums.expected / sums.games
+    if errors < 0:
+        first, second, observed, expected = second, first, 1 - observed, 1 - expected
+    return OddPair(
+        ahead=first,
+        behind=second,
+        games=sums.games,
+        observed=observed,
+        expected=expected,
+        errors=abs(errors),
+        chance=min(1.0, pairs * math.erfc(abs(errors) / math.sqrt(2))),
+    )

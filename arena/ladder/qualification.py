@@ -1,0 +1,354 @@
+"""Whether a bot may play rated games: the verdict on its qualification, and its benching. Does no I/O."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from arena.play.referee.clock import KEPT_WAITING
+from arena.protocol.faults import FINAL_FAULTS, Fault
+from arena.protocol.match import Decision, GameRecord, SeatReport, played_again
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Request, Stage
+from arena.rules import Rules, view
+
+_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
+_NOT_THE_AUTHORS: Final = re.compile(
+    r"^<frozen |/(?:site|dist)-packages/|/lib/python3|/arena/(?:sdk|sandbox|wire)/"
+)
+_EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
+_STACK: Final = "Stack (most recent call first):"
+_LATE_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
+_CHARACTERS: Final = 300
+_LIBRARY: Final = "kaiten: "
+
+
+def where_it_failed(stderr: str) -> str | None:
+    """Return the last exception raised from the author's code, with its innermost such line, or None.
+
+    Frames of Python, packages and the arena are skipped. ``stderr`` is untrusted.
+    """
+    frame: tuple[str, str, str] | None = None
+    found: str | None = None
+    lines = stderr.splitlines()
+    for number, line in enumerate(lines):
+        match = _FRAME.match(line)
+        if match is not None:
+            if not _NOT_THE_AUTHORS.search(match["file"]):
+                source = lines[number + 1].strip() if number + 1 < len(lines) else ""
+                frame = match["file"].rpartition("/")[2], match["line"], source
+        elif line.startswith("Traceback "):
+            frame = None
+        elif frame is not None and _EXCEPTION.match(line):
+            file, at, source = frame
+            found = f"{line} ({file}, line {at}: {source})"[:_CHARACTERS]
+            frame = None
+    return found
+
+
+def where_it_was(stderr: str) -> str | None:
+    """Return the innermost line of the author's code in the last stack of a late decision, or None.
+
+    The Python library prints that stack. ``stderr`` is untrusted.
+    """
+    _, found, stack = stderr.rpartition(f"{_STACK}\n")
+    for line in stack.splitlines() if found else ():
+        match = _LATE_FRAME.match(line)
+        if match is None:
+            return None
+        if not _NOT_THE_AUTHORS.search(match["file"]):
+            file = match["file"].rpartition("/")[2]
+            return f"{file}, line {match['line']}, in {match['name']}"[:_CHARACTERS]
+    return None
+
+
+def last_words(stderr: str, notice: str) -> str | None:
+    """Return the last line that the bot itself printed before the notice of its fault, or None.
+
+    The arena's libraries begin their notices with ``kaiten: ``. ``stderr`` is untrusted.
+    """
+    own = (line.strip() for line in reversed(until(stderr, notice).splitlines()))
+    return next((line[:_CHARACTERS] for line in own if line and not line.startswith(_LIBRARY)), None)
+
+
+def until(stderr: str, notice: str) -> str:
+    """Return the text before the line that begins with ``kaiten: `` and the notice, or all without one."""
+    before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
+    return before if found else stderr
+
+
+GAMES: Final = 3
+"""Games to play, each a separate match with one deal."""
+
+MOST_TIMEOUTS: Final = 2
+"""Late decisions allowed in all games together, as a host may stall."""
+
+_TABLES: Final = (2, 3, 5)
+_STDERR_CHARACTERS: Final = 4096
+
+_KINDS: Final = {
+    Fault.CRASH: CauseKind.CRASH,
+    Fault.ABSENT: CauseKind.SILENT,
+    Fault.EXPELLED: CauseKind.EXPELLED,
+    Fault.TIMEOUT: CauseKind.SLOW,
+    Fault.ILLEGAL: CauseKind.ILLEGAL,
+    Fault.PROTOCOL: CauseKind.PROTOCOL,
+}
+
+_PLAYS_ON: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
+"""Faults that a bot survives, so it may print more."""
+
+_CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
+"""Printed by the init process of a bot's container."""
+
+_WANTS_NETWORK: Final = re.compile(
+    r"(?i:network is unreachable|name resolution|name or service not known|nodename nor servname"
+    r"|could not resolve host|unknown host|no such host|no route to host)"
+    r"|\bgetaddrinfo (?:failed|E[A-Z_]+)|\bgaierror\b"
+    r"|\b(?:ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND)\b",
+)
+"""Errors of many languages' libraries for unresolved names and unreachable hosts. The codes match only as
+whole words in capitals: Python's ModuleNotFoundError contains one of them."""
+
+_LACKS_MODULE: Final = re.compile(
+    r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"
+)
+
+MOST_REPLAYS: Final = 2
+"""Maximum number of replays because the host may have caused the failure."""
+
+_MAY_BE_THE_HOSTS: Final = frozenset({CauseKind.SILENT, CauseKind.SLOW})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A qualification game with a verified record; ``report`` is on the bot's sandbox and stderr."""
+
+    rules: Rules
+    seat: int
+    report: SeatReport
+    game: GameRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A decision with a fault."""
+
+    game: int
+    step: int
+    decision: Decision
+    fault: Fault
+
+
+def table(game: int, house: int) -> tuple[int, int]:
+    """Return the number of players and the bot's seat (first, middle, last) in a game, counted from 0.
+
+    ``house`` is the number of house bots, at least one.
+    """
+    players = min(_TABLES[game], house + 1)
+    return players, (0, players // 2, players - 1)[game]
+
+
+def judge(played: Sequence[Played]) -> Cause | None:
+    """Return why a bot does not qualify after its games so far, or None.
+
+    It fails if it is lost, breaks the rules or the protocol, or is late more than ``MOST_TIMEOUTS`` times in
+    all games.
+    """
+    failures = [failure for game, each in enumerate(played) for failure in _failures(game, each)]
+    late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
+    final = [failure for failure in failures if failure.fault in FINAL_FAULTS]
+    wrong = [failure for failure in failures if failure not in late]
+    # Report why the bot was lost rather than its earlier faults.
+    if final:
+        return _cause(played, final[0], late)
+    if wrong:
+        return _cause(played, wrong[0], late)
+    if len(late) > MOST_TIMEOUTS:
+        return _cause(played, late[0], late)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class QualificationStanding:
+    """The progress of a qualification."""
+
+    games: tuple[Played, ...]  # those that count
+    replays: int  # how often games were discarded because the host may have delayed the bot
+    cause: Cause | None  # why the bot does not qualify, or None so far
+
+
+def standing(played: Sequence[Played]) -> QualificationStanding:
+    """Return a bot's standing after its games, in order.
+
+    If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
+    ``MOST_REPLAYS`` times. After that the verdict is final.
+    """
+    games: tuple[Played, ...] = ()
+    replays = 0
+    cause = None
+    for each in played:
+        games = (*games, each)
+        cause = judge(games)
+        if cause is None or cause.kind not in _MAY_BE_THE_HOSTS or not any(map(_kept_waiting, games)):
+            continue
+        if replays == MOST_REPLAYS:
+            tried = f"{cause.text}. The host kept it waiting, so this was played {replays + 1} times"
+            cause = replace(cause, text=tried)
+            break
+        replays += 1
+        cause = None
+        games = tuple(game for game in games if not any(_failures(0, game)))
+    return QualificationStanding(games, replays, cause)
+
+
+def numbers(played: Sequence[Played | None]) -> tuple[int, ...]:
+    """Return which of the ``GAMES``, from 1, each game was played as; a replay repeats a number.
+
+    ``played`` has None for games that are not over or that the arena could not play.
+    """
+    before = [[game for game in played[:at] if game is not None] for at in range(len(played))]
+    return tuple(min(len(standing(games).games) + 1, GAMES) for games in before)
+
+
+def _kept_waiting(played: Played) -> bool:
+    return any(KEPT_WAITING in (failure.decision.trouble or "") for failure in _failures(0, played))
+
+
+def _failures(game: int, played: Played) -> Iterator[_Failure]:
+    for number, step in enumerate(played.game.steps):
+        decision = step[played.seat]
+        if decision is not None and decision.fault is not None:
+            yield _Failure(game, number, decision, decision.fault)
+
+
+def _cause(played: Sequence[Played], failure: _Failure, late: Sequence[_Failure]) -> Cause:
+    one = played[failure.game]
+    report = one.report
+    request = _request(failure.game, one, failure.step)
+    kind = _kind(failure.fault, report)
+    return Cause(
+        stage=Stage.QUALIFYING,
+        kind=kind,
+        text=_text(kind, failure, request, report, len(late)),
+        hint=HINTS[kind],
+        exit_code=report.exit_code,
+        out_of_memory=report.out_of_memory,
+        request=None if _played_nothing(failure, report) else request,
+        stderr=report.stderr[-_STDERR_CHARACTERS:],
+    )
+
+
+def _kind(fault: Fault, report: SeatReport) -> CauseKind:
+    if fault in FINAL_FAULTS and (not report.limits or _CANNOT_START.search(report.stderr)):
+        return CauseKind.START
+    if fault in FINAL_FAULTS and report.out_of_memory:
+        return CauseKind.MEMORY
+    if fault in {Fault.CRASH, Fault.ABSENT, Fault.TIMEOUT} and _failed_for_network(report.stderr):
+        return CauseKind.NETWORK
+    if fault is Fault.ABSENT and report.exit_code is not None:
+        return CauseKind.CRASH
+    return _KINDS[fault]
+
+
+def _failed_for_network(stderr: str) -> bool:
+    """Return whether its last error of either kind is about the network, not a missing module."""
+    lines = [
+        (bool(_WANTS_NETWORK.search(line)), bool(_LACKS_MODULE.search(line))) for line in stderr.splitlines()
+    ]
+    return next((wants for wants, lacks in reversed(lines) if wants or lacks), False)
+
+
+def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport, late: int) -> str:
+    where = f"in game {request.game} of {GAMES}, round {request.round}, turn {request.turn}"
+    said = failure.decision.trouble or failure.fault.value
+    how = report.trouble or said
+    match failure.fault:
+        case _ if kind is CauseKind.START:
+            text = f"the bot could not be started: {_line(_CANNOT_START, report.stderr) or how}"
+        case Fault.ABSENT:
+            text = f"the bot never connected to the referee: {how}"
+        case Fault.CRASH if _played_nothing(failure, report):
+            text = f"the bot was gone before its first move: {how}"
+        case Fault.CRASH:
+            text = f"the bot was gone {where}: {how}"
+        case Fault.EXPELLED:
+            text = f"the bot was disconnected {where}: {how}"
+        case Fault.TIMEOUT:
+            text = (
+                f"the bot was too slow {where}: {said}. It was late {late} times; {MOST_TIMEOUTS} are allowed"
+            )
+        case Fault.ILLEGAL:
+            text = f"the bot made a move that the rules forbid, {where}: {said}"
+        case Fault.PROTOCOL:
+            text = f"the bot sent what the protocol forbids, {where}: {said}"
+    return "; ".join([text, *_further(kind, failure, request, report)])
+
+
+def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport) -> Iterator[str]:
+    """Yield further details from the bot's stderr."""
+    if kind is CauseKind.NETWORK:
+        line = _line(_WANTS_NETWORK, report.stderr)
+        yield f"it tried to reach the network, which bots don't have: {line}"
+    if kind is CauseKind.CRASH and _played_nothing(failure, report) and report.exit_code == 0:
+        yield "exiting with code 0 before Hello usually means that run() was never called"
+    if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
+        where = where_it_failed(report.stderr)
+        if where is not None:
+            yield where
+    if failure.fault in _PLAYS_ON:
+        # A submission's match has one game, number 0 in the protocol.
+        notice = f"game 0, round {request.round}, turn {request.turn}: {failure.fault.value}"
+        where = where_it_failed(until(report.stderr, notice))
+        last = last_words(report.stderr, notice)
+        was = where_it_was(until(report.stderr, notice)) if failure.fault is Fault.TIMEOUT else None
+        if was is not None:
+            yield f"when its time was over it was in {was}"
+        elif where is not None:
+            yield f"its stderr shows {where}"
+        elif last is not None:
+            yield f"the last line that it printed: {last}"
+
+
+def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
+    """Return whether the bot was lost before its Hello or at its first decision."""
+    return failure.fault is Fault.ABSENT or (
+        failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
+    )
+
+
+def _line(wanted: re.Pattern[str], stderr: str) -> str | None:
+    return next((line.strip() for line in reversed(stderr.splitlines()) if wanted.search(line)), None)
+
+
+def _request(game: int, played: Played, step: int) -> Request:
+    """Return the request of a step, by replaying the game up to it."""
+    seen = view(played_again(played.rules, played.game).states[step], played.seat)
+    return Request(
+        game=game + 1,
+        players=played.rules.players,
+        seat=played.seat,
+        round=seen.round,
+        turn=seen.turn,
+        hand=tuple(card.label for card in seen.hand),
+    )
+
+
+BENCHING_WINDOW: Final = 10
+"""Number of latest rated games considered, of the playing version since it last came back."""
+
+BENCHING_FAILURES: Final = 5
+"""A bot is benched when the stand-in finished this many of them."""
+
+
+def keeps_failing(taken_over: Sequence[bool]) -> bool:
+    """Return whether to bench a bot; ``taken_over`` tells for each game whether the stand-in finished it."""
+    return sum(taken_over[-BENCHING_WINDOW:]) >= BENCHING_FAILURES
+
+
+def benching_reason(taken_over: Sequence[bool], last: str) -> str:
+    """Return the public reason of a benching; ``last`` says what happened the last time."""
+    looked_at = taken_over[-BENCHING_WINDOW:]
+    return (
+        f"the stand-in had to play {sum(looked_at)} of its last {len(looked_at)} rated games to the end; "
+        f"the last time: {last}"
+    )

@@ -1,0 +1,121 @@
+"""Intervals of players' probable ranks, sampled from skills as normal distributions.
+
+    field = Field({1: Rating(30.0, 1.0), 2: Rating(29.0, 1.0), 3: Rating(20.0, 1.0)})
+    field.interval(1)    # (1, 2)
+
+A rank is one more than the number of players with a higher skill. A player's skill is drawn ``DRAWS`` times,
+and each draw is ranked in a field, which has a drawn skill for every player. Without the lowest and highest
+fortieth of these ranks, the interval holds ``SHARE`` of them.
+
+Draws are spread evenly (Latin hypercube sampling): a player's own are the midpoints of ``DRAWS`` equally
+likely slices of the distribution. Fields use as many slices as there are fields, in an order that depends
+only on the player's id. So the same ratings give the same intervals on every machine. With many players
+chance evens out, so fewer fields suffice: at most ``_MOST`` draws in all, but at least ``_FEWEST`` fields.
+"""
+
+import math
+import random
+from array import array
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping
+from functools import cache
+from statistics import NormalDist
+
+from arena.ladder.rating import Rating
+
+SHARE = 0.95
+"""Share of a player's ranks in the interval."""
+
+DRAWS = 200
+_LEFT_OUT = round(DRAWS * (1 - SHARE) / 2)
+_MOST = 200_000
+_FEWEST = 20
+_SIZES = (200, 100, 50, 40, 25, 20)
+"""Possible numbers of fields; each divides ``DRAWS``, so all fields are used equally often."""
+
+
+class Field:
+    """Players' ratings, which change one at a time; intervals don't depend on the order of changes."""
+
+    def __init__(self, ratings: Mapping[int, Rating]) -> None:
+        self._ratings: dict[int, Rating] = dict(ratings)
+        self._draw_all()
+
+    def __len__(self) -> int:
+        """Return the number of players."""
+        return len(self._ratings)
+
+    def put(self, player: int, rating: Rating) -> None:
+        """Set a player's rating, adding the player if necessary."""
+        if self._ratings.get(player) == rating:
+            return
+        self._take_out(player)
+        self._ratings[player] = rating
+        if _fields(len(self._ratings)) != len(self._worlds):
+            self._draw_all()
+            return
+        for world, skill in zip(self._worlds, self._skills(player), strict=True):
+            insort(world, skill)
+
+    def drop(self, player: int) -> None:
+        """Remove a player, if present."""
+        self._take_out(player)
+        if _fields(len(self._ratings)) != len(self._worlds):
+            self._draw_all()
+
+    def interval(self, player: int) -> tuple[int, int]:
+        """Return the best and the worst rank of a player's interval, which has probability ``SHARE``.
+
+        Raises KeyError if there is no such player.
+        """
+        rating = self._ratings[player]
+        players, size = len(self._ratings), len(self._worlds)
+        own = self._skills(player)
+        ranks = []
+        for draw, slice_ in enumerate(_slices(DRAWS)):
+            skill = rating.mean + rating.deviation * slice_
+            world = self._worlds[draw % size]
+            better = players - bisect_right(world, skill)
+            ranks.append(1 + better - (own[draw % size] > skill))
+        ranks.sort()
+        return ranks[_LEFT_OUT], ranks[-1 - _LEFT_OUT]
+
+    def _take_out(self, player: int) -> None:
+        if player not in self._ratings:
+            return
+        for world, skill in zip(self._worlds, self._skills(player), strict=True):
+            del world[bisect_left(world, skill)]
+        del self._ratings[player]
+
+    def _draw_all(self) -> None:
+        self._worlds = [array("d") for _ in range(_fields(len(self._ratings)))]
+        drawn = [self._skills(player) for player in self._ratings]
+        for index in range(len(self._worlds)):
+            self._worlds[index] = array("d", sorted(skills[index] for skills in drawn))
+
+    def _skills(self, player: int) -> list[float]:
+        """Return a player's skill in each field."""
+        rating = self._ratings[player]
+        return [rating.mean + rating.deviation * slice_ for slice_ in _order(player, len(self._worlds))]
+
+
+def between(better: Rating, worse: Rating) -> float:
+    """Return the probability that the skill of the first is above that of the second."""
+    return NormalDist().cdf((better.mean - worse.mean) / math.hypot(better.deviation, worse.deviation))
+
+
+def _fields(players: int) -> int:
+    """Return the number of fields for this number of players."""
+    return next((size for size in _SIZES if size * players <= _MOST), _FEWEST)
+
+
+@cache
+def _slices(count: int) -> tuple[float, ...]:
+    """Return the midpoints of ``count`` equally likely slices of the standard normal distribution."""
+    return tuple(NormalDist().inv_cdf((index + 0.5) / count) for index in range(count))
+
+
+def _order(player: int, count: int) -> list[float]:
+    """Return the slices in a player's own order, which depends only on ``random()`` and the id."""
+    dice = random.Random(player)  # noqa: S311 - must be reproducible
+    return sorted(_slices(count), key=lambda _: dice.random())

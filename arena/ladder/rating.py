@@ -1,0 +1,212 @@
+"""TrueSkill ratings of a free-for-all with ties, and the statistics kept beside them.
+
+Only this module uses the ``trueskill`` package, with explicit environments: its global one can be changed by
+any importer.
+"""
+
+import math
+import warnings
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+from typing import NamedTuple
+
+with warnings.catch_warnings():
+    # Its source from 2018 has an escape sequence that newer Pythons warn about on first compilation.
+    warnings.simplefilter("ignore")
+    import trueskill
+
+_MEAN = 25.0
+_DEVIATION = _MEAN / 3
+
+DRIFT = _DEVIATION / 100
+"""TrueSkill's τ: the deviation by which a skill is assumed to change before each game."""
+
+_DRAW_PROBABILITY = 0.01
+"""How often equal players share a place. Points tie often, but puddings break ties: uniformly random players
+shared a place in 0.7 % of pairs at tables of two, up to 1.0 % at five (0.4 % with the dummy; soy sauce makes
+no difference; 1,500 games each)."""
+
+_ONE_BETA = 2.5 * _DEVIATION / 2
+
+BETAS = {2: _ONE_BETA, 3: _ONE_BETA * 1.6, 4: _ONE_BETA * 2, 5: _ONE_BETA * 2.25}
+"""Variation of a game around the skill, by number of players. Games of Sushi Go! are short: with TrueSkill's
+default β, half the initial deviation, ratings followed the latest games rather than the skill."""
+
+_ENVIRONMENTS = {
+    players: trueskill.TrueSkill(
+        mu=_MEAN,
+        sigma=_DEVIATION,
+        beta=beta,
+        tau=DRIFT,
+        draw_probability=_DRAW_PROBABILITY,
+    )
+    for players, beta in BETAS.items()
+}
+
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A player's skill as a normal distribution: TrueSkill's μ and σ.
+
+    Raises ValueError if a value is not finite, or the deviation is not positive.
+    """
+
+    mean: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
+            raise ValueError(f"no rating: mean {self.mean}, deviation {self.deviation}; both finite, σ > 0")
+
+
+def initial() -> Rating:
+    """Return the rating of a new bot."""
+    return Rating(_MEAN, _DEVIATION)
+
+
+_CHANGE = 1.0
+"""Deviation of the difference between consecutive versions of a bot. Assumed, since no ladder has had many
+versions yet: a version that plays like the old one keeps about its rank."""
+
+
+def next_version(old: Rating, new_bot: Rating) -> Rating:
+    """Return what is known of a new version: the old mean, less certain, but no less than of a new bot."""
+    return Rating(old.mean, min(math.hypot(old.deviation, _CHANGE), max(old.deviation, new_bot.deviation)))
+
+
+def conservative(rating: Rating) -> float:
+    """Return μ - 3σ, a lower bound of the skill, by which leaderboards are sorted."""
+    return rating.mean - 3 * rating.deviation
+
+
+def expected(first: Rating, second: Rating, tables: Sequence[int] = tuple(BETAS)) -> float:
+    """Return the probability that the first finishes a game ahead of the second, ignoring ties.
+
+    It is nearer to a half than that of a higher skill, since games vary by β. ``tables`` holds the possible
+    numbers of players, all equally likely.
+    """
+    return math.fsum(expected_with(BETAS[players], first, second) for players in tables) / len(tables)
+
+
+def expected_with(beta: float, first: Rating, second: Rating) -> float:
+    """Return the same for games that vary by this β."""
+    spread = math.hypot(first.deviation, second.deviation, math.sqrt(2) * beta)
+    return math.erfc((second.mean - first.mean) / spread / math.sqrt(2)) / 2
+
+
+def update(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
+    """Return the ratings after one game; place 1 is best, and equal places are a tie.
+
+    The same arguments give the same bits. If an upset is too extreme for double precision (means hundreds
+    apart), all distances to the table's average are halved until it can be computed, and the resulting
+    changes are applied. Raises ValueError if there are not two to five players with one place each.
+    """
+    if len(ratings) not in _ENVIRONMENTS or len(ratings) != len(places):
+        raise ValueError(f"{len(ratings)} ratings, {len(places)} places: one of each for 2 to 5 players")
+    average = math.fsum(rating.mean for rating in ratings) / len(ratings)
+    means = [rating.mean for rating in ratings]
+    while (rated := _rate(ratings, means, places)) is None:  # ends: equal means can be rated
+        means = [average + (mean - average) / 2 for mean in means]
+    return tuple(
+        Rating(old.mean + (new.mu - mean), new.sigma) if mean != old.mean else Rating(new.mu, new.sigma)
+        for old, mean, new in zip(ratings, means, rated, strict=True)
+    )
+
+
+def _rate(
+    ratings: Sequence[Rating], means: Sequence[float], places: Sequence[int]
+) -> list[trueskill.Rating] | None:
+    """Rate players as if they had these means; return None if double precision doesn't suffice."""
+    environment = _ENVIRONMENTS[len(ratings)]
+    table = [(environment.create_rating(m, r.deviation),) for m, r in zip(means, ratings, strict=True)]
+    try:
+        rated = [rating for (rating,) in environment.rate(table, ranks=list(places))]
+    except (FloatingPointError, ValueError):  # the latter from the root of a negative variance
+        return None
+    # Apart from the drift a game never increases a deviation: a larger one is a rounding error.
+    for old, new in zip(ratings, rated, strict=True):
+        if not new.sigma <= math.hypot(old.deviation, environment.tau) * (1 + _ROUNDING):
+            return None
+    return rated
+
+
+DAYS = 7
+"""Days over which changes are shown: today and the six before it."""
+
+
+class Closing(NamedTuple):
+    """A rating at the end of a day, or the current one if the day is not over; ``day`` is an ordinal."""
+
+    day: int
+    mean: float
+    deviation: float
+
+
+Closings = tuple[Closing, ...]
+"""Closings of days with a game, ascending: those that may still be needed, and the last one before."""
+
+
+def close(closings: Closings, day: int, rating: Rating) -> Closings:
+    """Return the closings after a game that ended on this day; an earlier day than the last counts as it."""
+    if closings and closings[-1].day >= day:
+        return (*closings[:-1], Closing(closings[-1].day, rating.mean, rating.deviation))
+    old = [each.day <= day - DAYS for each in closings]
+    kept = closings[max(0, sum(old) - 1) :]
+    return (*kept, Closing(day, rating.mean, rating.deviation))
+
+
+def stood(closings: Closings, day: int) -> Rating | None:
+    """Return the rating at the end of a day, or None if there was no game by then.
+
+    The day must not be earlier than ``DAYS`` before the last game.
+    """
+    for each in reversed(closings):
+        if each.day <= day:
+            return Rating(each.mean, each.deviation)
+    return None
+
+
+Times = tuple[tuple[int, int], ...]
+"""Times in microseconds, ascending, each with its number of games."""
+
+_MICROS = 1000
+_DIGITS = 2
+
+
+def game_time(millis: Iterable[float | None]) -> int | None:
+    """Return the low median of a seat's decision times in microseconds, or None without an answer.
+
+    ``millis`` has None for decisions without an answer in time, which don't count.
+    """
+    answered = [each for each in millis if each is not None]
+    return round(median_low(answered) * _MICROS) if answered else None
+
+
+def add(times: Times, micros: int) -> Times:
+    """Return the times with one more game."""
+    rounded = _rounded(micros)
+    at = bisect_left(times, (rounded, 0))
+    if at < len(times) and times[at][0] == rounded:
+        return (*times[:at], (rounded, times[at][1] + 1), *times[at + 1 :])
+    return (*times[:at], (rounded, 1), *times[at:])
+
+
+def median(times: Times) -> int | None:
+    """Return the low median in microseconds, or None without times."""
+    before = (sum(games for _, games in times) + 1) // 2
+    for micros, games in times:
+        before -= games
+        if before <= 0:
+            return micros
+    return None
+
+
+def _rounded(micros: int) -> int:
+    """Round a time to two significant digits, halves up."""
+    unit: int = 10 ** max(0, len(str(micros)) - _DIGITS)
+    return (micros + unit // 2) // unit * unit

@@ -1,0 +1,172 @@
+"""Folds a ladder's log into ratings.
+
+A log is a sequence of numbered events: versions that start and games that were played. Each version has an
+entry in the overall list and one in the list of each number of players. Entries depend only on earlier
+events, so incremental and rebuilt lists are equal to the bit.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+
+from arena.ladder.posterior import PRIOR, learn
+from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
+
+OVERALL = 0
+"""The list of all games; the others are named by their number of players."""
+
+LISTS = (OVERALL, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionStarted:
+    """A version of a bot enters the ladder."""
+
+    version: int  # id
+    previous: int | None  # id of the version whose means it inherits, or None for a new bot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePlayed:
+    """A game to be rated; all tuples have one entry per seat."""
+
+    versions: tuple[int, ...]  # ids, all different
+    places: tuple[int, ...]  # from 1; equal places are a tie
+    faulty: tuple[bool, ...]  # whether the seat had a fault
+    # Median of the seat's decision times in microseconds; None without an answer.
+    times: tuple[int | None, ...]
+    ended: datetime  # UTC
+
+
+Event = VersionStarted | GamePlayed
+
+Key = tuple[int, int]
+"""A version's id and a list of :data:`LISTS`."""
+
+Rate = Callable[[tuple[Rating, ...], tuple[int, ...]], tuple[Rating, ...]]
+"""Rates a game: :func:`arena.ladder.rating.update` or a cached version of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A version's entry in a list."""
+
+    rating: Rating  # as published
+    skill: Rating  # what all games say; rank intervals follow from it
+    sound: Rating  # what the games without a fault of its own say; the next version starts from it
+    games: int = 0  # rated ones
+    wins: int = 0  # games in which it was first, also shared
+    place_sum: int = 0
+    faulty: int = 0  # games in which it had a fault
+    last_played: datetime | None = None  # end of its last rated game, UTC
+    times: Times = ()  # median decision time of each game
+    closings: Closings = ()  # ratings at the end of the latest days on which it played
+
+
+def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
+    """Return the entries that an event adds or changes; ``entries`` is not modified.
+
+    Raises KeyError if ``entries`` lacks a version that the event builds on, or ValueError if a version starts
+    twice or sits at one table twice.
+    """
+    if isinstance(event, VersionStarted):
+        return _start(entries, event)
+    return _play(entries, event, rate)
+
+
+def rebuild(events: Iterable[Event]) -> dict[Key, Entry]:
+    """Fold a whole log, ordered by number. Raises KeyError, or ValueError as :func:`apply` does."""
+    entries: dict[Key, Entry] = {}
+    for event in events:
+        entries |= apply(entries, event)
+    return entries
+
+
+def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Entry]:
+    if (event.version, OVERALL) in entries:
+        raise ValueError(f"version {event.version} has started already")
+    if event.previous is None:
+        return {
+            (event.version, players): Entry(rating=initial(), skill=PRIOR, sound=PRIOR) for players in LISTS
+        }
+    return {(event.version, players): _next(entries[event.previous, players]) for players in LISTS}
+
+
+def _next(old: Entry) -> Entry:
+    """Return the entry of the version that follows one with this entry.
+
+    What faults did to a mean is not inherited.
+    """
+    skill = next_version(old.sound, PRIOR)
+    rating = old.rating
+    if old.faulty:
+        rating = Rating(old.sound.mean, max(old.rating.deviation, old.sound.deviation))
+    return Entry(rating=next_version(rating, initial()), skill=skill, sound=skill)
+
+
+def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[Key, Entry]:
+    if len(set(event.versions)) < len(event.versions):
+        raise ValueError(f"versions {event.versions} at one table: a version can't play itself")
+    day = event.ended.astimezone(UTC).toordinal()
+    changed: dict[Key, Entry] = {}
+    for players in (OVERALL, len(event.versions)):
+        before = [entries[version, players] for version in event.versions]
+        ratings = rate(tuple(entry.rating for entry in before), event.places)
+        skills = learn([entry.skill for entry in before], event.places)
+        sounds = _sounds(before, event, skills)
+        learned = zip(ratings, skills, sounds, strict=True)
+        results = zip(event.places, event.faulty, event.times, strict=True)
+        seats = zip(event.versions, before, learned, results, strict=True)
+        for version, entry, (rating, skill, sound), (place, faulty, micros) in seats:
+            changed[version, players] = replace(
+                entry,
+                rating=rating,
+                skill=skill,
+                sound=sound,
+                games=entry.games + 1,
+                wins=entry.wins + (place == 1),
+                place_sum=entry.place_sum + place,
+                faulty=entry.faulty + faulty,
+                last_played=event.ended,
+                times=entry.times if micros is None else add(entry.times, micros),
+                closings=close(entry.closings, day, rating),
+            )
+    return changed
+
+
+def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]) -> list[Rating]:
+    """Return what the seats' games without a fault of their own say after this one.
+
+    ``skills`` are what all games say after it.
+    """
+    own = [entry.skill for entry in before]
+    sounds = []
+    for seat, (entry, faulty) in enumerate(zip(before, event.faulty, strict=True)):
+        if faulty:
+            sounds.append(entry.sound)
+        elif entry.sound == entry.skill:
+            sounds.append(skills[seat])
+        else:
+            table = [*own[:seat], entry.sound, *own[seat + 1 :]]
+            sounds.append(learn(table, event.places)[seat])
+    return sounds
+
+
+MOST: Final = 128
+"""A curve keeps fewer points than this, and at least half as many after this many games."""
+
+T = TypeVar("T")
+
+
+def stride(games: int) -> int:
+    """Return n such that every n-th game's point is kept after this number of games."""
+    return 1 << max(0, (games // MOST).bit_length())
+
+
+def thinned(points: Sequence[T], most: int) -> tuple[T, ...]:
+    """Return at most ``most`` points, two or more: the first, the last, and evenly spaced ones between."""
+    last = len(points) - 1
+    if last < most:
+        return tuple(points)
+    return tuple(points[index * last // (most - 1)] for index in range(most))

@@ -1,0 +1,76 @@
+"""What an operator sets of a ladder: tables, deals, the bots' clock and limits."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from dataclasses import replace as with_changes
+from typing import Any, Final, Self
+
+from arena.ladder.matchmaking import PLAYER_COUNTS
+from arena.protocol.match import Clock, Limits
+
+_MOST_DEALS = 24
+
+_RANGES: Final = {
+    "start_millis": (1_000, 60_000),
+    "move_millis": (50, 60_000),
+    "bank_millis": (0, 120_000),
+    # A host's slots have room for the usual limits, so a ladder's are no higher.
+    "cpus": (0.1, Limits().cpus),
+    "memory_mib": (64, Limits().memory_mib),
+    "pids": (16, Limits().pids),
+    "tmp_mib": (1, Limits().tmp_mib),
+}
+"""The lowest and highest value of each number of a ladder's clock and limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderSettings:
+    """The ladder's settings. Raises ValueError for no or impossible tables, or a number out of range."""
+
+    paused: bool  # whether no new matches are drawn; queued matches are still played, and submissions qualify
+    players: tuple[int, ...]  # numbers of players per table, ascending
+    deals: int  # deals per match, 1 to 24; always 1 if one of its bots has no rated game yet
+    clock: Clock = field(default_factory=Clock)  # of every match that the arena draws, rated or not
+    limits: Limits = field(default_factory=Limits)  # likewise; a host with few cores has lower ones
+
+    def __post_init__(self) -> None:
+        if not self.players or list(self.players) != sorted(set(self.players) & set(PLAYER_COUNTS)):
+            raise ValueError(
+                f"a ladder's tables have 2, 3, 4 or 5 players, each named once, not {self.players}"
+            )
+        if not 1 <= self.deals <= _MOST_DEALS:
+            raise ValueError(f"a match has 1 to {_MOST_DEALS} deals, not {self.deals}")
+        for name, value in (asdict(self.clock) | asdict(self.limits)).items():
+            least, most = _RANGES[name]
+            if not least <= value <= most:
+                raise ValueError(f"{name} is {least} to {most}, not {value}")
+
+    def changed(self, named: Mapping[str, Any]) -> Self:
+        """Return the settings with other values of these fields, those of clock and limits among them."""
+        clock, limits = asdict(self.clock), asdict(self.limits)
+        return with_changes(
+            self,
+            clock=Clock(**{name: named.get(name, value) for name, value in clock.items()}),
+            limits=Limits(**{name: named.get(name, value) for name, value in limits.items()}),
+            **{name: value for name, value in named.items() if name not in _RANGES},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderChange:
+    """Changes of :class:`LadderSettings`; None leaves a value as it is."""
+
+    paused: bool | None = None
+    players: tuple[int, ...] | None = None
+    deals: int | None = None
+    start_millis: int | None = None
+    move_millis: int | None = None
+    bank_millis: int | None = None
+    cpus: float | None = None
+    memory_mib: int | None = None
+    pids: int | None = None
+    tmp_mib: int | None = None
+
+    def named(self) -> dict[str, Any]:
+        """Return what changes, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}

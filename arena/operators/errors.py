@@ -1,5 +1,0 @@
-"""What can be refused."""
-
-
-class OperationRefused(Exception):
-    """What an operator wants can't be done; the text says why."""

@@ -1,0 +1,1 @@
+"""Backups: all data of an arena in one file, and restoring it into an empty arena."""

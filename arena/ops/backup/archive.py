@@ -1,0 +1,262 @@
+"""Reads a backup file and verifies it."""
+
+import hashlib
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Final, Self
+
+import msgspec
+
+from arena.db.opening import NO_UPGRADE, is_known, is_too_old
+from arena.platform.speech import visible
+
+MANIFEST: Final = "manifest.json"
+FORMAT: Final = "kaiten-backup/1"
+
+TABLES: Final = "tables"
+UPLOADS: Final = "uploads"
+IMAGES: Final = "images"
+BLOBS: Final = f"{IMAGES}/blobs/sha256"
+"""Folders of the parts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupPart:
+    """A file in the backup; ``size`` is in bytes, ``sha256`` hexadecimal."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSummary:
+    """A table of the database; its rows are in the part ``tables/NAME``."""
+
+    columns: tuple[str, ...]  # names, in the order of a row's values
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupManifest:
+    """The contents of a backup."""
+
+    format: str  # `kaiten-backup/1`
+    made: datetime  # when the backup began, UTC
+    version: str  # of the program that made it
+    install: str  # id of the installation
+    revision: str  # of the database's schema
+    tables: dict[str, TableSummary]  # by name
+    parts: dict[str, BackupPart]  # by name; all except the manifest
+
+    def rows(self, table: str) -> int:
+        """Return the number of a table's rows; 0 if the table did not exist yet."""
+        return self.tables[table].rows if table in self.tables else 0
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the parts in a folder, without its own, in archive order."""
+        prefix = f"{folder}/"
+        return tuple(name.removeprefix(prefix) for name in self.parts if name.startswith(prefix))
+
+
+_LENGTH: Final = 4
+_MOST: Final = 256 * 1024 * 1024
+"""Bytes of a batch: several times what its rows can take."""
+
+
+def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
+    """Yield the bytes of batches of rows, one at a time."""
+    for batch in batches:
+        content = msgspec.msgpack.encode(batch)
+        yield len(content).to_bytes(_LENGTH) + content
+
+
+def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
+    """Yield the batches of rows in a stream of bytes, which may be split anywhere.
+
+    Raises ValueError if the bytes are no batches.
+    """
+    buffer = bytearray()
+    for piece in pieces:
+        buffer += piece
+        while len(buffer) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(buffer[:_LENGTH])
+            if end > _MOST:
+                raise ValueError(f"a batch of rows has {end} bytes")
+            if len(buffer) < end:
+                break
+            batch = msgspec.msgpack.decode(buffer[_LENGTH:end], type=list[list[Any]])
+            del buffer[:end]
+            yield batch
+    if buffer:
+        raise ValueError("the last batch of rows is cut off")
+
+
+_MOST_WORDS: Final = 200
+
+
+class BackupError(Exception):
+    """Something is wrong with a backup; the text says what to do."""
+
+
+class BackupDamaged(BackupError):
+    """The file is not a backup, or is truncated or changed."""
+
+
+class BackupNewer(BackupError):
+    """The backup was made by a newer version of this program."""
+
+
+class BackupTooOld(BackupError):
+    """The backup was made before the first release; there is no migration from its tables."""
+
+
+class NotRestorable(BackupError):
+    """The arena holds data that could be backed up but not restored."""
+
+
+class PlaceNotEmpty(BackupError):
+    """The destination of the restore is not empty."""
+
+
+def in_words(error: Exception) -> str:
+    """Return in one line what is wrong with rows."""
+    words = visible(next(iter(str(error).splitlines()), "")[:_MOST_WORDS])
+    return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
+
+
+CHUNK: Final = 1024 * 1024
+_KIND: Final = "kaiten-backup/"
+_MOST_MANIFEST: Final = 256 * 1024 * 1024
+
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    KeyError,
+    EOFError,
+    RuntimeError,  # a changed bit can claim encryption or another compression method
+    ValueError,
+)
+"""What zipfile raises for a changed archive."""
+
+_NAMES: Final = re.compile(
+    rf"{TABLES}/[a-z_]+"
+    rf"|{UPLOADS}/[0-9A-Za-z_-]+\.[a-z]+"
+    rf"|{IMAGES}/(?:blobs/sha256|images|used|bases)/[0-9a-f]{{64}}"
+)
+"""Allowed names of parts: none leaves its folder."""
+
+
+class BackupArchive:
+    """A backup open for reading, from :meth:`opened` or, for an open file, :meth:`of`."""
+
+    def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
+        self._path = path
+        self._zip = file
+        with self._damage():
+            entry = self._zip.getinfo(MANIFEST)
+            if entry.file_size > _MOST_MANIFEST:
+                raise BackupDamaged(f"{self._path} is not a backup: its manifest has {entry.file_size} bytes")
+            self.manifest = _read(self._zip.read(entry), path)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path) -> Iterator[Self]:
+        """Open a backup and read only its manifest.
+
+        Raises OSError; BackupDamaged if the file is not a backup, or is truncated; BackupNewer if a newer
+        version of this program made it; or BackupTooOld if a version from before the first release made it.
+        """
+        with path.open("rb") as file, cls.of(path, file) as archive:
+            yield archive
+
+    @classmethod
+    @contextmanager
+    def of(cls, path: Path, file: BinaryIO) -> Iterator[Self]:
+        """Do the same with an open file; errors name ``path``."""
+        try:
+            archive = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise BackupDamaged(
+                f"{path} is not a backup, or is incomplete ({error}): use another copy"
+            ) from error
+        with archive:
+            yield cls(path, archive)
+
+    def verify(self) -> None:
+        """Read everything and compare it with the manifest.
+
+        Raises BackupDamaged if a part is missing or was changed.
+        """
+        for name in self.manifest.parts:
+            for _ in self.pieces(name):
+                pass
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """Yield a part in pieces.
+
+        Raises BackupDamaged if the part is missing or damaged, possibly only at its end.
+        """
+        part = self.manifest.parts[name]
+        digest, size = hashlib.sha256(), 0
+        with self._damage(), self._zip.open(name) as file:
+            while piece := self._piece(file):
+                digest.update(piece)
+                size += len(piece)
+                if size > part.size:
+                    break
+                yield piece
+        if (size, digest.hexdigest()) != (part.size, part.sha256):
+            raise BackupDamaged(f"{self._path} is damaged ({name}): use another copy")
+
+    def _piece(self, file: IO[bytes]) -> bytes:
+        with self._damage():
+            return file.read(CHUNK)
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except _UNREADABLE as error:
+            raise BackupDamaged(f"{self._path} is damaged ({error}): use another copy") from error
+
+
+def _read(content: bytes, path: Path) -> BackupManifest:
+    """Return the manifest; raises as :meth:`BackupArchive.opened`."""
+    remedy = "install that version, or a newer one"
+    try:
+        kind = msgspec.json.decode(content, type=_Kind).format
+        if kind.startswith(_KIND) and kind != FORMAT:
+            raise BackupNewer(f"{path} was made by a newer Kaiten (its format is {visible(kind)}): {remedy}")
+        manifest = msgspec.json.decode(content, type=BackupManifest)
+    except ValueError as error:
+        raise BackupDamaged(f"{path} is not a backup ({error})") from error
+    if manifest.format != FORMAT or not all(map(_NAMES.fullmatch, manifest.parts)):
+        raise BackupDamaged(f"{path} is not a backup")
+    if any(f"{TABLES}/{name}" not in manifest.parts for name in manifest.tables):
+        raise BackupDamaged(f"{path} is damaged (a table is missing): use another copy")
+    for name in manifest.names(BLOBS):
+        if manifest.parts[f"{BLOBS}/{name}"].sha256 != name:
+            raise BackupDamaged(f"{path} is damaged (a blob's name is not its digest): use another copy")
+    if is_too_old(manifest.revision):
+        raise BackupTooOld(
+            f"{path} has tables at revision {visible(manifest.revision)}, {NO_UPGRADE}. To start anew, start "
+            "an arena without it. To keep its games, restore it with the version that made it"
+        )
+    if not is_known(manifest.revision):
+        raise BackupNewer(
+            f"{path} was made by Kaiten {visible(manifest.version)}, which is newer (its tables are at "
+            f"{visible(manifest.revision)}): {remedy}"
+        )
+    return manifest
+
+
+class _Kind(msgspec.Struct):
+    format: str

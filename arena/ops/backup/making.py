@@ -1,0 +1,261 @@
+"""Makes a backup of an arena, which may be running.
+
+All rows are from one snapshot. A received file outlives its submission's stage, and an image is stored before
+anything refers to it. So files are copied until one snapshot finds all of its own, and images after that.
+"""
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+import msgspec
+from sqlalchemy.exc import DBAPIError
+
+from arena import __version__
+from arena.db.dump import Snapshot, TableRows
+from arena.db.errors import StoreError
+from arena.db.store import Store
+from arena.images.image import IntakeTrouble
+from arena.images.objects import Objects
+from arena.images.store import ImageStore, blobs_of
+from arena.ops.backup.archive import (
+    CHUNK,
+    FORMAT,
+    IMAGES,
+    MANIFEST,
+    TABLES,
+    UPLOADS,
+    BackupArchive,
+    BackupError,
+    BackupManifest,
+    BackupPart,
+    NotRestorable,
+    TableSummary,
+    in_words,
+    packed,
+    unpacked,
+)
+from arena.protocol.submissions import Stage
+from arena.submissions.uploads import Uploads
+
+_LEVEL: Final = 1
+"""Compression level. Higher ones save little and take several times as long."""
+
+
+class _Stream:
+    """Stdout, never rewound: where it appends to a file (``>>``), a second write would land elsewhere."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: bytes) -> int:
+        """Pass data on."""
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        """Pass on what is buffered."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Leave it open: the caller closes it."""
+
+
+class ArchiveWriter:
+    """A backup that is being written to a file, not necessarily seekable; :meth:`end` completes it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        target = file if file.readable() else _Stream(file)
+        self._zip = zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+        self.parts: dict[str, BackupPart] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._zip.close()
+        else:
+            # Without a manifest it is not a backup, and the first error is already being raised.
+            with suppress(OSError, ValueError):
+                self._zip.close()
+
+    def add(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Write a part; it is not recorded if the pieces raise."""
+        digest, size = hashlib.sha256(), 0
+        with self._zip.open(name, "w", force_zip64=True) as part:
+            for piece in pieces:
+                part.write(piece)
+                digest.update(piece)
+                size += len(piece)
+        self.parts[name] = BackupPart(size=size, sha256=digest.hexdigest())
+
+    def end(self, manifest: BackupManifest) -> None:
+        """Write the manifest, which completes the backup."""
+        with self._zip.open(MANIFEST, "w") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+
+
+_TRIES: Final = 5
+"""Snapshots before a missing file is considered lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupSources:
+    """The data to back up; ``objects`` hold ``images``."""
+
+    store: Store
+    images: ImageStore
+    objects: Objects
+    uploads: Uploads
+    install: str
+
+
+def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[str], None]) -> BackupManifest:
+    """Write a backup.
+
+    The sources may all be in use. ``file`` need not be seekable. ``now`` is UTC; ``say`` receives progress
+    messages. Raises IntakeTrouble, OSError, StoreError, or NotRestorable if the database holds data that
+    can't be restored.
+    """
+    with ArchiveWriter(file) as archive:
+        with _with_files(sources, archive) as snapshot:
+            say("the database")
+            with _explained():
+                snapshot.read_through(now)
+                tables = {table.name: _write(archive, table) for table in snapshot.tables}
+            revision = snapshot.revision
+        say("the images of bots")
+        _copy_images(sources, archive)
+        manifest = BackupManifest(
+            format=FORMAT,
+            made=now,
+            version=__version__,
+            install=sources.install,
+            revision=revision,
+            tables=tables,
+            parts=archive.parts,
+        )
+        archive.end(manifest)
+    return manifest
+
+
+def read_back(file: BinaryIO) -> None:
+    """Read a backup back from the disk, not from the page cache, and verify it.
+
+    Raises OSError, or NotRestorable if it differs from what was written.
+    """
+    file.flush()
+    os.fsync(file.fileno())
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # drop the page cache
+    try:
+        with BackupArchive.of(Path("what was written"), file) as archive:
+            archive.verify()
+    except BackupError as error:
+        raise NotRestorable(
+            f"the disk returned other data than was written ({error}). There is no backup. Check the "
+            "disk, and make another backup elsewhere"
+        ) from error
+
+
+@contextmanager
+def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snapshot]:
+    """Open a snapshot whose received files have all been copied."""
+    for tries in range(1, _TRIES + 1):
+        with sources.store.snapshot() as snapshot:
+            missing = [
+                file
+                for each in snapshot.on_their_way()
+                if each.stage is Stage.RECEIVED
+                and (name := f"{UPLOADS}/{(file := sources.uploads.path(each.id, each.kind)).name}")
+                not in archive.parts
+                and not _copy(archive, name, file)
+            ]
+            # A missing file was inspected meanwhile; a later snapshot shows that.
+            if not missing or tries == _TRIES:
+                yield snapshot
+                return
+
+
+def _copy(archive: ArchiveWriter, name: str, file: Path) -> bool:
+    """Copy a file; return whether it existed."""
+    try:
+        with file.open("rb") as source:
+            archive.add(name, iter(lambda: source.read(CHUNK), b""))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Report a value in the database that can't be restored."""
+    try:
+        yield
+    except (BackupError, DBAPIError, OSError, StoreError):
+        raise
+    except Exception as error:
+        # A value that no arena wrote can fail anywhere.
+        raise NotRestorable(
+            f"the database holds a value that can't be restored: {in_words(error)}. There is no backup. Keep "
+            "the earlier ones, and a copy of the database as it is"
+        ) from error
+
+
+def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
+    """Write a table, and read each batch of rows back as a restore will."""
+    rows = 0
+
+    def read_back() -> Iterator[bytes]:
+        nonlocal rows
+        for piece in packed(table.batches()):
+            for batch in unpacked([piece]):
+                table.check(batch)
+                rows += len(batch)
+            yield piece
+
+    archive.add(f"{TABLES}/{table.name}", read_back())
+    return TableSummary(columns=table.columns, rows=rows)
+
+
+def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
+    """Copy all images except those pruned meanwhile, which nothing needs."""
+    copied = {id_ for id_ in sorted(sources.images.records.ids()) if _copy_image(sources, archive, id_)}
+    for name in sources.objects.sizes("bases"):
+        noted = sources.objects.read(f"bases/{name}")
+        if noted is not None and noted.decode(errors="replace") in copied:
+            archive.add(f"{IMAGES}/bases/{name}", [noted])
+
+
+def _copy_image(sources: BackupSources, archive: ArchiveWriter, id_: str) -> bool:
+    """Copy an image, its record last; return whether it still existed at the end."""
+    records, objects = sources.images.records, sources.objects
+    image = records.image(id_)
+    if image is None:
+        return False
+    try:
+        for digest, size in blobs_of(image).items():
+            name = f"{IMAGES}/blobs/sha256/{_hex(digest)}"
+            if name not in archive.parts:
+                archive.add(name, sources.images.blob(digest, size))
+    except IntakeTrouble:
+        if records.image(id_) is None:
+            return False
+        raise
+    for folder in ("used", "images"):
+        note = objects.read(f"{folder}/{_hex(id_)}")
+        if note is not None:
+            archive.add(f"{IMAGES}/{folder}/{_hex(id_)}", [note])
+    return f"{IMAGES}/images/{_hex(id_)}" in archive.parts
+
+
+def _hex(digest: str) -> str:
+    return digest.removeprefix("sha256:")

@@ -1,0 +1,193 @@
+"""Restores a backup into an empty arena. The database comes last and atomically; without it no arena exists.
+
+A note in the data directory marks an unfinished restore. If a restore is killed, the note stays: no arena
+starts there, and the next restore removes the leftovers and starts over. If the database was already there,
+so was everything else, and the next restore of the same backup only reports that.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+
+from arena.db import dump
+from arena.db.audit import NewAuditEntry
+from arena.db.errors import StoreError
+from arena.images.objects import Objects
+from arena.images.store import Records
+from arena.ops.backup.archive import (
+    IMAGES,
+    TABLES,
+    UPLOADS,
+    BackupArchive,
+    BackupDamaged,
+    BackupError,
+    PlaceNotEmpty,
+    in_words,
+    unpacked,
+)
+from arena.platform.files import UNFINISHED_RESTORE, sync
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """The note of one restore."""
+
+    backup: str  # identifies the backup
+    entry: NewAuditEntry  # the last row that the restore writes; identifies its database
+
+    @classmethod
+    def left_in(cls, folder: Path) -> Self | None:
+        """Return the folder's note, or None if it is missing or incomplete."""
+        try:
+            return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=cls)
+        except (FileNotFoundError, ValueError):  # killed while writing it, before anything else
+            return None
+
+    def leave_in(self, folder: Path) -> None:
+        """Write the note durably, before anything else is written."""
+        file = folder / UNFINISHED_RESTORE
+        file.touch(mode=0o600)
+        file.write_bytes(msgspec.json.encode(self))
+        sync(file)
+        sync(folder)
+
+
+def remove_note(folder: Path) -> None:
+    """Remove the folder's note: the restore is complete, or fully undone."""
+    (folder / UNFINISHED_RESTORE).unlink()
+    sync(folder)
+
+
+_MADE: Final = ("images", "uploads")
+"""Folders in the data directory that a restore fills."""
+
+_IMAGE_FOLDERS: Final = ("blobs/sha256", "images", "used", "bases")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestorePlace:
+    """The destination of a restore."""
+
+    data: Path  # the data directory, whose lock this process holds
+    url: str  # SQLAlchemy URL of the database
+    uploads: Path  # folder of received files, in the data directory
+    # Opens the image store. Existing images stay: their names are hashes of their content.
+    objects: Callable[[], Objects]
+
+
+def restore(
+    archive: BackupArchive, place: RestorePlace, entry: NewAuditEntry, say: Callable[[str], None]
+) -> None:
+    """Restore a backup completely, or leave nothing that could be mistaken for an arena.
+
+    ``place`` must be empty. ``entry`` is for the audit log; ``say`` receives progress messages. Raises
+    OSError; BackupDamaged if the backup was changed; IntakeTrouble if images can't be written or are invalid;
+    PlaceNotEmpty if the data directory is not empty; or StoreError if the database is not empty, or can't be
+    used.
+    """
+    note = Note(backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry)
+    if (left := Note.left_in(place.data)) is not None and dump.holds(place.url, left.entry):
+        remove_note(place.data)
+        if left.backup == note.backup:
+            say("an earlier restore of this backup has completed")
+            return
+    _check_empty(place)
+    say("checking all of the backup")
+    archive.verify()
+    with _unfinished(place, note):
+        _uploads(archive, place.uploads)
+        say("the images of bots")
+        _images(archive, place.objects())
+        say("the database")
+        _database(archive, place.url, entry)
+
+
+def _check_empty(place: RestorePlace) -> None:
+    if not (place.data / UNFINISHED_RESTORE).is_file():
+        for file in place.data.rglob("*"):
+            if not file.is_dir() and file != place.data / "lock":
+                raise PlaceNotEmpty(
+                    f"{place.data} is not empty ({file.relative_to(place.data)}, …): name another folder in "
+                    "ARENA_DATA_DIR, or move away what is there"
+                )
+    dump.check_empty(place.url)
+
+
+@contextmanager
+def _unfinished(place: RestorePlace, note: Note) -> Iterator[None]:
+    """Mark the restore as unfinished within the context. An error removes what was written."""
+    if (place.data / UNFINISHED_RESTORE).exists():
+        _remove(place)
+    note.leave_in(place.data)
+    try:
+        yield
+    except BaseException:
+        # If the database exists after all, or can't be asked, the next restore finds out.
+        if not dump.holds(place.url, note.entry):
+            _remove(place)
+            remove_note(place.data)
+        raise
+    remove_note(place.data)
+
+
+def _remove(place: RestorePlace) -> None:
+    """Remove what an unfinished restore has written. The folders stay: they may be mount points."""
+    for name in _MADE:
+        folder = place.data / name
+        for each in folder.iterdir() if folder.is_dir() else ():
+            if each.is_dir():
+                shutil.rmtree(each)
+            else:
+                each.unlink()
+    dump.remove_unfinished(place.url)
+
+
+def _uploads(archive: BackupArchive, folder: Path) -> None:
+    """Write the received files."""
+    names = archive.manifest.names(UPLOADS)
+    if not names:
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in names:
+        with (folder / name).open("xb") as file:
+            for piece in archive.pieces(f"{UPLOADS}/{name}"):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+    sync(folder)
+
+
+def _images(archive: BackupArchive, objects: Objects) -> None:
+    """Write the missing images in the backup's order, each record after what it names."""
+    there = {f"{folder}/{name}" for folder in _IMAGE_FOLDERS for name in objects.sizes(folder)}
+    for name in archive.manifest.names(IMAGES):
+        if name not in there:
+            objects.write(name, archive.pieces(f"{IMAGES}/{name}"))
+    records = Records(objects)
+    for name in archive.manifest.names(f"{IMAGES}/images"):
+        records.image(f"sha256:{name}")
+
+
+def _database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
+    """Load the database; it appears whole or not at all."""
+    tables = {
+        name: dump.TableToLoad(summary.columns, summary.rows, _rows(archive, name))
+        for name, summary in archive.manifest.tables.items()
+    }
+    try:
+        dump.load(url, archive.manifest.revision, tables, entry)
+    except (BackupError, OSError, StoreError):
+        raise
+    except Exception as error:
+        # Rows that no arena wrote can fail anywhere.
+        raise BackupDamaged(f"the backup can't be restored: {in_words(error)}. Use another one") from error
+
+
+def _rows(archive: BackupArchive, table: str) -> Callable[[], Iterator[list[list[Any]]]]:
+    return lambda: unpacked(archive.pieces(f"{TABLES}/{table}"))

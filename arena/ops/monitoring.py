@@ -1,0 +1,212 @@
+"""Health, readiness and metrics of a process, served over HTTP."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from http import HTTPStatus
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
+
+import structlog
+import uvicorn
+from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from arena.platform.settings import Address
+
+STALE_SECONDS: Final = 10.0
+"""A loop without an iteration for this long is considered hung."""
+
+_SILENT_SECONDS: Final = 10
+"""A connection without a request is closed after this long."""
+
+_GRACE_SECONDS: Final = 1
+"""How long requests in flight may delay the shutdown."""
+
+_NO_STORE: Final = {"Cache-Control": "no-store"}
+
+Check = Callable[[], str | None]
+"""Returns what is wrong, or None. Takes a few seconds at most."""
+
+Answer = Callable[[], Response]
+"""Answers a request. Runs in a thread of its own."""
+
+T = TypeVar("T")
+
+_log = structlog.get_logger()
+
+disable_created_metrics()  # type: ignore[no-untyped-call] # an unused second series for each counter
+
+
+class CannotListen(Exception):
+    """The server can't listen at an address; the text says why and what to do."""
+
+
+class InTime(Generic[T]):
+    """Calls a function that may hang, and waits for it at most ``seconds``.
+
+    Only one call runs at a time; concurrent callers share its result.
+    """
+
+    def __init__(self, ask: Callable[[], T], seconds: float) -> None:
+        self._ask = ask
+        self._seconds = seconds
+        self._asked: Future[T] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> T:
+        """Return the function's result, or raise its error.
+
+        Raises TimeoutError if the call has not returned yet; it goes on.
+        """
+        return self.begin().result(self._seconds)
+
+    def begin(self) -> Future[T]:
+        """Return the future of the call that is running, or of a new one."""
+        with self._lock:
+            if self._asked is None or self._asked.done():
+                self._asked = Future()
+                self._asked.set_running_or_notify_cancel()  # nobody can cancel it
+                # A daemon thread: a hung call must not delay the shutdown.
+                threading.Thread(target=self._run, args=(self._asked,), name="check", daemon=True).start()
+            return self._asked
+
+    def _run(self, asked: "Future[T]") -> None:
+        try:
+            asked.set_result(self._ask())
+        except Exception as error:  # noqa: BLE001 - raised again in the caller
+            asked.set_exception(error)
+
+
+def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> Check:
+    """Return a check that a loop still runs.
+
+    ``last`` returns the time of the last iteration on the same monotonic ``clock``, in seconds; None before
+    the first, which may take minutes.
+    """
+
+    def check() -> str | None:
+        turned = last()
+        silent = 0.0 if turned is None else clock() - turned
+        return None if silent < STALE_SECONDS else f"it has hung for {silent:.0f} s"
+
+    return check
+
+
+def failures(checks: Mapping[str, Check]) -> dict[str, str]:
+    """Return the reasons of the checks that fail, by name."""
+    found = {name: check() for name, check in checks.items()}
+    return {name: reason for name, reason in found.items() if reason is not None}
+
+
+def new_registry() -> CollectorRegistry:
+    """Return a registry with the process metrics: CPU time, memory and open files."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    return registry
+
+
+def metrics_of(registry: CollectorRegistry) -> Answer:
+    """Answer with all metrics in Prometheus' text format."""
+    return lambda: Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def checked(checks: Mapping[str, Check]) -> Answer:
+    """Answer ``ok``, or 503 with the failed checks as a problem (RFC 9457)."""
+
+    def answer() -> Response:
+        missing = failures(checks)
+        if not missing:
+            return PlainTextResponse("ok\n")
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        problem = {
+            "type": "about:blank",
+            "title": status.phrase,
+            "status": status,
+            "detail": "; ".join(f"{name}: {reason}" for name, reason in missing.items()),
+            "missing": missing,
+        }
+        return JSONResponse(problem, status, media_type="application/problem+json")
+
+    return answer
+
+
+class OpsServer:
+    """Answers GET and HEAD at an address within its context; ``answers`` are by path.
+
+    Raises CannotListen if the address is in use, or not this machine's.
+    """
+
+    def __init__(self, address: Address, answers: Mapping[str, Answer]) -> None:
+        try:
+            family, _, _, _, place = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0]
+            self._socket = socket.create_server((str(place[0]), address.port), family=family)
+        except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name
+            raise CannotListen(
+                f"can't listen on {address}: {error}. Stop what uses it, or choose another address"
+            ) from error
+        host, port = self._socket.getsockname()[:2]
+        self.address = Address(str(host), int(port))
+        routes = [Route(path, _endpoint(answer)) for path, answer in answers.items()]
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                Starlette(routes=routes),
+                http=_ImpatientProtocol,
+                ws="none",
+                lifespan="off",
+                timeout_keep_alive=_SILENT_SECONDS,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+            )
+        )
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._socket]}, name="monitoring", daemon=True
+        )
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+class _ImpatientProtocol(H11Protocol):
+    """Closes connections that send no request; uvicorn's own timeout begins after the first one."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
+        super().connection_made(transport)
+        self.loop.call_later(_SILENT_SECONDS, self._end_if_silent)
+
+    def _end_if_silent(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
+
+
+def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    # Not in the event loop: a check or a collector may hang, and must not keep others from being answered.
+    call = InTime(answer, 0)
+
+    async def respond(_: Request) -> Response:
+        try:
+            response = await asyncio.wrap_future(call.begin())
+        except Exception:  # noqa: BLE001 - answered with 500; the next request may succeed
+            _log.exception("health or metrics request failed")
+            response = PlainTextResponse("this check failed; see the log\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+        response.headers.update(_NO_STORE)
+        return response
+
+    return respond

@@ -1,0 +1,67 @@
+"""Removes logs, replays, games of people and visits in the audit log when their retention period is over."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from arena.db.errors import StoreError
+from arena.db.store import Store
+from arena.platform.recurring import Recurring
+from arena.platform.settings import Settings
+
+_log = structlog.get_logger()
+
+BATCH: Final = 10
+"""Matches per transaction, which takes some hundredths of a second."""
+
+_MOST_BATCHES: Final = 100
+"""Per run, so that a shutdown doesn't wait for long."""
+
+_SECONDS: Final = 60.0
+
+_PERSON_GAMES: Final = timedelta(days=30)
+"""How long the games of people are kept: only they see them."""
+
+
+def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:
+    """Remove one run's worth of old logs and replays; return the number of matches for each of them.
+
+    Raises StoreError.
+    """
+    replays = _remove(store.logs.remove_replays, settings.keep_replays_days, now)
+    return _remove(store.logs.remove_logs, settings.keep_logs_days, now), replays
+
+
+def _remove(remove: Callable[[datetime, int], int], days: int, now: datetime) -> int:
+    removed = 0
+    for _ in range(_MOST_BATCHES if days else 0):
+        batch = remove(now - timedelta(days=days), BATCH)
+        removed += batch
+        if batch < BATCH:
+            break
+    return removed
+
+
+def remove_visits(store: Store, settings: Settings, now: datetime) -> int:
+    """Remove old visits from the audit log; return how many entries. Raises StoreError."""
+    days = settings.keep_visits_days
+    return store.people.remove_visits(now - timedelta(days=days) if days else None)
+
+
+def remover(
+    store: Store, settings: Settings, now: Callable[[], datetime], *, seconds: float = _SECONDS
+) -> Recurring:
+    """Return the task that removes old data now and then every ``seconds``."""
+
+    def remove() -> None:
+        logs, replays = remove_old(store, settings, now())
+        if logs or replays:
+            _log.info("old logs and replays removed", matches_logs=logs, matches_replays=replays)
+        if games := store.person_games.remove(now() - _PERSON_GAMES):
+            _log.info("old games of people removed", games=games)
+        if visits := remove_visits(store, settings, now()):
+            _log.info("old entries of the audit log removed", entries=visits)
+
+    return Recurring(remove, name="retention", seconds=seconds, expected=(StoreError,))

@@ -1,0 +1,223 @@
+"""Linux's counts of processor time: how long threads ran and waited, and how long their quota throttled them.
+
+A runnable thread that isn't running is in a queue. The kernel adds that time to the thread's run delay
+(``/proc/TID/schedstat``) once the thread runs again. There are three reasons to be in the queue:
+
+* Other programs use the processors. That is the host's share, which this module measures.
+* Threads of the same sandbox use them. That counts against the sandbox.
+* The sandbox has used up its quota. That counts against the sandbox too. The kernel includes it in the run
+  delay, and also counts it in ``cpu.stat`` of the control group, so that it can be subtracted.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_NANO: Final = 1e-9
+_MICRO: Final = 1e-6
+
+_UNMATCHED_SECONDS: Final = 0.2
+"""Throttled time that may appear in a run delay later: the quota's period is 0.1 s."""
+
+_STILL_SECONDS: Final = 0.001
+"""A sandbox that used less than this since the last look counts as idle."""
+
+_WORK_SECONDS: Final = 0.002
+"""What runtimes do by themselves while their bot sleeps takes less of a processor than this between two looks
+that find all threads asleep."""
+
+_SLACK_SECONDS: Final = 0.02
+"""The kernel hands out a quota in slices of 5 ms, and may leave some of it unused."""
+
+_MOST_OWED_SECONDS: Final = 0.5
+"""A host that doesn't enforce the quota lets a sandbox use more than it can owe."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuFiles:
+    """The files that count a sandbox's processor time. Every user of the host may read them."""
+
+    threads: str  # lists the ids of its threads: a file, or a folder such as `/proc/PID/task`
+    usage: str = ""  # their total usage: `cpuacct.usage` or `cpu.stat`; empty if not counted
+    quota: str = ""  # their throttled time: `cpu.stat`; empty without a quota
+    cores: float = 0.0  # the quota; 0 for none
+
+
+class Spell(NamedTuple):
+    """The time between two looks at a sandbox, in seconds."""
+
+    # The host's share. A wait counts once it is over, so it may have begun before the first look.
+    # Negative if earlier spells counted waits that turn out to have delayed nothing.
+    waited: float
+    needed: float  # the least time for the sandbox's work in the spell, at its quota on an idle host
+
+
+class _Thread(NamedTuple):
+    """Seconds that a thread has run and waited since its start, and how often it began to run."""
+
+    had: float
+    waited: float
+    turns: int
+
+
+class _Stretch(NamedTuple):
+    """The spells since all threads slept: the seconds of waits and of running in them."""
+
+    waited: float
+    spent: float
+
+
+class HostShare:
+    """Measures for how long the host kept a runnable sandbox from running.
+
+    It errs in the host's favor. The running and throttled time of a sandbox's threads, on any core, is
+    subtracted from the wait of the thread that waited longest. The waits of threads that have ended since the
+    last look are ignored. So a bot that spins or forks against its own quota gains nothing. ``clock`` is
+    monotonic, in seconds; it must not stop while the caller doesn't run.
+
+    A bot that sleeps gains nothing either, although timers of its runtime wake threads all the time, and each
+    waits for a processor: if all threads sleep, then some run for a moment, and then all sleep again, with no
+    message in or out (:meth:`exchanged`), nothing depended on those waits.
+    """
+
+    def __init__(self, files: CpuFiles, clock: Callable[[], float] = time.monotonic) -> None:
+        self._files = files
+        self._clock = clock
+        self._looked = clock()
+        self._owes_until = self._looked
+        self._threads: dict[int, _Thread] = {}
+        self._used = 0.0
+        self._withheld = 0.0
+        self._unmatched = 0.0
+        self._still = False
+        self._slept = False
+        self._since_slept = _Stretch(0.0, 0.0)
+        self.look()
+        self._owes_until = self._looked  # what it used before doesn't matter
+
+    def look(self) -> Spell:
+        """Return the time since the last look."""
+        moment = self._clock()
+        threads = dict(self._read_threads())
+        # In this order: the subtracted counts must not be older than the waits.
+        used, withheld = self._read_usage(threads), self._read_withheld()
+        spent, kept = used - self._used, withheld - self._withheld
+        most = 0.0
+        for number, now in threads.items():
+            before = self._threads.get(number)
+            if before is None or before.waited > now.waited:
+                before = _Thread(0.0, 0.0, 0)  # it has started since
+            others = max(0.0, spent - (now.had - before.had))
+            most = max(most, now.waited - before.waited - others)
+        own = min(self._unmatched + kept, most)
+        self._unmatched = min(self._unmatched + kept - own, _UNMATCHED_SECONDS)
+        self._threads, self._used, self._withheld = threads, used, withheld
+        self._still = spent < _STILL_SECONDS
+        needed = spent / self._files.cores if self._files.cores else 0.0
+        owes_until = max(self._owes_until, self._looked) + needed
+        self._owes_until = min(owes_until, moment + _MOST_OWED_SECONDS)
+        self._looked = moment
+        return Spell(most - own - self._idle_waits(threads, most - own, spent), needed)
+
+    def exchanged(self) -> None:
+        """Note that the bot gets a message, or has sent one: what it does before and after that matters."""
+        self._slept = False
+
+    def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
+        """Return the waits between two sleeps that delayed nothing: in the latest spell and those before."""
+        stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
+        if not self._sleeps(threads):
+            self._since_slept = stretch
+            return 0.0
+        idle = self._slept and stretch.spent < _WORK_SECONDS
+        self._slept, self._since_slept = True, _Stretch(0.0, 0.0)
+        return stretch.waited if idle else 0.0
+
+    def _sleeps(self, threads: dict[int, _Thread]) -> bool:
+        """Return whether all threads slept at one moment: none ran while their states were read."""
+        return _states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
+
+    def waits(self) -> bool:
+        """Return whether the host keeps the sandbox waiting: it has a runnable thread, but was idle lately.
+
+        The length of such a wait is known once it is over. A sandbox that its own quota stops is runnable
+        and idle too, and the kernel counts that only when it is over. But it has used more than its quota
+        gives in the time since, while one that the host stops has used less.
+        """
+        if not self._still or self._clock() < self._owes_until + _SLACK_SECONDS:
+            return False
+        return "R" in _states(self._threads)
+
+    def _read_threads(self) -> Iterator[tuple[int, _Thread]]:
+        for number in self._numbers():
+            with suppress(OSError, ValueError):  # it has ended meanwhile
+                had, waited, turns = map(int, _read(f"/proc/{number}/schedstat").split())
+                yield number, _Thread(had * _NANO, waited * _NANO, turns)
+
+    def _numbers(self) -> list[int]:
+        path = self._files.threads
+        try:
+            if path.endswith("/task"):
+                return [int(folder.name) for folder in Path(path).iterdir()]
+            words = _read(path).split()
+        except OSError:  # the sandbox has ended
+            return []
+        # A thread that this process can't see has the id 0.
+        return [number for number in map(int, words) if number]
+
+    def _read_usage(self, threads: dict[int, _Thread]) -> float:
+        if not self._files.usage:
+            return sum(thread.had for thread in threads.values())
+        return _count(self._files.usage, self._used)
+
+    def _read_withheld(self) -> float:
+        return _count(self._files.quota, self._withheld, "throttled") if self._files.quota else 0.0
+
+
+class OwnWaits:
+    """How long the thread that creates it has waited for a processor since its start, in seconds."""
+
+    def __init__(self) -> None:
+        try:
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # the kernel doesn't count it
+            self._file = -1
+
+    def __call__(self) -> float:
+        """Return it; 0 if the kernel doesn't count it. Callable from any thread."""
+        if self._file < 0:
+            return 0.0
+        return int(os.pread(self._file, 100, 0).split()[1]) * _NANO
+
+
+def _count(path: str, before: float, name: str = "usage") -> float:
+    """Return a count of a control group in seconds, or ``before`` if the group is gone."""
+    try:
+        text = _read(path)
+    except OSError:
+        return before
+    if text.isdigit() or text.strip().isdigit():
+        return int(text) * _NANO
+    counts = dict(line.split() for line in text.splitlines())
+    # Version 2 counts microseconds, version 1 nanoseconds.
+    if f"{name}_usec" in counts:
+        return int(counts[f"{name}_usec"]) * _MICRO
+    return int(counts.get(f"{name}_time", 0)) * _NANO
+
+
+def _states(numbers: Iterable[int]) -> set[str]:
+    """Return the states of threads, such as R for running or ready to run, and D for waiting for a disk."""
+    states = set()
+    for number in numbers:
+        with suppress(OSError, IndexError):  # it has ended
+            # The thread's name before it may contain any character.
+            states.add(_read(f"/proc/{number}/stat").rpartition(")")[2].split()[0])
+    return states
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text()

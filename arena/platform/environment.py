@@ -1,0 +1,78 @@
+"""The arena's environment variables that aren't settings. Any other name with ``ARENA_`` is an error."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from typing import Final
+
+REFEREE_VARIABLE: Final = "ARENA_REFEREE"
+"""The address of a bot's referee."""
+
+SITE_VARIABLE: Final = "ARENA_SITE"
+"""The site for an author's commands."""
+
+TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # noqa: S105 - the name of a variable
+"""An access token for that site."""
+
+FAILPOINT_VARIABLE: Final = "ARENA_FAILPOINT"
+"""The failpoint at which a process under test kills itself."""
+
+OTHER_VARIABLES: Final = frozenset({REFEREE_VARIABLE, SITE_VARIABLE, TOKEN_VARIABLE, FAILPOINT_VARIABLE})
+"""All of them."""
+
+
+FAILPOINTS: Final = {
+    "claiming": "A match is claimed; the transaction is open.",
+    "claimed": "The claim is in the database; no worker has the match yet.",
+    "submitted": "A worker has the match.",
+    "sockets-made": "The folders of the match's sockets exist.",
+    "referee-started": "The referee's process runs.",
+    "sandboxes-started": "Every sandbox has been started.",
+    "renewing": "Leases are renewed; the transaction is open.",
+    "played": "The referee has handed over the games; sandboxes, sockets and referee are still there.",
+    "cleared": "Nothing of the match is left on the worker.",
+    "place-given-back": "The worker has room for the next match; the coordinator lacks the record.",
+    "record-received": "The coordinator has the record.",
+    "record-checked": "The rules agree with the record.",
+    "recording": "Result, games and ratings are written; the transaction is open.",
+    "recorded": "They are in the database; the coordinator still has the match.",
+    "releasing": "The arena is ending; what it did not finish is about to wait again.",
+}
+"""Their names, and the state at each, in the order of a match."""
+
+
+def reach(name: str) -> None:
+    """Kill this process if the environment names this failpoint."""
+    if _armed is not None:
+        _armed(name)
+
+
+def _arm(environment: Mapping[str, str]) -> Callable[[str], None] | None:
+    """Read the variable: ``NAME`` or ``NAME:COUNT``.
+
+    Raises ValueError if there is no such failpoint, or the count isn't a number.
+    """
+    wanted = environment.get(FAILPOINT_VARIABLE)
+    if not wanted:
+        return None
+    at, _, number = wanted.partition(":")
+    if at not in FAILPOINTS or not (number or "1").isdecimal():
+        known = ", ".join(FAILPOINTS)
+        raise ValueError(f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT, with a name of {known}")
+    count = int(number or 1)
+    lock = threading.Lock()
+
+    def die(name: str) -> None:
+        nonlocal count
+        if name != at:
+            return
+        with lock:
+            count -= 1
+            if count == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    return die
+
+
+_armed: Final = _arm(os.environ)

@@ -1,0 +1,53 @@
+"""Files: durable ones, marks, free disk space, and the folder of shared files."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+UNFINISHED_RESTORE: Final = "restoring"
+"""The file in a data directory that marks a restore as unfinished, from before its first write to its end."""
+
+
+def sync(path: Path) -> None:
+    """Flush a file, or the entries of a folder, to disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+_GIB: Final = 1024**3
+_LEAST_FREE: Final = 5 * _GIB
+_LEAST_SHARE: Final = 10
+
+
+class Disk:
+    """The disk of a folder. Other processes share it, so its free space may change at any time.
+
+    ``folder`` needn't exist yet. ``least_free`` bytes must stay free; by default 5 GiB, or a tenth of the
+    disk if that is less.
+    """
+
+    def __init__(self, folder: Path, least_free: int | None = None) -> None:
+        self._folder = folder.absolute()
+        self._least_free = least_free
+
+    def has_room(self, size: int = 0) -> bool:
+        """Return whether ``size`` more bytes leave enough free."""
+        there = next(each for each in (self._folder, *self._folder.parents) if each.is_dir())
+        usage = shutil.disk_usage(there)
+        least = self._least_free
+        if least is None:
+            least = min(_LEAST_FREE, usage.total // _LEAST_SHARE)
+        return usage.free - size >= least
+
+
+def shared_folder() -> Path:
+    """Return the folder of shared files such as sample bots: the source tree, or the wheel's data folder."""
+    root = Path(__file__).resolve().parents[2]
+    if (root / "pyproject.toml").is_file():
+        return root
+    return Path(sys.prefix) / "share" / "kaiten-arena"

@@ -1,0 +1,56 @@
+"""Names of bots and authors."""
+
+import re
+from typing import Final
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
+_SHOWN: Final = 40
+
+FORMER: Final = "former-"
+"""Prefix of the pseudonyms of deleted accounts."""
+
+_RESERVED: Final = (
+    # Could pass for the arena or its staff.
+    *("admin", "administrator", "arena", "everybody", "everyone", "house", "kaiten", "mod", "moderator"),
+    *("official", "operator", "owner", "referee", "root", "staff", "support", "system", "terminal"),
+    # Used by the arena itself.
+    *("anonymous", "api", "dummy", "guest", "local", "nobody", "stand-in", "unknown"),
+    # Special values in programs.
+    *("false", "nan", "nil", "none", "null", "true", "undefined"),
+)
+
+LOOKS: Final = {"i": "l", "1": "l", "0": "o", "_": "-"}
+"""Lowercase characters that look like another, and that other."""
+
+
+class WrongName(ValueError):
+    """A name can't be used. The text is for the user."""
+
+
+def check_name(name: str, what: str) -> None:
+    """Check a name's characters and length. ``what`` is the named thing, such as ``bot``.
+
+    Raises WrongName, which says what is allowed.
+    """
+    if not _NAME.fullmatch(name):
+        raise WrongName(
+            f"{name[:_SHOWN]!a} can't be the name of a {what}: use 2 to 40 letters from a to z, digits, "
+            "- and _, with a letter or a digit first"
+        )
+
+
+def look(name: str) -> str:
+    """Return a name's skeleton. People may confuse two names with the same skeleton.
+
+    It ignores case. ``i``, ``l`` and ``1`` look the same, and so do ``o`` and ``0``, and ``-`` and ``_``.
+    """
+    return "".join(LOOKS.get(letter, letter) for letter in name.lower())
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name, or one that looks like it, is reserved: new accounts and bots may not have it."""
+    looks = look(name)
+    return looks.replace("-", "") in _RESERVED_LOOKS or looks.startswith(look(FORMER))
+
+
+_RESERVED_LOOKS: Final = frozenset(look(name).replace("-", "") for name in _RESERVED)

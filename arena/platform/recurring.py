@@ -1,0 +1,68 @@
+"""Recurring background work, and the backoff before failed work is tried again."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import structlog
+
+_log = structlog.get_logger()
+
+
+class Recurring:
+    """Calls a function at once and then at intervals, in its own thread, while its context lasts.
+
+    A failure is logged and doesn't end the thread.
+
+    ``seconds`` pass from the end of one call to the next. Of ``expected`` errors only the text is logged,
+    without a traceback. ``name`` is for logs and the thread.
+    """
+
+    def __init__(
+        self, act: Callable[[], None], *, name: str, seconds: float, expected: tuple[type[Exception], ...]
+    ) -> None:
+        self._act = act
+        self._name = name
+        self._seconds = seconds
+        self._expected = expected
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._act()
+            except self._expected as error:
+                _log.warning(f"{self._name} failed; will retry", error=str(error))
+            except Exception:  # noqa: BLE001 - see the class
+                _log.exception(f"{self._name} failed; will retry")
+            self._over.wait(self._seconds)
+
+
+_MOST_STEPS: Final = 64
+"""Keeps the power finite; every limit is reached long before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """A delay that grows with every failure in a row."""
+
+    first: float  # seconds after one failure
+    most: float  # the upper limit in seconds
+    factor: float = 2.0  # by which each further failure lengthens it
+
+    def after(self, failures: int) -> float:
+        """Return the delay in seconds after this many failures in a row, at least one."""
+        return min(self.first * self.factor ** min(failures - 1, _MOST_STEPS), self.most)

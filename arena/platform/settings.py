@@ -1,0 +1,374 @@
+"""The operator's settings, from the environment."""
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from enum import StrEnum
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from arena.platform.environment import OTHER_VARIABLES
+from arena.protocol.analysis import FEWEST_PLAYOUTS
+from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.match import RuntimeName
+
+_MOST: int = 65535
+
+
+class Address(NamedTuple):
+    """A host and a port."""
+
+    host: str  # a name or an address, IPv6 without brackets
+    port: int  # 0 for any free one
+
+    @classmethod
+    def parse(cls, text: str) -> "Address | None":
+        """Parse ``HOST:PORT``, such as ``127.0.0.1:9464`` or ``[::1]:9464``; an empty text gives None.
+
+        Raises ValueError if the text isn't ``HOST:PORT``.
+        """
+        if not text.strip():
+            return None
+        host, colon, port = text.strip().rpartition(":")
+        host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
+        if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MOST):
+            raise ValueError("it should be HOST:PORT, such as 127.0.0.1:9464")
+        return cls(host, int(port))
+
+    def __str__(self) -> str:
+        """Return ``HOST:PORT``."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+_PREFIX: Final = "ARENA_"
+_MOST_DAYS: Final = 36500
+"""A century: much more would exceed the range of dates."""
+
+
+class WrongSettings(ValueError):
+    """A setting can't be used. The text names the variable and what is wrong with it."""
+
+
+class RegistrationMode(StrEnum):
+    """Who may register."""
+
+    OPEN = "open"
+    INVITATION = "invitation"
+    CLOSED = "closed"
+
+
+class LogFormat(StrEnum):
+    """The reader of the log."""
+
+    AUTO = "auto"
+    """For people on a terminal, for programs elsewhere."""
+    CONSOLE = "console"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """Log levels, in ascending order."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Settings(BaseSettings):
+    """Read from variables that begin with ``ARENA_``, such as ``ARENA_DATA_DIR``."""
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, extra="ignore")
+
+    data_dir: Path = Field(
+        default=Path("data"),
+        description=(
+            "The folder of the persistent data: the database, the installation's id, a lock. Created if "
+            "missing. Only one arena at a time runs in it."
+        ),
+    )
+    database_url: str | None = Field(
+        default=None,
+        description=(
+            "SQLAlchemy URL of the database, such as `postgresql+psycopg://user@host/name`. Without it, "
+            "SQLite in `arena.sqlite3` in the data directory."
+        ),
+    )
+    run_dir: Path | None = Field(
+        default=None,
+        description=(
+            "Where the bots' sockets are made. No other user may write to it, and its path has at most "
+            "74 bytes, since a socket's has at most 107. Without it, `/run/kaiten` for root, otherwise "
+            "`kaiten-UID` in `$XDG_RUNTIME_DIR` or `/tmp`."
+        ),
+    )
+    sandbox: RuntimeName = Field(
+        default=RuntimeName.DOCKER,
+        description=(
+            "How bots are run: `docker`, or `process`, which isolates nothing. Keep to one of them in a "
+            "data directory: a bot's image and its folder are two versions."
+        ),
+    )
+    container_runtime: str | None = Field(
+        default=None,
+        description=(
+            "The engine's name of the runtime for bots, such as `runc` or `runsc`. Without it, the "
+            "engine's default."
+        ),
+    )
+    executor: Annotated[Address | None, NoDecode] = Field(
+        default=None,
+        description=(
+            "Who plays matches: this host (`local`, the default), or the workers of [a "
+            "cluster](cluster.md): `dask://HOST:PORT`, where its scheduler is. For `arena worker` too."
+        ),
+    )
+    cluster_ca: Path | None = Field(
+        default=None,
+        description=(
+            "File with the certificate of the cluster's authority. Needed, as the next two, wherever "
+            "the scheduler is not at `127.0.0.1`; `arena admin cluster-keys` makes all of them, in a "
+            "folder for each member."
+        ),
+    )
+    cluster_cert: Path | None = Field(default=None, description="File with this member's certificate.")
+    cluster_key: Path | None = Field(default=None, description="File with its private key.")
+    accept_missing: Annotated[frozenset[str], NoDecode] = Field(
+        default=frozenset(),
+        description=(
+            "Names of controls whose absence on this host is accepted, separated by commas, as `arena "
+            "doctor` names them. Otherwise [untrusted bots are refused](canary.md#untrusted-bots)."
+        ),
+    )
+    images_url: str | None = Field(
+        default=None,
+        description=(
+            "Where the images of submitted bots are stored, as an fsspec URL, such as "
+            "`file:///srv/kaiten` or `s3://bucket/kaiten`. Without it, `images` in the data directory."
+        ),
+    )
+    image_quota_gib: int = Field(
+        default=20,
+        ge=1,
+        description=(
+            "The maximum size of these images, in GiB. Beyond it, the least recently used ones that no "
+            "longer play [are pruned](intake.md#how-images-are-kept)."
+        ),
+    )
+    disk_floor_gib: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description=(
+            "GiB of the data directory's disk that stay free: [below "
+            "that](operating.md#when-the-disk-is-full) no match begins and no file is received. Without "
+            "it, the smaller of 5 GiB and a tenth of the disk."
+        ),
+    )
+    keep_logs_days: int = Field(
+        default=30,
+        ge=0,
+        le=_MOST_DAYS,
+        description=(
+            "Days after which what bots wrote to stderr and noted in a match [is "
+            "removed](operating.md#retention). 0: never; at most 36500."
+        ),
+    )
+    keep_replays_days: int = Field(
+        default=0,
+        ge=0,
+        le=_MOST_DAYS,
+        description=(
+            "Days after which replays of rated games are removed; results, ratings and statistics stay. "
+            "0: never; at most 36500."
+        ),
+    )
+    keep_visits_days: int = Field(
+        default=30,
+        ge=0,
+        le=_MOST_DAYS,
+        description=(
+            "Days after which log-ins and users' other actions are removed from [the audit "
+            "log](operating.md#the-audit-log), with their addresses. 0: never; at most 36500."
+        ),
+    )
+    submissions_a_day: int = Field(default=20, ge=0, description="Submissions of an author within 24 hours.")
+    bots_per_author: int = Field(
+        default=5,
+        ge=0,
+        description="Bots of an author, submissions in progress included. Versions are not limited.",
+    )
+    challenges_a_day: int = Field(
+        default=20,
+        ge=0,
+        description="Unrated [challenges](submitting.md#challenges) of an author within 24 hours.",
+    )
+    analysis_playouts: int = Field(
+        default=600,
+        ge=0,
+        le=100_000,
+        description=(
+            "Playouts for each position and each option in the [analyses](analysis.md) of rated games. The "
+            "coordinator's host makes them one by one, a minute apart, while it has seats free. 600 need 10 "
+            "to 20 s of a core for a game. 0: no analyses; otherwise at least 8."
+        ),
+    )
+    person_games: int = Field(
+        default=2,
+        ge=0,
+        le=16,
+        description=(
+            "How many people [play against bots](play.md) at a time; others wait for their turn. Their bots "
+            "have seats of their own, with 256 MiB of memory each, and get the CPU time that matches of the "
+            "ladder leave. 0: nobody can play. In a cluster nobody can."
+        ),
+    )
+    registration: RegistrationMode = Field(
+        default=RegistrationMode.OPEN,
+        description=(
+            "Who may register on the site: everyone (`open`), holders of an invitation (`invitation`), "
+            "or no one (`closed`). [Accounts](accounts.md#who-may-register)."
+        ),
+    )
+    trusted_proxies: Annotated[frozenset[str], NoDecode] = Field(
+        default=frozenset(),
+        description=(
+            "Addresses or networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` "
+            "are trusted, separated by commas, such as `127.0.0.1`. [Behind a reverse "
+            "proxy](accounts.md#behind-a-reverse-proxy)."
+        ),
+    )
+    host: str = Field(default="127.0.0.1", description="Address the site listens on.")
+    port: int = Field(default=8000, ge=1, le=65535, description="Port the site listens on.")
+
+    log_format: LogFormat = Field(
+        default=LogFormat.AUTO,
+        description=(
+            "How [the log](monitoring.md#the-log) is written: for people (`console`), as JSON lines "
+            "(`json`), or by whether stderr is a terminal (`auto`). `arena demo` writes for people "
+            "where nothing else is set."
+        ),
+    )
+    log_level: LogLevel | None = Field(
+        default=None,
+        description=(
+            "The lowest level that is logged: `debug`, `info`, `warning` or `error`. Without it `info`, "
+            "and in `arena demo` `warning`."
+        ),
+    )
+    ops_address: Annotated[Address | None, NoDecode] = Field(
+        default=None,
+        description=(
+            "`HOST:PORT` where a coordinator, a worker or a scheduler answers `/healthz`, `/readyz` and "
+            "`/metrics`, such as `127.0.0.1:9464`. [Monitoring](monitoring.md)."
+        ),
+    )
+    web_ops_address: Annotated[Address | None, NoDecode] = Field(
+        default=None,
+        description=(
+            "`HOST:PORT` where the site answers `/metrics`, such as `127.0.0.1:9465`. Not for the "
+            "public. [Monitoring](monitoring.md)."
+        ),
+    )
+
+    @field_validator("analysis_playouts", mode="after")
+    @classmethod
+    def _enough(cls, value: int) -> int:
+        if 0 < value < FEWEST_PLAYOUTS:
+            raise ValueError(f"it should be 0 or at least {FEWEST_PLAYOUTS}")
+        return value
+
+    @field_validator("ops_address", "web_ops_address", mode="before")
+    @classmethod
+    def _address(cls, value: str | Address | None) -> Address | None:
+        return Address.parse(value) if isinstance(value, str) else value
+
+    @field_validator("executor", mode="before")
+    @classmethod
+    def _scheduler(cls, value: str | Address | None) -> Address | None:
+        if not isinstance(value, str) or value.strip() in {"", "local"}:
+            return None if isinstance(value, str) else value
+        scheme, found, rest = value.strip().partition("://")
+        if (scheme, found) != ("dask", "://"):
+            raise ValueError("it should be local, or dask://HOST:PORT")
+        return Address.parse(rest)
+
+    @field_validator("accept_missing", "trusted_proxies", mode="before")
+    @classmethod
+    def _words(cls, value: str | frozenset[str]) -> frozenset[str]:
+        if isinstance(value, str):
+            return frozenset(word.strip() for word in value.split(",") if word.strip())
+        return value
+
+    @field_validator("accept_missing", mode="after")
+    @classmethod
+    def _known(cls, value: frozenset[str]) -> frozenset[str]:
+        if unknown := sorted(value - set(CONTROL_NAMES)):
+            known = ", ".join(CONTROL_NAMES)
+            raise ValueError(f"there is no control called {', '.join(unknown)}; the controls are {known}")
+        return value
+
+    @field_validator("trusted_proxies", mode="after")
+    @classmethod
+    def _addresses(cls, value: frozenset[str]) -> frozenset[str]:
+        for address in value:
+            ip_network(address, strict=False)  # its ValueError names the wrong address
+        return value
+
+    @property
+    def url(self) -> str:
+        """SQLAlchemy URL of the database."""
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'arena.sqlite3'}"
+
+    @property
+    def least_free(self) -> int | None:
+        """Bytes of the disk that stay free; None for the default."""
+        return None if self.disk_floor_gib is None else int(self.disk_floor_gib * 1024**3)
+
+    @property
+    def sockets(self) -> Path:
+        """Parent of the sockets' folders."""
+        if self.run_dir is not None:
+            return self.run_dir.absolute()
+        if os.geteuid() == 0:
+            return Path("/run/kaiten")
+        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"kaiten-{os.geteuid()}"  # noqa: S108 - made for this user alone, see bootstrap
+
+
+def read_settings() -> Settings:
+    """Read the settings from the environment.
+
+    Raises WrongSettings if a setting has a wrong value, or an unknown name.
+    """
+    _check_names(os.environ)
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise WrongSettings(
+            "; ".join(
+                f"{_PREFIX}{'_'.join(map(str, wrong['loc'])).upper()}={wrong['input']}: {wrong['msg']}"
+                for wrong in error.errors()
+            )
+        ) from error
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Reject unknown names: a misspelled setting would silently keep its default.
+
+    Raises WrongSettings if at least one is unknown.
+    """
+    known = {f"{_PREFIX}{field.upper()}" for field in Settings.model_fields}
+    ours = {name for name in names if name.upper().startswith(_PREFIX)}
+    wrong = sorted(name for name in ours if name.upper() not in known | OTHER_VARIABLES)
+    if wrong:
+        raise WrongSettings(" ".join(_wrong_name(name, sorted(known | OTHER_VARIABLES)) for name in wrong))
+
+
+def _wrong_name(name: str, known: list[str]) -> str:
+    nearest = get_close_matches(name.upper(), known, n=1)
+    meant = f"Did you mean {nearest[0]}?" if nearest else "Unset it."
+    return f"{name}: there is no such setting. {meant} All of them are in docs/settings.md."

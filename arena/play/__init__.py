@@ -1,0 +1,1 @@
+"""One match on one host: referee, launcher, replay, simulation."""

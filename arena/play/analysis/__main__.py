@@ -1,0 +1,40 @@
+"""The analyst's process: a replay comes in as a line of JSON, its analysis goes out as JSON.
+
+It gets only CPU time that no other process of the host wants, and ends when its stdin is closed.
+"""
+
+import argparse
+import os
+import sys
+import threading
+
+import msgspec
+
+from arena.play.analysis.analyst import analyse
+from arena.play.analysis.house import house_bots
+from arena.play.botfiles import samples
+from arena.play.replay.document import parse
+
+
+def _end_with_stdin() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def main() -> None:
+    """Analyse one game."""
+    parser = argparse.ArgumentParser(prog="python -m arena.play.analysis")
+    parser.add_argument("--playouts", type=int, required=True)
+    given = parser.parse_args()
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    replay = parse(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_stdin, daemon=True).start()
+    sys.stdout.buffer.write(
+        msgspec.json.encode(analyse(replay, playouts=given.playouts, bots=house_bots(samples())))
+    )
+    sys.stdout.flush()
+    os._exit(0)  # the thread still reads
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Analyses a recorded game with playouts: each position and each option, many times to the end of the game.
+
+Rounds are played on by simple players (:mod:`arena.sdk.search`), who all play alike. What the rounds after
+that bring is drawn from samples. All options of a decision meet the same deals and the same first answers of
+the other seats, so they differ by what they are and not by their luck.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import sqrt
+from random import Random
+from statistics import fmean, stdev
+from types import MappingProxyType
+from typing import Final
+
+from arena.play.analysis.futures import NOISE, Futures
+from arena.play.analysis.grading import grade, summaries, turning_points
+from arena.play.analysis.house import house_moves
+from arena.play.botfiles import Factory
+from arena.play.replay.decisions import RecordedDecision, decisions, log_of
+from arena.play.replay.document import PublicReplay, labels
+from arena.protocol.analysis import (
+    ANALYSIS_FORMAT,
+    AnalysedDecision,
+    AnalysedTurn,
+    Analysis,
+    Grade,
+    Option,
+    Outlook,
+)
+from arena.rules import Move, State, View, replay, seen
+from arena.sdk.search import World, decode, encode, playout, simple_move, worlds
+
+ANALYST: Final = "playouts"
+VERSION: Final = 2
+"""Rises with every change that changes numbers."""
+PLAYOUTS: Final = 600
+"""By default: a game then takes at most about 20 s of a core."""
+_FINALISTS: Final = 6
+"""A quarter of the playouts goes to all options, the rest to this many and to the one that was played."""
+_DIGITS: Final = 4
+
+Deal = Callable[[Random], World]
+
+
+def analyse(
+    recorded: PublicReplay,
+    *,
+    seed: int = 0,
+    playouts: int = PLAYOUTS,
+    bots: Mapping[str, Factory] = MappingProxyType({}),
+) -> Analysis:
+    """Analyse a game; the same arguments give the same numbers.
+
+    ``playouts`` is a number for each position and each option, at least ``FEWEST_PLAYOUTS``. ``bots`` are
+    asked what they would have played. Raises InvalidReplay if the game breaks the rules; the text is the
+    first difference.
+    """
+    made = decisions(recorded)
+    states = replay(log_of(recorded)).states
+    futures = {
+        number: Futures(next(group), _dice(seed, number))
+        for number, group in groupby(states[:-1], key=lambda state: state.round)
+    }
+    turns = tuple(
+        turn_of(state, futures[state.round], _dice(seed, step), playouts)
+        for step, state in enumerate(states[:-1])
+    )
+    others = house_moves(bots, made, len(recorded.seats), seed)
+    graded = tuple(
+        judged(each, futures[each.view.round], _dice(seed, each.step, each.view.seat), playouts, moves)
+        for each, moves in zip(made, others, strict=True)
+    )
+    result = _shares(recorded.rules_places)
+    return Analysis(
+        format=ANALYSIS_FORMAT,
+        analyst=ANALYST,
+        version=VERSION,
+        playouts=playouts,
+        seed=seed,
+        game=recorded.game,
+        turns=turns,
+        result=result,
+        decisions=graded,
+        seats=summaries(turns, result, graded),
+        turning_points=turning_points(turns, result),
+    )
+
+
+def _dice(*parts: int) -> Random:
+    return Random("/".join(map(str, parts)))  # noqa: S311 - must be reproducible
+
+
+def _shares(places: Sequence[int]) -> tuple[float, ...]:
+    return tuple([1 / places.count(1) if place == 1 else 0.0 for place in places])
+
+
+def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> AnalysedTurn:
+    """Return what the seats may expect before a turn; ``futures`` are those of its round."""
+    seats = range(state.rules.players)
+    return AnalysedTurn(
+        round=state.round,
+        turn=state.turn,
+        known=tuple([_outlooks(worlds(seen(state, seat)), futures, rng, playouts)[seat] for seat in seats]),
+        dealt=_outlooks(_dealt(state), futures, rng, playouts),
+    )
+
+
+def _dealt(state: State) -> Deal:
+    """Return what deals the hands as they are."""
+    deal = worlds(seen(state, 0))
+
+    def as_dealt(rng: Random) -> World:
+        world = deal(rng)
+        world.hands = [[int(card) for card in hand] for hand in state.hands]
+        world.pile = [int(card) for card in reversed(state.pile)]
+        return world
+
+    return as_dealt
+
+
+def _outlooks(deal: Deal, futures: Futures, rng: Random, playouts: int) -> tuple[Outlook, ...]:
+    ends = []
+    for _ in range(playouts):
+        world = deal(rng)
+        playout(world, rng, NOISE)
+        ends.append(futures.outlooks(world, futures.draw(rng)))
+    chances, points = (list(zip(*part, strict=True)) for part in zip(*ends, strict=True))
+    return tuple(
+        [
+            Outlook(chance=round(fmean(a), _DIGITS), points=round(fmean(b), _DIGITS))
+            for a, b in zip(chances, points, strict=True)
+        ]
+    )
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What a seat got from one option, playout by playout."""
+
+    chances: list[float] = field(default_factory=list)
+    points: list[float] = field(default_factory=list)
+
+    @property
+    def value(self) -> tuple[float, float]:
+        """The order of options: by chance, then by points."""
+        return fmean(self.chances), fmean(self.points)
+
+
+def judged(
+    made: RecordedDecision,
+    futures: Futures,
+    rng: Random,
+    playouts: int,
+    others: Mapping[str, Move] = MappingProxyType({}),
+) -> AnalysedDecision:
+    """Return the values of all options of a decision; ``futures`` are those of its round.
+
+    ``others`` are the moves that house bots would have played, by name.
+    """
+    view = made.view
+    deal = worlds(view)
+    options = deal(rng).moves(view.seat)
+    played = _listed(made.move, options)
+    tries = {option: _Tries() for option in options}
+    few = max(2, playouts // 4)
+    _try_out(options, few, view, deal, futures, rng, tries)
+    order = sorted(options, key=lambda option: tries[option].value, reverse=True)
+    finalists = order[:_FINALISTS]
+    if played not in finalists:
+        finalists.append(played)
+    _try_out(finalists, playouts - few, view, deal, futures, rng, tries)
+    finalists.sort(key=lambda option: tries[option].value, reverse=True)
+    order = finalists + [option for option in order if option not in finalists]
+    house = {name: order.index(_listed(move, options)) for name, move in others.items()}
+    return _graded(made, order, played, tries, house)
+
+
+def _listed(move: Move, options: Sequence[int]) -> int:
+    """Return a move as the world lists it: where the order of two cards can't matter, in the listed order."""
+    code = encode(move)
+    return code if code in options else encode(Move(move.cards[::-1], move.dummy))
+
+
+def _try_out(  # noqa: PLR0913, PLR0917 - private, and called twice
+    options: Sequence[int],
+    count: int,
+    view: View,
+    deal: Deal,
+    futures: Futures,
+    rng: Random,
+    tries: dict[int, _Tries],
+) -> None:
+    seat, seats = view.seat, range(view.rules.players)
+    for _ in range(count):
+        world, drawn = deal(rng), futures.draw(rng)
+        moves = [0 if other == seat else simple_move(world, other, rng, NOISE) for other in seats]
+        for option in options:
+            trial = world.copy()
+            moves[seat] = option
+            trial.step(moves)
+            playout(trial, rng, NOISE)
+            chances, points = futures.outlooks(trial, drawn)
+            tries[option].chances.append(chances[seat])
+            tries[option].points.append(points[seat])
+
+
+def _graded(
+    made: RecordedDecision,
+    order: Sequence[int],
+    played: int,
+    tries: dict[int, _Tries],
+    house: dict[str, int],
+) -> AnalysedDecision:
+    best, own = tries[order[0]], tries[played]
+    # Both have met the same deals, so the differences vary less than the values.
+    differences = [a - b for a, b in zip(best.chances, own.chances, strict=True)]
+    lost, margin = fmean(differences), 2 * stdev(differences) / sqrt(len(differences))
+    return AnalysedDecision(
+        round=made.view.round,
+        turn=made.view.turn,
+        seat=made.view.seat,
+        standin=made.standin,
+        options=tuple([_option(decode(code), tries[code]) for code in order]),
+        played=order.index(played),
+        house=house,
+        lost_chance=round(lost, _DIGITS),
+        lost_points=round(best.value[1] - own.value[1], _DIGITS),
+        margin=round(margin, _DIGITS),
+        grade=Grade.BEST if played == order[0] else grade(lost, margin),
+    )
+
+
+def _option(move: Move, tries: _Tries) -> Option:
+    chance, points = (round(value, _DIGITS) for value in tries.value)
+    dummy = None if move.dummy is None else move.dummy.label
+    return Option(cards=labels(move.cards), dummy=dummy, chance=chance, points=points)

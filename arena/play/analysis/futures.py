@@ -1,0 +1,120 @@
+"""What the rounds after the one in play may bring, and what an end of a round is worth with them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+from arena.rules import ROUNDS, Card, Rules, State, score_puddings, unshuffled_deck
+from arena.rules.state import in_control
+from arena.rules.view import seen
+from arena.sdk.search import World, playout
+
+NOISE: Final = 0.3
+"""Players of playouts take any card this often. With 0.1 the chances of round 3 are too sure."""
+_FUTURES: Final = 400
+_PER_END: Final = 6
+"""How many futures an end of a round is joined with: they cost less than another playout."""
+_KINDS: Final = 16
+
+
+class Future(NamedTuple):
+    """What the rounds to come add; one entry per participant."""
+
+    points: tuple[int, ...]
+    puddings: tuple[int, ...]
+
+
+class Futures:
+    """Samples of the rounds after one round, in which all seats play alike."""
+
+    def __init__(self, state: State, rng: Random) -> None:
+        """Deal and play them. ``state`` is in the round before them.
+
+        The cards of the rounds before ``state`` don't come again; those of its own round may, since no seat
+        sees all of them.
+        """
+        self._rules = state.rules
+        self._samples = [_nothing(state.rules)]
+        if state.round < ROUNDS:
+            left = _left(state)
+            self._samples = [_future(state, left, rng) for _ in range(_FUTURES)]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._samples)
+
+    def draw(self, rng: Random) -> Sequence[Future]:
+        """Return some of them, for one end of a round."""
+        if len(self._samples) == 1:
+            return self._samples
+        return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_PER_END)]
+
+    def outlooks(self, world: World, drawn: Sequence[Future]) -> tuple[list[float], list[float]]:
+        """Return every player's chance and points at this end of a round, as means over the futures."""
+        totals, puddings, players = world.totals(), world.puddings(), self._rules.players
+        chances, points = [0.0] * players, [0.0] * players
+        for future in drawn:
+            kept = [a + b for a, b in zip(puddings, future.puddings, strict=True)]
+            extra = score_puddings(self._rules, kept)
+            ends = [a + b + c for a, b, c in zip(totals, future.points, extra, strict=True)]
+            ranks = [(ends[seat], kept[seat]) for seat in range(players)]
+            best = max(ranks)
+            share = 1.0 / ranks.count(best)
+            for seat in range(players):
+                points[seat] += ends[seat]
+                if ranks[seat] == best:
+                    chances[seat] += share
+        count = len(drawn)
+        return [chance / count for chance in chances], [sum_ / count for sum_ in points]
+
+
+def _nothing(rules: Rules) -> Future:
+    nothing = (0,) * rules.participants
+    return Future(nothing, nothing)
+
+
+def _left(state: State) -> list[int]:
+    """Return the cards that weren't placed in the rounds before."""
+    placed = Counter(
+        card for turn in state.turns if turn.round < state.round for play in turn.plays for card in play
+    )
+    # Chopsticks that were used went on in a hand and were placed again.
+    used = sum(len(play) > 1 for turn in state.turns if turn.round < state.round for play in turn.plays)
+    placed[Card.CHOPSTICKS] -= used
+    return [int(card) for card in (Counter(unshuffled_deck(state.rules)) - placed).elements()]
+
+
+def _future(state: State, left: list[int], rng: Random) -> Future:
+    """Deal the rounds after a state's, and let simple players play them."""
+    rules = state.rules
+    size, count = rules.hand_size, rules.participants
+    cards = iter(rng.sample(left, (ROUNDS - state.round) * size * count))
+    total = _nothing(rules)
+    for number in range(state.round + 1, ROUNDS + 1):
+        hands = [[next(cards) for _ in range(size)] for _ in range(count)]
+        world = _new_round(state, number, hands)
+        playout(world, rng, NOISE)
+        total = Future(
+            tuple([a + b for a, b in zip(total.points, world.totals(), strict=True)]),
+            tuple([a + b for a, b in zip(total.puddings, world.puddings(), strict=True)]),
+        )
+    return total
+
+
+def _new_round(state: State, number: int, hands: list[list[int]]) -> World:
+    """Return the first turn of a round, as if nothing had been played before."""
+    rules = state.rules
+    nothing = (0,) * rules.participants
+    start = seen(state, 0)._replace(
+        round=number,
+        turn=1,
+        control=rules.dummy and in_control(rules, number, 1) == 0,
+        scores=nothing,
+        puddings=nothing,
+    )
+    pile = hands.pop() if rules.dummy else []
+    world = World(start, hands, [[0] * _KINDS for _ in range(rules.participants)], pile)
+    if pile:
+        world.hands[world.controller].append(pile.pop())
+    return world

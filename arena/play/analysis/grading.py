@@ -1,0 +1,70 @@
+"""Grades of decisions, and what they say about a seat and a game."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from arena.protocol.analysis import AnalysedDecision, AnalysedTurn, Grade, Outlook, SeatSummary
+
+INACCURACY: Final = 0.03
+"""A decision that lost at least this much of the chance is an inaccuracy,"""
+BLUNDER: Final = 0.08
+"""and from here on a blunder."""
+TURNING: Final = 0.1
+"""What happens in a turning point changes a seat's chance at least this much."""
+TURNING_POINTS: Final = 3
+"""At most."""
+_DIGITS: Final = 4
+
+
+def grade(lost: float, margin: float) -> Grade:
+    """Grade a decision by the chance it lost; less than the margin can't be told from nothing."""
+    if lost <= 0:
+        return Grade.BEST
+    if lost < max(INACCURACY, margin):
+        return Grade.GOOD
+    return Grade.INACCURACY if lost < BLUNDER else Grade.BLUNDER
+
+
+def summaries(
+    turns: Sequence[AnalysedTurn], result: Sequence[float], decisions: Sequence[AnalysedDecision]
+) -> tuple[SeatSummary, ...]:
+    """Return a summary for each seat."""
+    changes = _changes(turns, result)
+    return tuple(
+        _summary([change[seat] for change in changes], [each for each in decisions if each.seat == seat])
+        for seat in range(len(result))
+    )
+
+
+def _summary(changes: Sequence[float], own: Sequence[AnalysedDecision]) -> SeatSummary:
+    lost = sum(each.lost_chance for each in own)
+    at_stake = sum(each.options[0].chance - min(option.chance for option in each.options) for each in own)
+    turn = max(range(len(changes)), key=lambda number: abs(changes[number]))
+    return SeatSummary(
+        grades={grade: sum(each.grade is grade for each in own) for grade in Grade},
+        accuracy=round(1 - lost / at_stake, _DIGITS) if at_stake else None,
+        lost_chance=round(lost, _DIGITS),
+        lost_points=round(sum(each.lost_points for each in own), _DIGITS),
+        swing=round(changes[turn], _DIGITS),
+        swing_turn=turn,
+    )
+
+
+def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tuple[int, ...]:
+    """Return the turns in which a seat's chance changed most, in order."""
+    sizes = [max(map(abs, change)) for change in _changes(turns, result)]
+    largest = sorted(range(len(sizes)), key=lambda number: -sizes[number])[:TURNING_POINTS]
+    return tuple(sorted(number for number in largest if sizes[number] >= TURNING))
+
+
+def _changes(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> list[list[float]]:
+    """Return how each seat's chance, by what it could know, changed in every turn: ``[turn][seat]``."""
+    chances = [*(_chances(turn.known) for turn in turns), list(result)]
+    return [
+        [after - before for before, after in zip(chances[number], chances[number + 1], strict=True)]
+        for number in range(len(turns))
+    ]
+
+
+def _chances(outlooks: Sequence[Outlook]) -> list[float]:
+    return [outlook.chance for outlook in outlooks]

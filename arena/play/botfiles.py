@@ -1,0 +1,100 @@
+"""The files of bots, loaded into this process.
+
+A bot's folder holds ``bot.py``, which has either ``choose(view)`` or a class ``Bot`` with a method
+``choose(self, view)``, instantiated for every game.
+"""
+
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from arena.platform.files import shared_folder
+from arena.rules import View
+from arena.sdk.bot import Bot, Choice, new_chooser
+
+FILE: Final = "bot.py"
+
+Chooser = Callable[[View], Choice]
+"""Answers one decision."""
+
+Factory = Callable[[], Chooser]
+"""Makes the chooser of one game."""
+
+_numbers = count()
+
+
+class BotBroken(ValueError):
+    """The bot's file can't be loaded, or has neither ``choose`` nor ``Bot``."""
+
+
+def samples() -> Path:
+    """Return the folder of the sample bots."""
+    return shared_folder() / "bots"
+
+
+def known(folder: Path) -> tuple[str, ...]:
+    """Return the names of the bots in a folder, sorted."""
+    return tuple(sorted(file.parent.name for file in folder.glob(f"*/{FILE}")))
+
+
+def load(path: Path) -> Factory:
+    """Run the file in a bot's folder in this process, and return the factory of its choosers.
+
+    Every call runs the file again, so that two seats share nothing. Raises BotBroken as :func:`load_bot`
+    does.
+    """
+    bot = load_bot(path / FILE)
+    return lambda: new_chooser(bot).choose
+
+
+def load_bot(file: Path) -> Bot:
+    """Run a bot's file in this process, and return its ``Bot`` or else its ``choose``.
+
+    The file can import modules beside it. Every call runs file and modules again. Raises BotBroken, caused by
+    what the file raised, if it can't be loaded or has neither.
+    """
+    module = _run(file)
+    bot: Bot | None = getattr(module, "Bot", None)
+    if callable(bot):
+        return bot
+    choose: Chooser | None = getattr(module, "choose", None)
+    if callable(choose):
+        return choose
+    raise BotBroken(f"{file} has neither a function choose(view) nor a class Bot")
+
+
+def _run(file: Path) -> ModuleType:
+    name = f"arena_bot_{next(_numbers)}"
+    spec = spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise BotBroken(f"{file} is not a Python file")
+    module = module_from_spec(spec)
+    # The bot's dataclasses and pickles look up their module by name.
+    sys.modules[name] = module
+    folder = str(file.parent)
+    sys.path.insert(0, folder)
+    before = set(sys.modules)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+        # A later import inside a function finds the file's neighbours too, but they hide no library.
+        sys.path.append(folder)
+        _forget_modules(set(sys.modules) - before, file.parent)
+    return module
+
+
+def _forget_modules(names: set[str], folder: Path) -> None:
+    """Let the next bot import its own modules, though they may have the same names."""
+    for name in names:
+        origin = Path(getattr(sys.modules[name], "__file__", None) or "/")
+        ours = name.partition(".")[0] == "arena" or "site-packages" in origin.parts
+        if folder in origin.parents and not ours:
+            del sys.modules[name]

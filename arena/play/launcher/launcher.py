@@ -1,0 +1,372 @@
+"""Plays matches, one call each, from any number of threads, with a referee's process for each."""
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+import msgspec
+from structlog.contextvars import bound_contextvars
+
+from arena.platform.environment import reach
+from arena.play.launcher.errors import LauncherStopped, MatchVoid
+from arena.play.launcher.seats import Seats, SeatSockets, seat_sockets
+from arena.play.referee.spec import (
+    Ended,
+    Finished,
+    FromLauncher,
+    FromReferee,
+    Listening,
+    PersonAnswered,
+    PersonAsked,
+    RefereeSpec,
+    RoundsOver,
+    Started,
+)
+from arena.protocol.match import MOST_PROGRESS_BYTES, MatchRecord, MatchSpec, Progress, decode, encode
+from arena.rules import Move, View
+from arena.sandbox.runtime import Runtime
+
+_STDERR_BYTES: Final = 4_000
+
+_LINE_BYTES: Final = 256 * 1024 * 1024
+"""Keeps a compromised referee from filling the launcher's memory. A thousand games take some 20 MiB."""
+
+
+class RefereeProcess:
+    """A running referee. Leaving the context ends it."""
+
+    def __init__(self, spec: RefereeSpec) -> None:
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed where the context is left
+        self._write_lock = threading.Lock()
+        self._over_time = 0.0
+        self._process = subprocess.Popen(
+            # Isolated mode, its own session, only these variables: nothing leaks from the launcher.
+            [sys.executable, "-I", "-m", "arena.play.referee"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            cwd="/",
+            env={"PATH": os.defpath, "LANG": "C.UTF-8", "GRPC_VERBOSITY": "NONE"},
+            start_new_session=True,
+        )
+        self._send(msgspec.json.encode(spec))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._stderr):
+            if stream is not None:
+                # Messages sent too late are dropped.
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+    def kill(self) -> None:
+        """Kill it. Thread-safe and idempotent."""
+        self._process.kill()
+
+    def kill_after(self, seconds: float) -> threading.Timer:
+        """Kill it after ``seconds`` unless the caller cancels the timer."""
+
+        def over() -> None:
+            self._over_time = seconds
+            self.kill()
+
+        timer = threading.Timer(seconds, over)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def tell(self, message: FromLauncher) -> None:
+        """Send it a message. No effect once it has ended."""
+        self._send(msgspec.json.encode(message))
+
+    def messages(self) -> Iterator[FromReferee]:
+        """Yield its messages until it ends. Raises MatchVoid if it sent something that isn't a message."""
+        if self._process.stdout is None:
+            return
+        while line := self._process.stdout.readline(_LINE_BYTES):
+            try:
+                yield msgspec.json.decode(line, type=FromReferee)
+            except msgspec.DecodeError as error:
+                raise MatchVoid(f"the referee said {line[:200]!r}: {error}") from error
+
+    def last_words(self) -> str:
+        """Return how it ended and the end of its stderr."""
+        code = self._process.wait()
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
+        printed = self._stderr.read().decode(errors="replace").strip()
+        if self._over_time:
+            return f"the match was not over after {self._over_time:.0f} s, the most that its clocks allow"
+        return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
+
+    def _send(self, data: bytes) -> None:
+        with self._write_lock:
+            if self._process.stdin is None:
+                return
+            try:
+                self._process.stdin.write(data + b"\n")
+                self._process.stdin.flush()
+            except (BrokenPipeError, ValueError):
+                # It has ended; the reader of its messages finds out.
+                return
+
+
+_REFEREE_MIB: Final = 512
+_SPARE_SECONDS: Final = 60.0
+_HOST_TIMES: Final = 4
+"""A match may take this many times what its clocks allow: they stop while the host keeps bots waiting."""
+
+_GRACE_SECONDS: Final = 30.0
+"""How much longer than the match's own deadline a sandbox may live if it isn't removed."""
+
+
+_PERSON_SECONDS: Final = 3600.0
+"""The most that a person's decisions may take together."""
+
+
+def _unwatched(_: bytes) -> None:
+    """Discard progress."""
+
+
+class PersonLine(Protocol):
+    """The way to a running match for a person's choices. Thread-safe."""
+
+    def choose(self, round_number: int, turn: int, move: Move) -> None:
+        """Play a choice. It must be legal, and asked for."""
+
+    def leave(self) -> None:
+        """End the match: the person has left."""
+
+
+class Person(Protocol):
+    """A person who plays a match."""
+
+    def sits(self, line: PersonLine) -> None:
+        """The match begins; the person may choose when asked. Called once."""
+
+    def asked(self, view: View) -> None:
+        """The person is to decide. Called in the thread that plays the match; must be quick."""
+
+
+class Launcher:
+    """Plays matches on this host.
+
+    ``install``, the installation's id, is part of every container's name and identifies leftovers. The
+    sockets' folders are created in ``run_dir``.
+    """
+
+    def __init__(self, runtime: Runtime, install: str, run_dir: Path) -> None:
+        self._runtime = runtime
+        self._install = install
+        self._run_dir = run_dir
+        self._stopping = threading.Event()
+        self._referees: set[RefereeProcess] = set()
+        self._names: set[str] = set()
+        self._lock = threading.RLock()  # a signal handler may call stop()
+
+    def play(
+        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = _unwatched
+    ) -> bytes:
+        """Play a match.
+
+        Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat, used by no other
+        match; returns a :class:`arena.protocol.match.MatchRecord`. ``progress`` gets an encoded
+        :class:`arena.protocol.match.Progress` now and then, in this thread; it must be quick and must not
+        raise. Raises MatchVoid; HostFailed if this host can't run bots now (leftovers are swept once it can);
+        LauncherStopped if :meth:`stop` was called; nothing of the match is left; or ValueError if ``spec``
+        can't be decoded.
+        """
+        return self._play_spec(decode(spec, MatchSpec), slots, progress, None)
+
+    def play_with(self, person: Person, spec: bytes, slots: tuple[int, ...]) -> bytes:
+        """Play a match in which a person takes the seat that the specification names; see :meth:`play`."""
+        return self._play_spec(decode(spec, MatchSpec), slots, _unwatched, person)
+
+    def _play_spec(
+        self,
+        match: MatchSpec,
+        slots: tuple[int, ...],
+        progress: Callable[[bytes], None],
+        person: Person | None,
+    ) -> bytes:
+        try:
+            with (
+                bound_contextvars(match=match.match, attempt=match.attempt),
+                seat_sockets(self._run_dir, slots) as sockets,
+            ):
+                reach("sockets-made")
+                return encode(self._play(match, sockets, slots, progress, person))
+        except MatchVoid as error:
+            if self._stopping.is_set():
+                raise LauncherStopped(f"match {match.match} was stopped") from error
+            raise
+
+    def stop(self) -> None:
+        """Abort all matches, and start no more."""
+        self._stopping.set()
+        with self._lock:
+            for referee in self._referees:
+                referee.kill()
+
+    def trouble(self) -> str | None:
+        """Return why this host can't run bots now, or None if no reason is known."""
+        return self._runtime.trouble()
+
+    def owns(self, name: str) -> bool:
+        """Return whether the sandbox with this name belongs to a running match."""
+        with self._lock:
+            return name in self._names
+
+    def _play(
+        self,
+        match: MatchSpec,
+        sockets: SeatSockets,
+        slots: tuple[int, ...],
+        progress: Callable[[bytes], None],
+        person: Person | None,
+    ) -> MatchRecord:
+        longest = longest_seconds(match)
+        seats = Seats(
+            self._runtime,
+            self._install,
+            match,
+            sockets,
+            slots,
+            deadline_seconds=math.ceil(longest + _GRACE_SECONDS),
+        )
+        with self._lock:
+            self._names.update(seats.names)
+        try:
+            with RefereeProcess(_referee_spec(match, sockets)) as referee:
+                self._enter(referee)
+                reach("referee-started")
+                deadline = referee.kill_after(longest)
+                try:
+                    finished = self._conduct(referee, seats, sockets, _progress_of(match, progress), person)
+                finally:
+                    deadline.cancel()
+                    self._leave(referee)
+            return MatchRecord(
+                match=match.match,
+                attempt=match.attempt,
+                games=finished.games,
+                seats=seats.finish(finished.seats, faults=_has_faults(finished)),
+                launch_seconds=seats.launch_seconds,
+            )
+        finally:
+            try:
+                seats.remove()
+            finally:
+                with self._lock:
+                    self._names.difference_update(seats.names)
+
+    def _conduct(
+        self,
+        referee: RefereeProcess,
+        seats: Seats,
+        sockets: SeatSockets,
+        progress: Callable[[RoundsOver], None],
+        person: Person | None,
+    ) -> Finished:
+        for message in referee.messages():
+            match message:
+                case Listening():
+                    sockets.hand_over()
+                    seats.start(
+                        started=lambda seat, cpu: referee.tell(Started(seat, cpu)),
+                        ended=lambda seat, why: referee.tell(Ended(seat, why)),
+                    )
+                    reach("sandboxes-started")
+                    if person is not None:
+                        person.sits(_RefereeLine(referee))
+                case RoundsOver():
+                    progress(message)
+                case PersonAsked():
+                    if person is not None:
+                        person.asked(message.view)
+                case Finished():
+                    reach("played")
+                    return message
+        raise MatchVoid(referee.last_words())
+
+    def _enter(self, referee: RefereeProcess) -> None:
+        with self._lock:
+            self._referees.add(referee)
+            if self._stopping.is_set():
+                referee.kill()
+
+    def _leave(self, referee: RefereeProcess) -> None:
+        with self._lock:
+            self._referees.discard(referee)
+
+
+class _RefereeLine:
+    """See :class:`PersonLine`."""
+
+    def __init__(self, referee: RefereeProcess) -> None:
+        self._referee = referee
+
+    def choose(self, round_number: int, turn: int, move: Move) -> None:
+        self._referee.tell(PersonAnswered(round_number, turn, move))
+
+    def leave(self) -> None:
+        self._referee.kill()
+
+
+def _has_faults(finished: Finished) -> bool:
+    return any(seat.lost is not None for seat in finished.seats) or any(
+        decision is not None and decision.fault is not None
+        for game in finished.games
+        for step in game.steps
+        for decision in step
+    )
+
+
+def _progress_of(match: MatchSpec, progress: Callable[[bytes], None]) -> Callable[[RoundsOver], None]:
+    def tell(over: RoundsOver) -> None:
+        data = encode(Progress(match=match.match, attempt=match.attempt, game=over.game, steps=over.steps))
+        if len(data) <= MOST_PROGRESS_BYTES:
+            progress(data)
+
+    return tell
+
+
+def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
+    return RefereeSpec(
+        rules=match.rules,
+        seeds=match.seeds,
+        seatings=match.seatings,
+        clock=match.clock,
+        sockets=tuple(str(path) for path in sockets.paths),
+        folder=str(sockets.referee_folder),
+        uid=sockets.referee_uid,
+        memory_mib=_REFEREE_MIB,
+        person=match.person,
+    )
+
+
+def longest_seconds(match: MatchSpec) -> float:
+    """Return the seconds after which a match counts as a fault of the arena.
+
+    This is the sum of all bots' worst cases, on a host that gives bots a quarter of the time, and an hour for
+    a person.
+    """
+    clock = match.clock
+    turns = 3 * match.rules.turns
+    game = (turns * clock.move_millis + match.rules.players * clock.bank_millis) / 1000
+    of_bots = _HOST_TIMES * (clock.start_millis / 1000 + len(match.seeds) * game) + _SPARE_SECONDS
+    return of_bots + (0.0 if match.person is None else _PERSON_SECONDS)

@@ -1,0 +1,289 @@
+"""The sandboxes of one match, and the folders of their sockets."""
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from arena.platform.cpu_time import CpuFiles
+from arena.play.launcher.errors import HostFailed, MatchVoid
+from arena.play.referee.spec import SeatEnd
+from arena.protocol.match import Limits, MatchSpec, SeatReport
+from arena.sandbox.docker.policy import slot_owner
+from arena.sandbox.runtime import (
+    ATTEMPT_LABEL,
+    INSTALL_LABEL,
+    MATCH_LABEL,
+    SEAT_LABEL,
+    SOCKET_NAME,
+    EngineGone,
+    Exit,
+    LaunchRefused,
+    Runtime,
+    RuntimeTrouble,
+    Sandbox,
+    SandboxSpec,
+)
+
+REFEREE_UID: Final = 63_000
+"""If the launcher is root, a match's referee runs as this plus its first slot."""
+
+LONGEST_RUN_DIR: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
+"""Limit on the path of the folder of matches' folders, in bytes: a socket's path has at most 107."""
+
+
+class SeatSockets:
+    """The folders of one match, below a ``root`` of its own."""
+
+    def __init__(self, root: Path, slots: tuple[int, ...]) -> None:
+        self.folders = tuple(root / str(seat) for seat in range(len(slots)))
+        self.paths = tuple(folder / SOCKET_NAME for folder in self.folders)
+        self.referee_folder = root / "referee"
+        self._slots = slots
+        self.referee_uid = REFEREE_UID + slots[0] if os.geteuid() == 0 else None
+
+    def make(self) -> None:
+        """Create the folders. Only this process's user can write to those of the seats.
+
+        Only the referee can enter its own, which isn't mounted into any container.
+        """
+        for folder in self.folders:
+            folder.mkdir(parents=True, mode=0o711)
+        self.referee_folder.mkdir(mode=0o700)
+        if self.referee_uid is not None:
+            os.chown(self.referee_folder, self.referee_uid, self.referee_uid)
+
+    def hand_over(self) -> None:
+        """Once the referee listens, let only each socket's bot dial in."""
+        for path, slot in zip(self.paths, self._slots, strict=True):
+            if not path.exists():  # a person's
+                continue
+            path.chmod(0o600)
+            os.lchown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
+
+
+@contextmanager
+def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
+    """Create a match's folders, and remove them at the end.
+
+    Their name is random: a bot can read the path of what is mounted into its container.
+    """
+    try:
+        run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
+        root = Path(tempfile.mkdtemp(prefix="", dir=run_dir))
+    except OSError as error:
+        raise MatchVoid(f"the folders of the sockets in {run_dir}: {error}") from error
+    try:
+        root.chmod(0o711)
+        sockets = SeatSockets(root, slots)
+        sockets.make()
+        yield sockets
+    except OSError as error:
+        raise MatchVoid(f"the folders of the sockets in {root}: {error}") from error
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+_log = structlog.get_logger()
+
+_EXIT_SECONDS: Final = 2.0
+"""How long to wait for the exit code of a bot whose stream has ended."""
+
+
+class _Seat:
+    """One seat's sandbox, as far as it got."""
+
+    def __init__(self) -> None:
+        self.sandbox: Sandbox | None = None
+        self.refused: str | None = None
+        self.exit: Exit | None = None
+        self.trouble: RuntimeTrouble | None = None
+        self.ended = threading.Event()
+        self.watcher: threading.Thread | None = None
+
+
+class Seats:
+    """Starts, watches and removes the sandboxes of one match.
+
+    A sandbox ends by itself after ``deadline_seconds``; ``slots`` has one entry per seat.
+    """
+
+    def __init__(  # noqa: PLR0913 - a match's sandboxes are made of these
+        self,
+        runtime: Runtime,
+        install: str,
+        spec: MatchSpec,
+        sockets: SeatSockets,
+        slots: tuple[int, ...],
+        *,
+        deadline_seconds: int,
+    ) -> None:
+        self._runtime = runtime
+        self._specs = tuple(
+            _sandbox_spec(install, spec, seat, sockets, slot=slots[seat], deadline_seconds=deadline_seconds)
+            for seat in range(len(spec.seats))
+        )
+        self._seats = tuple(_Seat() for _ in self._specs)
+        self._bots = tuple(seat for seat in range(len(spec.seats)) if seat != spec.person)
+        self._limits: Limits = spec.limits
+        self.launch_seconds = 0.0  # how long starting all of them took
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the sandboxes, one per seat, started or not."""
+        return tuple(spec.name for spec in self._specs)
+
+    def start(self, started: Callable[[int, CpuFiles], None], ended: Callable[[int, str], None]) -> None:
+        """Start all sandboxes concurrently.
+
+        ``started`` is called for each started sandbox, ``ended`` for each that ended or couldn't be started.
+        Raises HostFailed if the engine doesn't answer, or MatchVoid if the runtime failed otherwise (some
+        sandboxes may be running: remove them).
+        """
+        began = time.monotonic()
+        with ThreadPoolExecutor(len(self._bots)) as pool:
+            # The copied context adds this match to the log lines of those threads.
+            launches = [
+                pool.submit(copy_context().run, self._launch, seat, started, ended) for seat in self._bots
+            ]
+        self.launch_seconds = time.monotonic() - began
+        for launch in launches:
+            try:
+                launch.result()
+            except RuntimeTrouble as error:
+                raise self._void(error) from error
+
+    def finish(self, ends: tuple[SeatEnd, ...], *, faults: bool) -> tuple[SeatReport, ...]:
+        """Remove every sandbox and report how it ended.
+
+        Bots whose streams have ended get a moment to exit, so that their exit codes are known.
+
+        ``ends`` is what the referee knows, one per seat; ``faults`` is whether any bot has a fault. Raises
+        MatchVoid if the runtime lost track of a bot whose stream has ended, since it may have ended with the
+        runtime and not by itself, or if there were faults and something outside the arena stopped or ended a
+        bot.
+        """
+        for seat, end in zip(self._seats, ends, strict=True):
+            if end.lost is not None and seat.sandbox is not None:
+                seat.ended.wait(_EXIT_SECONDS)
+                if seat.trouble is not None:
+                    raise self._void(seat.trouble) from seat.trouble
+        if faults:
+            self._check_untouched()
+        # Before remove(), which ends the others.
+        exits = [seat.exit for seat in self._seats]
+        # All of their stderr has been read only after this.
+        self.remove()
+        return tuple(self._report(seat, end, exits[seat]) for seat, end in enumerate(ends))
+
+    def _check_untouched(self) -> None:
+        for seat in self._seats:
+            if seat.sandbox is not None:
+                try:
+                    seat.sandbox.check_untouched()
+                except RuntimeTrouble as error:
+                    raise self._void(error) from error
+
+    def remove(self) -> None:
+        """Remove every started sandbox. Failures are left to the next sweep."""
+        sandboxes = [seat.sandbox for seat in self._seats if seat.sandbox is not None]
+        if not sandboxes:
+            return
+        with ThreadPoolExecutor(len(sandboxes)) as pool:
+            removals = [pool.submit(copy_context().run, sandbox.remove) for sandbox in sandboxes]
+        for removal in removals:
+            if (error := removal.exception()) is not None:
+                _log.error("sandbox not removed", error=str(error))
+        for seat in self._seats:
+            if seat.watcher is not None:
+                seat.watcher.join()
+
+    def _launch(
+        self, index: int, started: Callable[[int, CpuFiles], None], ended: Callable[[int, str], None]
+    ) -> None:
+        seat = self._seats[index]
+        try:
+            seat.sandbox = self._runtime.launch(self._specs[index])
+        except LaunchRefused as error:
+            seat.refused = str(error)
+            ended(index, seat.refused)
+            return
+        started(index, seat.sandbox.cpu)
+        seat.watcher = threading.Thread(
+            target=copy_context().run, args=(self._watch, index, seat.sandbox, ended), daemon=True
+        )
+        seat.watcher.start()
+
+    def _watch(self, index: int, sandbox: Sandbox, ended: Callable[[int, str], None]) -> None:
+        seat = self._seats[index]
+        try:
+            seat.exit = sandbox.wait()
+            why = self._how_it_ended(seat.exit)
+        except RuntimeTrouble as error:
+            seat.trouble = error
+            why = str(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, an unwatched bot isn't to blame
+            _log.exception("sandbox not watched", seat=index)
+            seat.trouble = RuntimeTrouble(repr(error))
+            why = repr(error)
+        finally:
+            seat.ended.set()
+        # The referee ignores this for a bot that has greeted. For others it needn't wait: the match is void.
+        ended(index, why)
+
+    def _report(self, index: int, end: SeatEnd, how: Exit | None) -> SeatReport:
+        seat, spec = self._seats[index], self._specs[index]
+        trouble = seat.refused or end.lost
+        if seat.refused is None and trouble is not None and how is not None:
+            ended = self._how_it_ended(how)
+            trouble = ended if trouble == ended else f"{trouble}; {ended}"
+        return SeatReport(
+            image=spec.source,
+            runtime=self._runtime.describe,
+            limits=seat.sandbox.limits if seat.sandbox is not None else (),
+            sdk=end.sdk,
+            exit_code=how.code if how is not None else None,
+            out_of_memory=how.out_of_memory if how is not None else False,
+            stderr=seat.sandbox.stderr() if seat.sandbox is not None else "",
+            trouble=trouble,
+        )
+
+    def _how_it_ended(self, how: Exit) -> str:
+        if how.out_of_memory:
+            return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
+        return f"it ended with exit code {how.code}"
+
+    def _void(self, error: RuntimeTrouble) -> MatchVoid:
+        """Tell a failed match from a failed host: an engine that is shutting down still answers."""
+        if isinstance(error, EngineGone) or self._runtime.trouble() is not None:
+            return HostFailed(str(error))
+        return MatchVoid(str(error))
+
+
+def _sandbox_spec(  # noqa: PLR0913 - what a sandbox is made of
+    install: str, spec: MatchSpec, seat: int, sockets: SeatSockets, *, slot: int, deadline_seconds: int
+) -> SandboxSpec:
+    return SandboxSpec(
+        name=f"arena-{install}-{spec.match}-{spec.attempt}-{seat}",
+        source=spec.seats[seat],
+        socket_dir=sockets.folders[seat],
+        slot=slot,
+        limits=spec.limits,
+        deadline_seconds=deadline_seconds,
+        labels={
+            INSTALL_LABEL: install,
+            MATCH_LABEL: spec.match,
+            ATTEMPT_LABEL: str(spec.attempt),
+            SEAT_LABEL: str(seat),
+        },
+        gives_way=spec.person is not None,
+    )

@@ -1,0 +1,116 @@
+"""The seats of this host, whose number its cores and memory limit."""
+
+import math
+import threading
+from typing import Final, Protocol
+
+import structlog
+
+from arena.platform.recurring import Recurring
+from arena.play.launcher.errors import HostTooSmall
+from arena.protocol.match import Limits
+from arena.sandbox.runtime import Runtime, RuntimeTrouble
+
+FULL_TABLE: Final = 5
+"""Every host must fit this many bots."""
+
+_STEP: Final = 0.05
+
+RESERVE_MIB: Final = 384
+"""Memory for everything but bots: the system, the engine, the arena and its referees."""
+
+
+class SlotPool:
+    """A fixed number of slots, from 0. Thread-safe.
+
+    ``size`` bots may run at a time, each with a ``share`` of the cores, whatever its match specifies.
+    """
+
+    def __init__(self, size: int, share: float) -> None:
+        self.size = size
+        self.share = share
+        self._usable = size
+        self._free = set(range(size))
+        self._lock = threading.Lock()
+
+    @classmethod
+    def for_host(cls, cores: int, memory_mib: int, limits: Limits) -> "SlotPool":
+        """Return as many slots as fit into the given cores and memory.
+
+        ``cores`` are those that bots may use. The share wanted per bot is reduced until a full table fits.
+        Raises HostTooSmall.
+        """
+        share = limits.cpus
+        if cores < FULL_TABLE * share:
+            share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
+        # One more than there are slots: the bots' common limit leaves room for a container on its way out.
+        in_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
+        if in_memory < FULL_TABLE:
+            least = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
+            raise HostTooSmall(
+                f"a table of {FULL_TABLE} bots with {limits.memory_mib} MiB each takes a machine with "
+                f"{least} MiB of memory; this one has {memory_mib} MiB"
+            )
+        return cls(min(int(cores / share + 1e-9), in_memory), share)
+
+    @property
+    def busy(self) -> int:
+        """How many slots are taken."""
+        with self._lock:
+            return self.size - len(self._free)
+
+    @property
+    def usable(self) -> int:
+        """How many slots may be used now: fewer while the host has other work."""
+        return self._usable
+
+    def use(self, usable: int) -> None:
+        """Limit the slots in use. Taken ones stay taken; with one or more, one table always fits."""
+        with self._lock:
+            self._usable = usable
+
+    def take(self, count: int, *, promised: bool = False) -> tuple[int, ...] | None:
+        """Take slots, lowest first, or return None if not enough are free and usable.
+
+        ``promised`` ignores the limit of :meth:`use`: the match was given to this host before.
+        """
+        with self._lock:
+            busy = self.size - len(self._free)
+            used = self.size if promised else self._usable
+            if len(self._free) < count or not used or (busy and busy + count > used):
+                return None
+            taken = tuple(sorted(self._free)[:count])
+            self._free.difference_update(taken)
+            return taken
+
+    def give_back(self, slots: tuple[int, ...]) -> None:
+        """Free slots that were taken."""
+        with self._lock:
+            self._free.update(slots)
+
+
+_log = structlog.get_logger()
+
+SWEEP_SECONDS: Final = 20.0
+"""Interval of sweeps: leftovers are gone within half a minute, including their removal."""
+
+
+class Owner(Protocol):
+    """Knows the sandboxes of running matches."""
+
+    def owns(self, name: str) -> bool:
+        """Return whether the sandbox with this name belongs to a running match."""
+
+
+def sweeper(runtime: Runtime, install: str, owner: Owner, *, seconds: float = SWEEP_SECONDS) -> Recurring:
+    """Return a recurring sweep of leftover sandboxes.
+
+    A launcher removes its sandboxes itself. The sweep is for those that it couldn't remove because the engine
+    was busy or down, and those created by a call whose answer was lost.
+    """
+
+    def sweep() -> None:
+        if left := runtime.sweep(install, owner.owns):
+            _log.warning("leftover sandboxes removed", sandboxes=left)
+
+    return Recurring(sweep, name="sweeper", seconds=seconds, expected=(RuntimeTrouble,))

@@ -1,0 +1,153 @@
+"""The referee's own process, which parses untrusted input.
+
+It gets a specification and two pipes, and has no privileges, no access to Docker and a memory limit.
+"""
+
+import asyncio
+import ctypes
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+import uvloop
+
+from arena.platform.cpu_time import HostShare, OwnWaits
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.conductor import Conductor
+from arena.play.referee.frames import MAX_MESSAGE_BYTES
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.person import PersonPlayer
+from arena.play.referee.player import SeatPlayer
+from arena.play.referee.relay import listen
+from arena.play.referee.spec import (
+    Ended,
+    Finished,
+    FromLauncher,
+    FromReferee,
+    Listening,
+    PersonAnswered,
+    PersonAsked,
+    RefereeSpec,
+    Started,
+)
+
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_NO_NEW_PRIVS: Final = 38
+_MIB: Final = 1024 * 1024
+_STDERR_BYTES: Final = _MIB
+NEWS_SECONDS: Final = 0.5
+"""Interval of the reports about finished rounds. A quicker match sends none."""
+
+
+def main() -> None:
+    """Play one match: specification on standard input, record on standard output."""
+    # Ctrl-C at the terminal reaches the whole process group; the launcher decides what it means for a match.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Nothing follows this line until Listening was sent, so nothing is lost in the buffer.
+    spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=RefereeSpec)
+    uvloop.run(_play(spec, sys.stdin.buffer, sys.stdout.buffer))
+
+
+def _confine(spec: RefereeSpec) -> None:
+    """Drop every privilege. Import everything before: files may be unreachable afterwards."""
+    limit = spec.memory_mib * _MIB
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # stderr goes to a file of the launcher.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
+    if spec.uid is not None:
+        os.setgroups([])
+        os.setresgid(spec.uid, spec.uid, spec.uid)
+        os.setresuid(spec.uid, spec.uid, spec.uid)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    # Changing the user clears it, so it comes last.
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
+    one_at_a_time = threading.Lock()
+
+    def say(message: FromReferee) -> None:
+        with one_at_a_time:
+            sink.write(msgspec.json.encode(message) + b"\n")
+            sink.flush()
+
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    match = RefereedMatch(spec.rules, spec.seeds, spec.clock, spec.seatings, person=spec.person)
+    now = AttendedTime(time.monotonic, OwnWaits())
+    person = PersonPlayer(lambda view: say(PersonAsked(view)))
+    # When root listens, nobody can dial in before the launcher has handed the sockets over.
+    players: list[SeatPlayer] = [
+        person if seat == spec.person else GrpcPlayer(listen(Path(path)), Path(str(seat)), encoder, now)
+        for seat, path in enumerate(spec.sockets)
+    ]
+    conductor = Conductor(
+        match,
+        players,
+        start_seconds=spec.clock.start_millis / 1000,
+        now=now,
+        missed=lambda: now.missed,
+        behind=lambda: now.behind,
+    )
+    # The folder's owner creates the inner sockets in it, by relative paths: the folders above may become
+    # unreachable.
+    os.chdir(spec.folder)
+    _confine(spec)
+    await conductor.open()
+    say(Listening())
+    beside = [
+        asyncio.create_task(_follow(conductor, person, source)),
+        asyncio.create_task(_tell_news(match, say)),
+    ]
+    for task in beside:
+        task.add_done_callback(partial(_pass_on, conductor))
+    await conductor.run()
+    for task in beside:
+        task.cancel()
+    say(Finished(match.games(), match.seats()))
+
+
+def _pass_on(conductor: Conductor, task: asyncio.Task[None]) -> None:
+    """End the match if a background task has failed: it would wait forever for that task's messages."""
+    error = None if task.cancelled() else task.exception()
+    if isinstance(error, Exception):
+        conductor.failed(error)
+
+
+async def _tell_news(match: RefereedMatch, say: Callable[[FromReferee], None]) -> None:
+    """Report finished rounds now and then, in a thread: bots' clocks must not wait for a slow reader."""
+    while True:
+        await asyncio.sleep(NEWS_SECONDS)
+        for news in match.news():
+            await asyncio.to_thread(say, news)
+
+
+async def _follow(conductor: Conductor, person: PersonPlayer, source: BinaryIO) -> None:
+    """Handle the launcher's messages. It stops a match by ending this process."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    while line := await reader.readline():
+        match msgspec.json.decode(line, type=FromLauncher):
+            case Started(seat, cpu):
+                conductor.started(seat, None if cpu is None else HostShare(cpu))
+            case Ended(seat, why):
+                conductor.ended(seat, why)
+            case PersonAnswered(round_number, turn, move):
+                person.choose(round_number, turn, move)
+    # The launcher is gone, so nobody would read the record.
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""A seat's time in one game.
+
+Source: docs/arena-rules.md, "The clock": every decision has free time; anything beyond comes out of a bank
+for the whole game.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from arena.platform.cpu_time import Spell
+
+_WORTH_TELLING_SECONDS: Final = 0.05
+
+
+class SeatClock(NamedTuple):
+    """Free time of every decision and the rest of the game's bank, in seconds of wall-clock time."""
+
+    move: float
+    bank: float
+
+    @property
+    def allowance(self) -> float:
+        """How long the next decision may take."""
+        return self.move + self.bank
+
+    def spend(self, seconds: float) -> "SeatClock":
+        """Return the clock after a decision that took ``seconds``; the bank stops at zero."""
+        overrun = seconds - self.move
+        if overrun <= 0:
+            return self
+        return SeatClock(self.move, max(0.0, self.bank - overrun))
+
+
+class Excuse:
+    """The time that doesn't count towards a limit because the bot couldn't use it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # the sum
+        self._waited = 0.0
+        self._needed = 0.0
+
+    def add(self, spell: Spell, age: float) -> None:
+        """Add the latest spell, ``age`` seconds after the start.
+
+        The excuse covers neither the bot's own work nor time before the start.
+        """
+        self._waited += spell.waited
+        self._needed += spell.needed
+        self.seconds = max(0.0, min(self._waited, age - self._needed))
+
+
+KEPT_WAITING: Final = "in which the host kept it waiting"
+"""Used in a fault's text when part of the time was the host's."""
+
+
+def beside(excuse: Excuse) -> str:
+    """Return the end of a sentence about a passed limit: the time that wasn't counted."""
+    if excuse.seconds < _WORTH_TELLING_SECONDS:
+        return ""
+    return f", beside {excuse.seconds:.1f} s {KEPT_WAITING}"
+
+
+STANDSTILL_SECONDS: Final = 0.25
+"""The referee reads the clock every 0.05 s; after a gap this long it wasn't running."""
+
+_STARVED_SECONDS: Final = 2.0
+"""The referee's longest wait for a processor that doesn't stop its clock."""
+
+_BATCH_SECONDS: Final = 0.002
+"""Clock readings closer than this belong to the same look at the sockets."""
+
+_LONGEST_BATCH_SECONDS: Final = 0.02
+"""Bots that keep the referee busy don't prolong it."""
+
+
+class AttendedTime:
+    """A clock that stops while the referee isn't running.
+
+    After a pause of the host or the process every deadline has passed, though the answers may have arrived in
+    time. The missed time counts against no bot.
+
+    Waiting for a processor is not a pause: the bots keep running, and a bot that sleeps must not gain by it.
+    What other programs keep from bots is measured for each. Only answers that came during that wait are
+    excused.
+
+    ``now`` is monotonic; ``waited`` returns how long the referee's thread has waited for a processor so far.
+    Both are in seconds.
+    """
+
+    def __init__(self, now: Callable[[], float], waited: Callable[[], float]) -> None:
+        self._now = now
+        self._waited = waited
+        self._seen = now()
+        self.missed = 0.0  # total length of the pauses, in seconds
+        # Seconds of the last wait for a processor; it falls to 0 in as much time. Answers that came in
+        # that wait may still be on their way through the referee.
+        self.behind = 0.0
+        self._waited_before = waited()
+        self._late = 0.0
+        self._batch = self._seen
+
+    def __call__(self) -> float:
+        """Return monotonic seconds, without the missed ones."""
+        now, waited = self._now(), self._waited()
+        since = now - self._seen
+        late = min(waited - self._waited_before, since)
+        if since - late > STANDSTILL_SECONDS or since > _STARVED_SECONDS:
+            self.missed += since
+            late = 0.0
+        if since < _BATCH_SECONDS and now - self._batch < _LONGEST_BATCH_SECONDS:
+            self._late += since
+        else:
+            self._batch, self._late = now, late
+        self.behind = max(late, self.behind - since)
+        self._seen, self._waited_before = now, waited
+        return now - self.missed
+
+    def arrived(self) -> float:
+        """Return the earliest time at which data that is readable now may have arrived.
+
+        That is now, less the time the referee waited for a processor before it looked.
+        """
+        return self() - self._late

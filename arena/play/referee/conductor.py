@@ -1,0 +1,206 @@
+"""Joins a match to its players, in an event loop."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from typing import Final
+
+from arena.platform.cpu_time import HostShare, Spell
+from arena.play.referee.clock import Excuse, beside
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Event, GameStarted, Hello, Lost, PlayerAnswer, SeatPlayer
+from arena.protocol.faults import Fault
+
+_CLOSE_SECONDS: Final = 2.0
+_TICK_SECONDS: Final = 0.05
+_GRACE_SECONDS: Final = 0.25
+"""How long after it is due a timeout is found: an answer that arrived in time may still be on its way through
+the referee's threads. An answer that arrives during the grace period is late."""
+
+_LAG_SECONDS: Final = 0.005
+"""Shorter delays of the referee itself are ignored."""
+
+_LOOK_SECONDS: Final = 0.1
+"""Highest age of a bot's wait figures when it is asked. Reading them costs some microseconds."""
+
+
+_PATIENCE_SECONDS: Final = 5.0
+"""If the referee didn't run for longer than this before a bot greeted, the bot may have quit because of it.
+No bot can keep the referee busy for that long: the relay reads only what its send budget allows."""
+
+
+class StoodStill(Exception):
+    """The referee didn't run while its bots wanted to greet, so bots that quit since aren't to blame."""
+
+
+class Conductor:
+    """Carries events between a match and its players until the match is over.
+
+    ``start_seconds`` limits the time from :meth:`started` to the bot's greeting. ``now`` is monotonic,
+    ``missed`` returns for how long the referee hasn't run so far, and ``behind`` how long answers may have
+    waited for it to run; all are in seconds.
+    """
+
+    def __init__(  # noqa: PLR0913 - a match, its players and their clocks
+        self,
+        match: RefereedMatch,
+        players: Sequence[SeatPlayer],
+        *,
+        start_seconds: float,
+        now: Callable[[], float],
+        missed: Callable[[], float] = lambda: 0.0,
+        behind: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._match = match
+        self._players = players
+        self._start_seconds = start_seconds
+        self._now = now
+        self._missed = missed
+        self._behind = behind
+        self._missed_before: dict[int, float] = {}
+        self._waiting: dict[int, float] = {}
+        self._absent = set(range(len(players)))
+        self._shares: dict[int, HostShare] = {}
+        self._looked: dict[int, float] = {}
+        self._excuses: dict[int, Excuse] = {}
+        self._over = asyncio.Event()
+        self._failure: Exception | None = None
+
+    async def open(self) -> None:
+        """Open every player."""
+        await asyncio.gather(*(player.open(seat, self) for seat, player in enumerate(self._players)))
+
+    async def run(self) -> None:
+        """Play the match to its end, then close the players.
+
+        Raises any exception if the match itself failed: the arena's fault, not a bot's.
+        """
+        while not self._over.is_set():
+            try:
+                async with asyncio.timeout(_TICK_SECONDS):
+                    await self._over.wait()
+            except TimeoutError:
+                self._hear(self._tick)
+        # A bot that keeps its connection open must not delay the result.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                void = "a fault of the arena's own: the match does not count" if self._failure else None
+                await asyncio.gather(*(player.close(void) for player in self._players))
+        if self._failure is not None:
+            raise self._failure
+
+    def started(self, seat: int, share: HostShare | None = None) -> None:
+        """Start the time limit of a seat's greeting. ``share`` measures the host's part of it, if known."""
+        now = self._now()
+        self._waiting[seat] = now
+        self._missed_before[seat] = self._missed()
+        self._excuses[seat] = Excuse()
+        if share is not None:
+            self._shares[seat] = share
+            self._looked[seat] = now
+
+    def ended(self, seat: int, why: str) -> None:
+        """Handle the end of a sandbox. A bot that has greeted is still read to the end of its stream."""
+        if seat in self._absent:
+            self.lost(seat, Lost(Fault.CRASH, why))
+
+    def greeted(self, seat: int, hello: Hello) -> None:
+        """Handle a bot's greeting."""
+        if seat in self._absent:
+            self._absent.remove(seat)
+            self._hear(lambda now: self._match.greeted(seat, hello, now))
+
+    def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
+        """Handle a bot's answers."""
+
+        def take(now: float) -> None:
+            self._exchanged(seat)
+            if self._is_slow(seat, now):
+                self._look(seat, now)
+            if lag > _LAG_SECONDS:
+                self._match.excuse(seat, Spell(lag, 0.0), now)
+            self._match.answered(seat, answers, now)
+
+        self._hear(take)
+
+    def lost(self, seat: int, lost: Lost) -> None:
+        """Handle the loss of a bot."""
+        if seat in self._absent:
+            self._absent.remove(seat)
+            self._now()
+            missed = self._missed() - self._missed_before.get(seat, self._missed())
+            if missed > _PATIENCE_SECONDS:
+                why = f"the referee stood still for {missed:.1f} s before seat {seat} greeted"
+                self.failed(StoodStill(f"{why}, which then gave up: {lost.why}"))
+                return
+        self._hear(lambda now: self._match.lose(seat, lost, now))
+
+    def failed(self, error: Exception) -> None:
+        """End the match with this error."""
+        self._failure = error
+        self._over.set()
+
+    def _tick(self, now: float) -> None:
+        for seat in self._shares:
+            if seat in self._absent or self._is_slow(seat, now):
+                self._look(seat, now)
+        for seat in self._absent - self._kept_waiting(self._absent):
+            if seat in self._waiting and self._greeting_is_late(seat, now):
+                self._absent.remove(seat)
+                lost = Lost(Fault.ABSENT, self._why_absent(seat))
+                self._players[seat].dismiss(lost)
+                self._match.lose(seat, lost, now)
+        grace = _GRACE_SECONDS + self._behind()
+        self._match.tick(now, grace, self._kept_waiting(self._match.late(now, grace)))
+
+    def _greeting_is_late(self, seat: int, now: float) -> bool:
+        taken = now - self._waiting[seat] - self._excuses[seat].seconds
+        return taken > self._start_seconds + _GRACE_SECONDS + self._behind()
+
+    def _why_absent(self, seat: int) -> str:
+        return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
+
+    def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
+        """Return the seats whose bots are runnable but not running; how long is known once they run."""
+        return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
+
+    def _is_slow(self, seat: int, now: float) -> bool:
+        asked = self._match.asked_since(seat)
+        return asked is not None and now - asked > _TICK_SECONDS
+
+    def _look(self, seat: int, now: float) -> None:
+        """Deduct the host's share since the last look from a bot's time."""
+        if seat not in self._shares:
+            return
+        spell = self._shares[seat].look()
+        self._looked[seat] = now
+        if seat in self._absent:
+            self._excuses[seat].add(spell, now - self._waiting[seat])
+        else:
+            self._match.excuse(seat, spell, now)
+
+    def _exchanged(self, seat: int) -> None:
+        if seat in self._shares:
+            self._shares[seat].exchanged()
+
+    def _hear(self, happened: Callable[[float], None]) -> None:
+        """Apply an event to the match, and send the resulting messages."""
+        if self._over.is_set():
+            return
+        try:
+            now = self._now()
+            happened(now)
+            for seat, events in self._match.outbox():
+                self._players[seat].send(events)
+                self._exchanged(seat)
+                if now - self._looked.get(seat, now) > _LOOK_SECONDS or _opens_a_game(events):
+                    self._look(seat, now)
+        except Exception as error:  # noqa: BLE001 - gRPC would end the stream of the bot whose message came last
+            self.failed(error)
+            return
+        if self._match.over:
+            self._over.set()
+
+
+def _opens_a_game(events: Sequence[Event]) -> bool:
+    return any(type(event) is GameStarted for event in events)

@@ -1,0 +1,275 @@
+"""The guard of one connection: checks every byte that a bot sends before the gRPC library sees it.
+
+No I/O. It buffers only an incomplete frame header and message prefix. It knows where HTTP/2 (RFC 9113) frames
+and calls, and gRPC messages, begin and end; it doesn't parse headers or messages, and doesn't see messages to
+the bot.
+"""
+
+import struct
+from typing import Final, NamedTuple
+
+from arena.protocol.faults import Fault
+
+MAX_CONNECTIONS: Final = 4
+"""Per seat at a time. Further ones are closed at once."""
+
+MAX_CONNECTIONS_IN_ALL: Final = 64
+"""Per seat. After these its socket stops listening."""
+
+
+class Breach(Exception):
+    """A bot exceeded its send budget."""
+
+    def __init__(self, fault: Fault, why: str) -> None:
+        super().__init__(why)
+        self.fault = fault
+        self.why = why
+
+
+class Limit(NamedTuple):
+    """How much of something a bot may send: ``first``, and more for every message and decision."""
+
+    name: str  # in the plural
+    first: int  # allowed from the start
+    each_message: int = 0  # added for every message that the referee sends to this bot
+    each_request: int = 0  # added for every decision that the referee asks of this bot
+
+
+DATA: Final = 0x0
+HEADERS: Final = 0x1
+PRIORITY: Final = 0x2
+RST_STREAM: Final = 0x3
+SETTINGS: Final = 0x4
+PING: Final = 0x6
+GOAWAY: Final = 0x7
+WINDOW_UPDATE: Final = 0x8
+EMPTY_DATA: Final = 0x100
+"""Not a type on the wire: DATA without a payload, which costs its sender nothing."""
+
+FRAMES: Final = {
+    DATA: Limit("DATA frames", 256, 8, 8),
+    HEADERS: Limit("HEADERS frames", MAX_CONNECTIONS_IN_ALL),
+    PRIORITY: Limit("PRIORITY frames", MAX_CONNECTIONS_IN_ALL),
+    RST_STREAM: Limit("RST_STREAM frames", 32),
+    SETTINGS: Limit("SETTINGS frames", 256, 8),
+    PING: Limit("PING frames", 256, 8),
+    GOAWAY: Limit("GOAWAY frames", MAX_CONNECTIONS_IN_ALL),
+    WINDOW_UPDATE: Limit("WINDOW_UPDATE frames", 256, 16),
+    EMPTY_DATA: Limit("empty DATA frames", MAX_CONNECTIONS_IN_ALL),
+}
+"""By type."""
+
+MESSAGES: Final = Limit("messages", 16, each_request=2)
+MOVES: Final = Limit("moves", 16, each_request=2)
+MESSAGE_BYTES: Final = Limit("bytes of messages", 48 * 1024, each_request=1024)
+"""The initial budget fits into the 64 KiB that HTTP/2 lets a client send unread."""
+
+_LIMITS: Final = (*FRAMES.values(), MESSAGES, MOVES, MESSAGE_BYTES)
+
+
+class SendBudget:
+    """What one seat's bot may still send, over all its connections."""
+
+    def __init__(self) -> None:
+        self._sent = 0
+        self._requests = 0
+        self._used = dict.fromkeys((limit.name for limit in _LIMITS), 0)
+
+    def grant(self, requests: int) -> None:
+        """Allow more: the referee sends one message with this many requests."""
+        self._sent += 1
+        self._requests += requests
+
+    def frame(self, kind: int) -> None:
+        """Count a frame of a type in :data:`FRAMES`. Raises Breach if it exceeds the limit."""
+        limit = FRAMES[kind]
+        if self._goes_beyond(limit, 1):
+            counts = f"{self._used[limit.name]:,} {limit.name} ({self._allowed(limit):,} are allowed)"
+            raise beyond_channel(counts)
+
+    def message(self, size: int) -> None:
+        """Count a message of ``size`` bytes when it begins.
+
+        Raises Breach if there are too many messages or bytes.
+        """
+        self._speak(MESSAGES, 1)
+        self._speak(MESSAGE_BYTES, size)
+
+    def moves(self, count: int) -> None:
+        """Count the moves of a message. Raises Breach if there are too many."""
+        self._speak(MOVES, count)
+
+    def used(self) -> dict[Limit, tuple[int, int]]:
+        """Return (used, allowed) for every limit."""
+        return {limit: (self._used[limit.name], self._allowed(limit)) for limit in _LIMITS}
+
+    def _speak(self, limit: Limit, count: int) -> None:
+        if self._goes_beyond(limit, count):
+            asked = "1 request" if self._requests == 1 else f"{self._requests:,} requests"
+            why = f"more than {self._allowed(limit):,} {limit.name} for {asked}"
+            raise Breach(Fault.EXPELLED, why)
+
+    def _goes_beyond(self, limit: Limit, count: int) -> bool:
+        used = self._used[limit.name] = self._used[limit.name] + count
+        return used > limit.first and used > self._allowed(limit)
+
+    def _allowed(self, limit: Limit) -> int:
+        return limit.first + limit.each_message * self._sent + limit.each_request * self._requests
+
+
+def beyond_channel(what: str) -> Breach:
+    """Return the breach for exceeding a limit of the channel."""
+    return Breach(Fault.CRASH, f"the channel's limits ended its stream: {what}")
+
+
+MAX_MESSAGE_BYTES: Final = 16 * 1024
+PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""The client connection preface. Source: RFC 9113, section 3.4."""
+
+MAX_FRAME_BYTES: Final = 16 * 1024
+"""HTTP/2's default SETTINGS_MAX_FRAME_SIZE. Source: RFC 9113, section 4.2."""
+
+MAX_HEADERS_BYTES: Final = 4 * 1024
+"""The headers of a call have about 300 bytes."""
+
+_LONGEST: Final = {
+    DATA: MAX_FRAME_BYTES,
+    HEADERS: MAX_HEADERS_BYTES,
+    PRIORITY: 5,
+    RST_STREAM: 4,
+    SETTINGS: 256,  # 42 settings; there are about ten
+    PING: 8,
+    GOAWAY: 1024,
+    WINDOW_UPDATE: 4,
+}
+"""Longest payload in bytes, by allowed frame type."""
+
+_END_STREAM: Final = 0x1
+_PADDED: Final = 0x8
+_NAMES: Final = {kind: limit.name.removesuffix("s") for kind, limit in FRAMES.items()}
+_NAMES[0x5] = "PUSH_PROMISE frame"
+_NAMES[0x9] = "CONTINUATION frame"
+
+_HEAD: Final = struct.Struct(">HBBBL")
+"""Length (24 bits), type, flags, call. Source: RFC 9113, section 4.1."""
+
+_PREFIX: Final = struct.Struct(">BL")
+"""The prefix of every gRPC message: compressed flag, length."""
+
+
+class NotHttp2(Exception):
+    """The connection doesn't begin with the HTTP/2 preface."""
+
+
+class FrameGuard:
+    """Checks what comes in on one connection."""
+
+    def __init__(self, budget: SendBudget) -> None:
+        self._budget = budget
+        self._preface = PREFACE
+        self._head = b""
+        self._payload = 0
+        self._body: _Body | None = None
+        self._calls: dict[int, _Body] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether the whole preface has arrived."""
+        return not self._preface
+
+    @property
+    def held(self) -> int:
+        """Number of bytes buffered."""
+        return len(self._head) + sum(body.held for body in self._calls.values())
+
+    def feed(self, data: bytes) -> None:
+        """Check the next bytes, in chunks of any size.
+
+        Raises NotHttp2, which is no fault of the bot's seat, if the preface is wrong; or Breach if a limit is
+        exceeded; feed no more after this.
+        """
+        at, end = self._begin(data) if self._preface else 0, len(data)
+        while at < end:
+            if self._payload:
+                stop = min(end, at + self._payload)
+                if self._body is not None:
+                    self._body.feed(data, at, stop)
+                self._payload -= stop - at
+                at = stop
+            elif end - at >= _HEAD.size and not self._head:
+                self._frame(*_HEAD.unpack_from(data, at))
+                at += _HEAD.size
+            else:
+                stop = at + _HEAD.size - len(self._head)
+                self._head += data[at:stop]
+                at = stop
+                if len(self._head) == _HEAD.size:
+                    self._frame(*_HEAD.unpack(self._head))
+                    self._head = b""
+
+    def _begin(self, data: bytes) -> int:
+        """Check the rest of the preface, and return how many bytes belong to it."""
+        length = min(len(data), len(self._preface))
+        if data[:length] != self._preface[:length]:
+            raise NotHttp2
+        self._preface = self._preface[length:]
+        return length
+
+    def _frame(self, high: int, low: int, kind: int, flags: int, call: int) -> None:
+        self._payload = length = high << 8 | low
+        longest = _LONGEST.get(kind)
+        if longest is None:
+            name = _NAMES.get(kind, f"frame of type {kind}")
+            raise beyond_channel(f"a {name} (none is allowed)")
+        if length > longest:
+            raise beyond_channel(f"a {_NAMES[kind]} of {length:,} bytes ({longest:,} are allowed)")
+        self._budget.frame(kind if length or kind != DATA else EMPTY_DATA)
+        self._body = None
+        call &= 0x7FFF_FFFF
+        if kind == DATA:
+            self._body = self._calls.get(call)
+            if self._body is None:
+                raise beyond_channel("a DATA frame for a call that is not open")
+            if flags & _PADDED:
+                raise beyond_channel("a padded DATA frame (none is allowed)")
+        elif kind == HEADERS:
+            self._calls.setdefault(call, _Body(self._budget))
+        if kind == RST_STREAM or (flags & _END_STREAM and kind in {DATA, HEADERS}):
+            self._calls.pop(call, None)
+
+
+class _Body:
+    """The messages of one call."""
+
+    def __init__(self, budget: SendBudget) -> None:
+        self._budget = budget
+        self._prefix = b""
+        self._rest = 0
+
+    @property
+    def held(self) -> int:
+        """Number of bytes buffered."""
+        return len(self._prefix)
+
+    def feed(self, data: bytes, at: int, end: int) -> None:
+        """Check the bytes from ``at`` to ``end``. Raises Breach if a message exceeds the limits."""
+        while at < end:
+            if self._rest:
+                step = min(self._rest, end - at)
+                self._rest -= step
+                at += step
+            else:
+                stop = min(end, at + _PREFIX.size - len(self._prefix))
+                self._prefix += data[at:stop]
+                at = stop
+                if len(self._prefix) == _PREFIX.size:
+                    self._message(*_PREFIX.unpack(self._prefix))
+                    self._prefix = b""
+
+    def _message(self, compressed: int, size: int) -> None:
+        if compressed:
+            raise beyond_channel("a compressed message (none is allowed)")
+        if size > MAX_MESSAGE_BYTES:
+            raise beyond_channel(f"a message of {size:,} bytes ({MAX_MESSAGE_BYTES:,} are allowed)")
+        self._budget.message(size)
+        self._rest = size

@@ -1,0 +1,371 @@
+"""A bot that dials in over gRPC on a unix socket of its own."""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError
+from grpc.aio import EOF
+
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.frames import (
+    MAX_FRAME_BYTES,
+    MAX_HEADERS_BYTES,
+    MAX_MESSAGE_BYTES,
+    Breach,
+    SendBudget,
+)
+from arena.play.referee.player import (
+    Ask,
+    Event,
+    FaultNoticed,
+    GameEnded,
+    GameStarted,
+    Hello,
+    Listener,
+    Lost,
+    MatchEnded,
+    PlayerAnswer,
+    Revealed,
+    RoundScored,
+    Welcome,
+)
+from arena.play.referee.relay import Relay
+from arena.protocol.faults import Fault
+from arena.wire.convert import (
+    fill_turn_request,
+    game_end,
+    game_start,
+    move_from_wire,
+    position_to_wire,
+    round_result,
+    turn_result,
+)
+from arena.wire.v1 import referee_pb2 as pb
+
+_FAULTS: Final = {
+    Fault.TIMEOUT: pb.FAULT_KIND_TIMEOUT,
+    Fault.ILLEGAL: pb.FAULT_KIND_ILLEGAL,
+    Fault.PROTOCOL: pb.FAULT_KIND_PROTOCOL,
+}
+
+
+class Encoder:
+    """Encodes messages for all seats of a match; encodes what several seats get only once.
+
+    The arguments are sent in Welcome.
+    """
+
+    def __init__(self, *, protocol: int, max_message_bytes: int, max_note_bytes: int) -> None:
+        self._limits = {
+            "protocol": protocol,
+            "max_message_bytes": max_message_bytes,
+            "max_note_bytes": max_note_bytes,
+        }
+        # The last position and turn of every game: the seats are served one after another.
+        self._positions: dict[int, tuple[object, pb.Position]] = {}
+        self._shared: dict[int, tuple[Event, pb.Event]] = {}
+
+    def message(self, events: Sequence[Event]) -> pb.RefereeMessage:
+        """Return one message with these events, in this order."""
+        message = pb.RefereeMessage()
+        for event in events:
+            if isinstance(event, Ask):
+                request = message.events.add().turn_request
+                position = self._position(event)
+                fill_turn_request(
+                    request,
+                    event.game,
+                    event.view,
+                    position,
+                    bank_millis=int(event.bank * 1000),
+                    nonce=event.nonce,
+                )
+            elif isinstance(event, Revealed):
+                message.events.append(self._revealed(event))
+            else:
+                message.events.append(self._rare(event))
+        return message
+
+    def _revealed(self, event: Revealed) -> pb.Event:
+        known = self._shared.get(event.game)
+        if known is None or known[0] is not event:
+            known = (event, pb.Event(turn_result=turn_result(event.game, event.turn, event.stand_ins)))
+            self._shared[event.game] = known
+        return known[1]
+
+    def _position(self, ask: Ask) -> pb.Position:
+        # The views of all seats in a turn share one tables object, which no other turn has.
+        known = self._positions.get(ask.game)
+        if known is None or known[0] is not ask.view.tables:
+            known = (ask.view.tables, position_to_wire(ask.view))
+            self._positions[ask.game] = known
+        return known[1]
+
+    def _rare(self, event: Event) -> pb.Event:
+        match event:
+            case Welcome():
+                return pb.Event(welcome=pb.Welcome(**self._limits, **event._asdict()))
+            case GameStarted(game, seat, rules, clock):
+                return pb.Event(
+                    game_start=game_start(
+                        game, seat, rules, move_millis=clock.move_millis, bank_millis=clock.bank_millis
+                    )
+                )
+            case RoundScored(game, round_number, scores):
+                return pb.Event(round_result=round_result(game, round_number, scores))
+            case GameEnded(game, result, places):
+                return pb.Event(game_end=game_end(game, result, places))
+            case FaultNoticed():
+                return pb.Event(notice=pb.Notice(**{**event._asdict(), "fault": _FAULTS[event.fault]}))
+            case MatchEnded(games):
+                return pb.Event(match_end=pb.MatchEnd(games=games))
+            case _:
+                raise TypeError(f"no message for {event!r}")
+
+
+PROTOCOL: Final = 1
+MAX_NOTE_BYTES: Final = 256
+MAX_SDK_BYTES: Final = 64
+_CLOSE_SECONDS: Final = 1.0
+_LEAVE_SECONDS: Final = 0.5
+
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_concurrent_streams", 2),
+    ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
+    # Without this one, metadata above the size is refused only now and then; and a client that never
+    # acknowledges the settings gets past both. What holds every client is the guard's limit of HEADERS.
+    ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
+    # Bit 0 is "no compression": a small message can't become a large one.
+    ("grpc.compression_enabled_algorithms_bitset", 1),
+    # Otherwise the library allows longer frames on a fast connection than the guard does.
+    ("grpc.http2.max_frame_size", MAX_FRAME_BYTES),
+    ("grpc.http2.bdp_probe", 0),
+    # The guard counts pings. The library would treat a third one in five minutes as an attack.
+    ("grpc.http2.max_ping_strikes", 0),
+)
+
+_GONE: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
+_LINE_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
+"""What the library raises for a lost connection, depending on when it is lost."""
+
+_VOID: Final = grpc.StatusCode.ABORTED
+_BROKEN: Final = grpc.StatusCode.INVALID_ARGUMENT
+_BEYOND: Final = grpc.StatusCode.RESOURCE_EXHAUSTED
+_LATE: Final = grpc.StatusCode.DEADLINE_EXCEEDED
+_SERVICE: Final = pb.DESCRIPTOR.services_by_name["Referee"]
+
+
+class GrpcPlayer:
+    """The server of one seat, behind its relay.
+
+    The bot dials ``listening``; ``inner`` is the server's socket, which no bot can reach. The seats of a
+    match share an encoder.
+    """
+
+    def __init__(self, listening: socket.socket, inner: Path, encoder: Encoder, now: AttendedTime) -> None:
+        self._inner = inner
+        self._encoder = encoder
+        self._now = now
+        self._sent_at = 0.0
+        self.budget = SendBudget()
+        self._relay = Relay(listening, inner, self.budget, self, now)
+        # Created here, before privileges are dropped, because it makes the library import modules.
+        play: grpc.RpcMethodHandler[bytes, pb.RefereeMessage] = grpc.stream_stream_rpc_method_handler(
+            self._play, response_serializer=pb.RefereeMessage.SerializeToString
+        )
+        self._handlers = grpc.method_handlers_generic_handler(
+            _SERVICE.full_name, {_SERVICE.methods[0].name: play}
+        )
+        self._server: grpc.aio.Server | None = None
+        self._seat = 0
+        self._listener: Listener | None = None
+        self._taken = False
+        self._greeted = False
+        self._outgoing: list[tuple[float, pb.RefereeMessage]] = []
+        self._status: tuple[grpc.StatusCode, str] | None = None
+        self._wake = asyncio.Event()
+        self._closing = False
+
+    async def open(self, seat: int, listener: Listener) -> None:
+        """Start the server, then the relay."""
+        self._seat, self._listener = seat, listener
+        self._server = grpc.aio.server(options=_OPTIONS)
+        self._server.add_generic_rpc_handlers((self._handlers,))
+        self._server.add_insecure_port(f"unix:{self._inner}")
+        await asyncio.shield(self._server.start())  # a start cut short leaves a server that can't be stopped
+        await self._relay.open()
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Queue one message with these events."""
+        self.budget.grant(sum([type(event) is Ask for event in events]))
+        self._sent_at = self._now()
+        self._outgoing.append((self._sent_at, self._encoder.message(events)))
+        self._relay.expect()
+        self._wake.set()
+
+    def dismiss(self, lost: Lost) -> None:
+        """Ignore what the bot sends from now on, and end its stream with the reason."""
+        self._end(_LATE, lost.why)
+
+    async def close(self, void: str | None = None) -> None:
+        """Send what is queued, end the stream and stop serving."""
+        if void is not None and self._status is None:
+            self._status = (_VOID, void)
+        self._closing = True
+        self._wake.set()
+        self._relay.close()
+        if self._server is not None:
+            await self._server.stop(_CLOSE_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LEAVE_SECONDS):
+                await self._relay.empty()
+        self._relay.shut()
+
+    def breached(self, breach: Breach) -> None:
+        """End the stream: the bot exceeded its send budget."""
+        self._lose(breach.fault, breach.why, _BEYOND)
+
+    def failed(self, error: Exception) -> None:
+        """Report a failure of the arena's own side, unless the seat is closing."""
+        # At the end of a match the server is gone, and a bot may have dialed in just before.
+        if self._listener is not None and not self._closing:
+            self._listener.failed(error)
+
+    async def _play(
+        self,
+        _: object,  # reading and writing through the context is grpc.aio's other form of a handler
+        context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage],
+    ) -> None:
+        """Serve the seat's one stream."""
+        if self._taken:
+            await context.abort(_BEYOND, "this seat has a stream already")
+        self._taken = True
+        reader = asyncio.create_task(self._read(context))
+        try:
+            await self._write(context)
+            if self._status is not None:
+                await context.abort(*self._status)
+        except (asyncio.CancelledError, *_LINE_ERRORS):
+            # When the other side is gone, the library cancels this call or fails a write.
+            self._lose(Fault.CRASH, _GONE, _BROKEN)
+            raise
+        finally:
+            reader.cancel()
+
+    async def _write(self, context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage]) -> None:
+        while not self._closing or self._outgoing:
+            await self._wake.wait()
+            self._wake.clear()
+            outgoing, self._outgoing = self._outgoing, []
+            for asked_at, message in outgoing:
+                self._date(message, asked_at)
+                await context.write(message)
+
+    def _date(self, message: pb.RefereeMessage, asked_at: float) -> None:
+        """Note in a message how long it has waited to be sent."""
+        millis = int((self._now() - asked_at) * 1000)
+        if millis:
+            for event in message.events:
+                if event.HasField("turn_request"):
+                    event.turn_request.asked_millis_ago = millis
+
+    async def _read(self, context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage]) -> None:
+        try:
+            data: Any = await context.read()
+            while data is not EOF and self._hear(data):
+                data = await context.read()
+        except _LINE_ERRORS:
+            # The library doesn't distinguish the ways to leave.
+            data = EOF
+        if data is EOF:
+            self._lose(Fault.CRASH, _GONE, _BROKEN)
+
+    def _hear(self, data: bytes) -> bool:
+        """Pass a message on, and return whether to keep reading."""
+        if self._listener is None or self._closing:
+            return False
+        try:
+            message = pb.BotMessage.FromString(data)
+        except DecodeError:
+            self._lose(Fault.CRASH, "a message that can't be decoded", _BROKEN)
+            return False
+        if not self._greeted:
+            return self._greet(self._listener, message)
+        try:
+            self.budget.moves(len(message.moves))
+        except Breach as breach:
+            self.breached(breach)
+            return False
+        broken = "a second Hello" if message.HasField("hello") else None
+        answers = [answer_from_wire(move, broken) for move in message.moves]
+        if broken and not answers:
+            answers = [PlayerAnswer(-1, 0, 0, None, broken=broken)]
+        self._listener.answered(self._seat, answers, self._lag())
+        return True
+
+    def _lag(self) -> float:
+        """Return the seconds that the last request and this answer spent inside the referee, each once."""
+        now = self._now()
+        out = max(0.0, self._relay.told_at - self._sent_at)
+        lag = out + max(0.0, now - self._relay.heard_at)
+        # Several messages may arrive at once at no cost: they must not add the same time again.
+        self._sent_at += out
+        self._relay.heard_at = max(now, self._relay.heard_at)
+        return lag
+
+    def _greet(self, listener: Listener, message: pb.BotMessage) -> bool:
+        refusal = _greeting_refused(message)
+        if refusal is not None:
+            self._lose(Fault.EXPELLED, refusal, _BROKEN)
+            return False
+        self._greeted = True
+        hello = message.hello
+        listener.greeted(self._seat, Hello(max(1, hello.games_at_once), hello.sdk))
+        return True
+
+    def _lose(self, fault: Fault, why: str, code: grpc.StatusCode) -> None:
+        """End the stream, and report the bot as lost."""
+        if self._listener is not None and not self._closing:
+            self._end(code, why)
+            self._listener.lost(self._seat, Lost(fault, why))
+
+    def _end(self, code: grpc.StatusCode, why: str) -> None:
+        """End the stream with a status, after giving the bot a moment to read it."""
+        if not self._closing:
+            self._closing = True
+            self._status = (code, why)
+            self._outgoing.clear()
+            self._wake.set()
+            self._relay.mute()
+            asyncio.get_running_loop().call_later(_LEAVE_SECONDS, self._relay.shut)
+
+
+def _greeting_refused(message: pb.BotMessage) -> str | None:
+    if not message.HasField("hello"):
+        return "the first message holds no Hello"
+    if message.hello.protocol != PROTOCOL:
+        return f"the bot speaks protocol {message.hello.protocol}, this arena {PROTOCOL}"
+    if len(message.hello.sdk.encode()) > MAX_SDK_BYTES:
+        return f"Hello.sdk has more than {MAX_SDK_BYTES} bytes"
+    if message.moves:
+        return "the first message holds moves, but nothing has been asked"
+    return None
+
+
+def answer_from_wire(message: pb.Move, broken: str | None = None) -> PlayerAnswer:
+    """Read an answer, and note what breaks the protocol in it, or ``broken`` if something already did."""
+    if len(message.note.encode()) > MAX_NOTE_BYTES:
+        broken, note = f"a note of more than {MAX_NOTE_BYTES} bytes", ""
+    else:
+        note = message.note
+    try:
+        move = move_from_wire(message)
+    except ValueError as error:
+        move, broken = None, str(error)
+    return PlayerAnswer(message.game, message.round, message.turn, move, note, broken, message.nonce)

@@ -1,0 +1,276 @@
+"""A match: its games in order, some concurrently, until the last has ended.
+
+A match numbers its bots; the seat of each bot may differ from game to game.
+
+Like a table it has no I/O and no clock, so the same code runs in a test, in process and with containers.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from arena.platform.cpu_time import Spell
+from arena.play.referee.player import Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
+from arena.play.referee.spec import RoundsOver, SeatEnd
+from arena.play.referee.table import Early, GameTable, too_early, will_ask
+from arena.protocol.match import Clock, GameRecord, seated
+from arena.rules import Rules
+
+T = TypeVar("T")
+
+
+class RefereedMatch:
+    """A table of bots that plays some deals.
+
+    Feed it events (:meth:`greeted`, :meth:`lose`, :meth:`answered`, :meth:`tick`), each with the time in
+    seconds of a monotonic clock, then send the contents of :meth:`outbox`. ``seeds``, ``seatings`` and
+    ``person`` are as in :class:`arena.protocol.match.MatchSpec`; a person has no clock.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        seeds: Sequence[str],
+        clock: Clock,
+        seatings: Sequence[tuple[int, ...]] = (),
+        *,
+        person: int | None = None,
+    ) -> None:
+        self._rules = rules
+        self._seeds = tuple(seeds)
+        self._seatings = tuple(seatings)
+        self._clock = clock
+        self._person = person
+        self._hellos: dict[int, Hello] = {}
+        self._lost: dict[int, Lost] = {}
+        self._tables: list[GameTable] = []
+        self._active: dict[int, GameTable] = {}
+        self._breaches: dict[int, list[str]] = {}
+        self._early: dict[int, Early] = {}
+        self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
+        self._games_at_once = 0
+        self._ended = False
+        self._told: dict[int, int] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether every bot has greeted or is lost."""
+        return bool(self._tables)
+
+    @property
+    def over(self) -> bool:
+        """Whether the last game has ended."""
+        return self.begun and not self._active
+
+    @property
+    def rounds(self) -> tuple[tuple[int, int], ...]:
+        """The games under way and their rounds: (game from 0, round from 1)."""
+        return tuple((table.game, table.round) for table in self._active.values())
+
+    def games(self) -> tuple[GameRecord, ...]:
+        """Return the games as played so far."""
+        return tuple(table.record() for table in self._tables)
+
+    def seats(self) -> tuple[SeatEnd, ...]:
+        """Return how every bot ended."""
+        return tuple(
+            SeatEnd(
+                sdk=self._hellos[bot].sdk if bot in self._hellos else "",
+                lost=self._lost[bot].why if bot in self._lost else None,
+            )
+            for bot in range(self._rules.players)
+        )
+
+    def news(self) -> tuple[RoundsOver, ...]:
+        """Take the rounds finished since the last call: of the newest game, and of games reported before.
+
+        Games that begin and end between two calls, as those of quick bots do, aren't reported.
+        """
+        begun = {table.game: table.rounds_over for table in self._tables if table.rounds_over}
+        newest = max(begun, default=None)
+        news = [
+            game
+            for game, rounds in begun.items()
+            if rounds > self._told.get(game, 0) and (game in self._told or game == newest)
+        ]
+        self._told.update((game, begun[game]) for game in news)
+        return tuple(RoundsOver(game, self._tables[game].over_so_far()) for game in news)
+
+    def outbox(self) -> list[tuple[int, list[Event]]]:
+        """Take the events to send: (bot, events in order)."""
+        taken = [(bot, events) for bot, events in enumerate(self._outbox) if events]
+        for bot, _ in taken:
+            self._outbox[bot] = []
+        return taken
+
+    def greeted(self, bot: int, hello: Hello, now: float) -> None:
+        """Handle a bot's greeting."""
+        self._hellos[bot] = hello
+        self._begin(now)
+
+    def lose(self, bot: int, lost: Lost, now: float) -> None:
+        """Mark a bot as gone: it never came, it exited, or its stream ended."""
+        if bot in self._lost:
+            return
+        self._lost[bot] = lost
+        if not self.begun:
+            self._begin(now)
+            return
+        for table in list(self._active.values()):
+            table.lose(self._seat(bot, table.game), lost, now)
+        self._turn_over(now)
+
+    def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
+        """Handle a bot's answers to one or more games."""
+        expected = answers if len(answers) == 1 else self._expected(bot, answers)
+        for answer in answers:
+            table = self._table(answer)
+            if table is None:
+                self._breach(bot, answer, now)
+                continue
+            seat = self._seat(bot, answer.game)
+            if answer in expected and table.expects(seat, answer):
+                table.answer(seat, answer, now)
+            elif not table.settled(seat, answer):
+                self._breach(bot, answer, now)
+        self._turn_over(now)
+
+    def asked_since(self, bot: int) -> float | None:
+        """Return when the oldest of the bot's open decisions was asked, or None."""
+        asked = [table.asked_since(self._seat(bot, game)) for game, table in self._active.items()]
+        return min((moment for moment in asked if moment is not None), default=None)
+
+    def excuse(self, bot: int, spell: Spell, now: float) -> None:
+        """Deduct the arena's delay from the time of the bot's open decisions."""
+        for game, table in self._active.items():
+            table.excuse(self._seat(bot, game), spell, now)
+
+    def late(self, now: float, grace: float = 0.0) -> frozenset[int]:
+        """Return the bots whose time is up in some game."""
+        return frozenset(
+            self._bots(game)[seat] for game, table in self._active.items() for seat in table.late(now, grace)
+        )
+
+    def tick(self, now: float, grace: float = 0.0, spared: Collection[int] = ()) -> None:
+        """Time out late decisions, except those of ``spared`` bots.
+
+        A timeout is found ``grace`` seconds after it is due. An answer in that time is late.
+        """
+        for table in list(self._active.values()):
+            table.tick(now, grace, [self._seat(bot, table.game) for bot in spared])
+        self._turn_over(now)
+
+    def _bots(self, game: int) -> tuple[int, ...]:
+        return seated(self._seatings, game, self._rules.players)
+
+    def _seat(self, bot: int, game: int) -> int:
+        return self._bots(game).index(bot)
+
+    def _expected(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
+        """Return the answers that are expected before any is handled: handling one may cause a request."""
+        return {
+            answer
+            for answer in answers
+            if (table := self._table(answer)) is not None
+            and table.expects(self._seat(bot, answer.game), answer)
+        }
+
+    def _table(self, answer: PlayerAnswer) -> GameTable | None:
+        return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
+
+    def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
+        """Charge a fault for an unasked answer: to the decision that it names, if that is still to come."""
+        if not 0 <= answer.game < len(self._seeds):
+            self._breach_of_nothing(bot, answer, now)
+            return
+        table = self._active.get(answer.game)
+        seat = self._seat(bot, answer.game)
+        if table is not None and table.expects(seat, answer):
+            table.breach(seat, too_early(answer), now)
+        elif table is not None and table.is_to_come(seat, answer):
+            table.refuse_early(seat, answer)
+        elif answer.game >= len(self._tables) and will_ask(self._rules, seat, answer.round, answer.turn):
+            early = self._early.setdefault(answer.game, {})
+            early[seat, answer.round, answer.turn] = too_early(answer)
+        else:
+            self._breach_of_nothing(bot, answer, now)
+
+    def _breach_of_nothing(self, bot: int, answer: PlayerAnswer, now: float) -> None:
+        where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
+        text = answer.broken or f"an answer to {where}, which was not asked"
+        table = self._active.get(answer.game) or next(iter(self._active.values()), None)
+        if table is not None:
+            table.breach(self._seat(bot, table.game), text, now)
+        elif not self.begun:
+            # It counts against this bot's first decision.
+            self._breaches.setdefault(bot, []).append(text)
+
+    def _begin(self, now: float) -> None:
+        if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:
+            return
+        wishes = [hello.games_at_once for hello in self._hellos.values()]
+        self._games_at_once = max(1, min(wishes, default=1))
+        for bot in self._hellos:
+            self._tell(bot, Welcome(len(self._seeds), min(self._games_at_once, len(self._seeds))))
+        self._start(now)
+        self._turn_over(now)
+
+    def _turn_over(self, now: float) -> None:
+        """Remove ended games and start the next ones."""
+        ended = [game for game, table in self._active.items() if table.over]
+        while ended:
+            for game in ended:
+                del self._active[game]
+            self._start(now)
+            ended = [game for game, table in self._active.items() if table.over]
+        if self.over and not self._ended:
+            self._ended = True
+            for bot in range(self._rules.players):
+                self._tell(bot, MatchEnded(len(self._tables)))
+
+    def _may_start(self) -> bool:
+        if len(self._tables) == len(self._seeds):
+            return False
+        if not self._lost:
+            return len(self._active) < self._games_at_once
+        # After losing a bot, a match only finishes the games that have begun. But a bot that leaves pays with
+        # one whole game: otherwise it could quit after any game, or when a game is lost anyway.
+        paid = {
+            bot
+            for table in self._tables
+            for bot in self._lost
+            if table.was_played_without(self._seat(bot, table.game))
+        }
+        return not self._active and paid != self._lost.keys()
+
+    def _start(self, now: float) -> None:
+        while self._may_start():
+            game = len(self._tables)
+            bots = self._bots(game)
+            table = GameTable(
+                game,
+                self._rules,
+                self._seeds[game],
+                self._clock,
+                untimed=() if self._person is None else (bots.index(self._person),),
+                lost=_by_seat(self._lost, bots),
+                breaches=_by_seat(self._breaches, bots),
+                early=self._early.pop(game, {}),
+                tell=partial(self._tell_seat, bots),
+                now=now,
+            )
+            self._breaches = {}
+            self._tables.append(table)
+            self._active[game] = table
+
+    def _tell_seat(self, bots: Sequence[int], seat: int, event: Event) -> None:
+        self._tell(bots[seat], event)
+
+    def _tell(self, bot: int, event: Event) -> None:
+        if bot not in self._lost:
+            self._outbox[bot].append(event)
+
+
+def _by_seat(of_bots: Mapping[int, T], bots: Sequence[int]) -> dict[int, T]:
+    """Return the values by seat instead of by bot."""
+    return {seat: of_bots[bot] for seat, bot in enumerate(bots) if bot in of_bots}

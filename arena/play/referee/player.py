@@ -1,0 +1,145 @@
+"""The referee's side of one bot.
+
+A match is a state machine without I/O (see :mod:`arena.play.referee.match`). A player carries its events to a
+bot and returns the bot's messages, whether by a call or through a socket into a container.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock
+from arena.rules import Move, Result, RoundScore, Rules, Turn, View
+
+
+class Welcome(NamedTuple):
+    """The match begins."""
+
+    games: int
+    games_at_once: int
+
+
+class GameStarted(NamedTuple):
+    """A game begins."""
+
+    game: int
+    seat: int
+    rules: Rules
+    clock: Clock
+
+
+class Ask(NamedTuple):
+    """Asks for a decision. ``bank`` is in seconds; ``nonce`` has 32 bits and is never 0."""
+
+    game: int
+    view: View
+    bank: float
+    nonce: int
+
+
+class Revealed(NamedTuple):
+    """A turn was revealed. ``stand_ins`` has one entry per seat, none in an automatic turn."""
+
+    game: int
+    turn: Turn
+    stand_ins: tuple[bool, ...]
+
+
+class RoundScored(NamedTuple):
+    """A round was scored; one score per participant."""
+
+    game: int
+    round: int
+    scores: tuple[RoundScore, ...]
+
+
+class GameEnded(NamedTuple):
+    """A game has ended. ``places`` are the final ones: seats that were taken over come last."""
+
+    game: int
+    result: Result
+    places: tuple[int, ...]
+
+
+class FaultNoticed(NamedTuple):
+    """The stand-in played a decision of this seat."""
+
+    game: int
+    round: int
+    turn: int
+    fault: Fault
+    text: str
+    taken_over: bool
+
+
+class MatchEnded(NamedTuple):
+    """The match has ended after this many games."""
+
+    games: int
+
+
+Event = Welcome | GameStarted | Ask | Revealed | RoundScored | GameEnded | FaultNoticed | MatchEnded
+
+
+class Hello(NamedTuple):
+    """A bot's greeting."""
+
+    games_at_once: int
+    sdk: str
+
+
+class PlayerAnswer(NamedTuple):
+    """A bot's unchecked decision."""
+
+    game: int
+    round: int
+    turn: int
+    move: Move | None  # None if it can't be read
+    note: str = ""  # for the bot's owner
+    broken: str | None = None  # how the message breaks the protocol, or None
+    nonce: int = 0  # the request's, or 0 from a bot that doesn't return it
+
+
+class Lost(NamedTuple):
+    """A bot that is gone, and why."""
+
+    fault: Fault
+    why: str
+
+
+class Listener(Protocol):
+    """Receives a bot's messages. Called in the event loop; must return at once."""
+
+    def greeted(self, seat: int, hello: Hello) -> None:
+        """Handle the bot's greeting, which comes once, before everything else."""
+
+    def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
+        """Handle the bot's answers to one or more games, in order of arrival.
+
+        ``lag`` is the part of the time since the request that the line itself took, in seconds.
+        """
+
+    def lost(self, seat: int, lost: Lost) -> None:
+        """Handle the loss of the bot; nothing comes after this."""
+
+    def failed(self, error: Exception) -> None:
+        """Handle a failure of the line, which is no bot's fault."""
+
+
+class SeatPlayer(Protocol):
+    """A line to one bot."""
+
+    async def open(self, seat: int, listener: Listener) -> None:
+        """Start listening; report this bot as ``seat``."""
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Send events in order, without waiting for delivery."""
+
+    def dismiss(self, lost: Lost) -> None:
+        """Send the bot the reason why it lost its seat, and end the line. Does not wait."""
+
+    async def close(self, void: str | None = None) -> None:
+        """End the line because the match is over, after sending everything queued.
+
+        ``void`` says why the match doesn't count, if the arena failed.
+        """

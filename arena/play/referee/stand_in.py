@@ -1,0 +1,52 @@
+"""What happens when a bot doesn't answer correctly.
+
+The rules know only legal play, so a stand-in plays for a seat that fails: for that one decision or, after
+its third fault in a game or the loss of its stream, to the end of the game.
+"""
+
+from collections.abc import Sequence
+
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, FINAL_FAULTS
+from arena.rules import Move, View
+
+
+def stand_in(view: View) -> Move:
+    """Return the stand-in's move: the first card of the hand in the order of the table of kinds.
+
+    It never uses chopsticks. If it controls the dummy, it gives the dummy the next card of the hand. The move
+    follows from the view only, so that a record can be checked.
+    """
+    if view.control:
+        return Move((view.hand[0],), view.hand[1])
+    return Move((view.hand[0],))
+
+
+def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
+    """Return, per seat, the index into ``faults`` at which the stand-in took it over for good, or None.
+
+    A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
+    ``faults`` is in order of play, each entry with the fault's name or None per seat.
+    """
+    moments: list[int | None] = [None] * seats
+    counts = [0] * seats
+    for moment, row in enumerate(faults):
+        for seat, fault in enumerate(row):
+            if fault is None or moments[seat] is not None:
+                continue
+            counts[seat] += 1
+            if fault in FINAL_FAULTS or counts[seat] == FAULTS_TO_TAKE_OVER:
+                moments[seat] = moment
+    return tuple(moments)
+
+
+def places_with_faults(rules_places: Sequence[int], moments: Sequence[int | None]) -> tuple[int, ...]:
+    """Return the final places: seats that were taken over rank below all others.
+
+    Among themselves they rank by how long they lasted: later is better, the same turn shares the place.
+    ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
+    """
+    ranks = [
+        (0, place) if moment is None else (1, -moment)
+        for place, moment in zip(rules_places, moments, strict=True)
+    ]
+    return tuple(1 + sum(other < mine for other in ranks) for mine in ranks)

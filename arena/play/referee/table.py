@@ -1,0 +1,403 @@
+"""One game in progress: which seats are asked, their answers, and the stand-in's moves.
+
+No I/O and no clock: times come in as seconds of a monotonic clock, events go out through a function.
+"""
+
+import math
+import struct
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2s
+
+from arena.platform.cpu_time import Spell
+from arena.play.referee.clock import Excuse, SeatClock, beside
+from arena.play.referee.player import (
+    Ask,
+    Event,
+    FaultNoticed,
+    GameEnded,
+    GameStarted,
+    Lost,
+    PlayerAnswer,
+    Revealed,
+    RoundScored,
+)
+from arena.play.referee.stand_in import places_with_faults, stand_in
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
+from arena.protocol.match import Clock, Decision, GameRecord
+from arena.rules import (
+    ROUNDS,
+    IllegalMove,
+    Move,
+    Rules,
+    State,
+    View,
+    apply,
+    asked,
+    check_move,
+    new_game,
+    shuffled_deck,
+    view,
+)
+from arena.rules.state import in_control
+
+Tell = Callable[[int, Event], None]
+"""Sends an event to a seat."""
+
+Early = dict[tuple[int, int, int], str]
+"""Faults of answers that came before they were asked for, by seat, round and turn."""
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A game's state of one seat."""
+
+    clock: SeatClock
+    lost: Lost | None = None
+    taken_over: int | None = None
+    """The step at which the stand-in took the seat over for good."""
+    breaches: list[str] = field(default_factory=list)
+    """Messages that answer nothing; each is yet to cost one decision."""
+    faulted: set[tuple[int, int]] = field(default_factory=set)
+    answered: dict[tuple[int, int], Move] = field(default_factory=dict)
+    """By round and turn."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A decision that was asked for and isn't made yet."""
+
+    view: View
+    asked_at: float
+    allowed: float
+    nonce: int
+    excuse: Excuse = field(default_factory=Excuse)
+
+    @property
+    def waited(self) -> float:
+        """Seconds since then that don't count against the bot."""
+        return self.excuse.seconds
+
+    def taken(self, now: float) -> float:
+        """Return the seconds that count against the bot."""
+        return now - self.asked_at - self.waited
+
+    def late(self, now: float, grace: float = 0.0) -> bool:
+        """Return whether its time is up."""
+        return self.taken(now) > self.allowed + grace
+
+
+class GameTable:
+    """A game between its start and its end.
+
+    ``untimed`` seats have no clock. ``lost`` has the seats whose bots are gone before the game begins,
+    ``breaches`` a text for every message that a seat sent before anything was asked, ``early`` the answers to
+    this game that came too early. The game adds to ``early``.
+    """
+
+    def __init__(  # noqa: PLR0913 - a game is made of these
+        self,
+        game: int,
+        rules: Rules,
+        seed: str,
+        clock: Clock,
+        *,
+        lost: Mapping[int, Lost],
+        breaches: Mapping[int, Sequence[str]],
+        early: Early,
+        tell: Tell,
+        now: float,
+        untimed: Collection[int] = (),
+    ) -> None:
+        self.game = game
+        self._seed = seed
+        self._early = early
+        self._tell = tell
+        self._state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+        time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
+        no_clock = SeatClock(math.inf, 0.0)
+        self._seats = [
+            _Seat(
+                no_clock if seat in untimed else time,
+                lost.get(seat),
+                breaches=list(breaches.get(seat, ())),
+            )
+            for seat in range(rules.players)
+        ]
+        self._absent = frozenset(lost)
+        self._pending: dict[int, _Pending] = {}
+        self._moves: list[Move | None] = []
+        self._decisions: list[Decision | None] = []
+        self._steps: list[tuple[Decision | None, ...]] = []
+        self._round_ends: list[int] = []
+        for seat in range(rules.players):
+            tell(seat, GameStarted(game, seat, rules, clock))
+        self._ask(now)
+        self._advance(now)
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self._state.over
+
+    @property
+    def state(self) -> State:
+        """The game so far."""
+        return self._state
+
+    @property
+    def round(self) -> int:
+        """The current round, from 1."""
+        return self._state.round
+
+    @property
+    def rounds_over(self) -> int:
+        """Number of finished rounds."""
+        return len(self._round_ends)
+
+    def was_played_without(self, seat: int) -> bool:
+        """Return whether the stand-in made every decision of the seat."""
+        return seat in self._absent or self._seats[seat].taken_over == 0
+
+    def record(self) -> GameRecord:
+        """Return the game as played so far."""
+        result = self._state.result
+        return GameRecord(
+            seed=self._seed, steps=tuple(self._steps), totals=result.totals if result is not None else ()
+        )
+
+    def over_so_far(self) -> tuple[tuple[Decision | None, ...], ...]:
+        """Return the decisions of the finished rounds, without the fields that are private to owners."""
+        end = self._round_ends[-1] if self._round_ends else 0
+        return tuple([tuple(map(_public, step)) for step in self._steps[:end]])
+
+    def expects(self, seat: int, answer: PlayerAnswer) -> bool:
+        """Return whether an answer belongs to the seat's open decision."""
+        pending = self._pending.get(seat)
+        return pending is not None and pending.view.turn == answer.turn and pending.view.round == answer.round
+
+    def settled(self, seat: int, answer: PlayerAnswer) -> bool:
+        """Return whether to ignore an answer: it is a repetition, or the stand-in was first."""
+        player, decision = self._seats[seat], (answer.round, answer.turn)
+        if player.taken_over is not None or decision in player.faulted:
+            return True
+        return answer.move is not None and player.answered.get(decision) == answer.move
+
+    def is_to_come(self, seat: int, answer: PlayerAnswer) -> bool:
+        """Return whether an answer names a decision that the seat hasn't been asked for yet."""
+        state = self._state
+        named = (answer.round, answer.turn)
+        return not state.over and (state.round, state.turn) < named and will_ask(state.rules, seat, *named)
+
+    def refuse_early(self, seat: int, answer: PlayerAnswer) -> None:
+        """Record a fault for the decision that an early answer names."""
+        self._early[seat, answer.round, answer.turn] = too_early(answer)
+
+    def answer(self, seat: int, answer: PlayerAnswer, now: float) -> None:
+        """Take the answer to the seat's open decision."""
+        pending = self._pending[seat]
+        taken = pending.taken(now)
+        if pending.late(now):
+            self._fault(seat, Fault.TIMEOUT, _late(pending))
+        elif answer.nonce not in (0, pending.nonce):
+            self._fault(seat, Fault.PROTOCOL, too_early(answer), answer, taken)
+        elif answer.move is None or answer.broken is not None:
+            self._fault(seat, Fault.PROTOCOL, answer.broken or "no move", answer, taken)
+        elif (refusal := _refusal(pending.view, answer.move)) is not None:
+            self._fault(seat, Fault.ILLEGAL, refusal, answer, taken)
+        else:
+            del self._pending[seat]
+            self._seats[seat].clock = self._seats[seat].clock.spend(taken)
+            self._moves[seat] = answer.move
+            self._seats[seat].answered[answer.round, answer.turn] = answer.move
+            self._decisions[seat] = _decision(
+                answer.move, millis=taken * 1000, waited=pending.waited, note=answer.note or None
+            )
+        self._advance(now)
+
+    def breach(self, seat: int, text: str, now: float) -> None:
+        """Charge a fault for a message that answers nothing: to the open decision, or else the next."""
+        if seat in self._pending:
+            # The time counts anyway: otherwise a bot could think for longer than its bank for one fault.
+            self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
+            self._advance(now)
+        else:
+            # Each costs a decision, so the result doesn't depend on how far the other seats are.
+            self._seats[seat].breaches.append(text)
+
+    def lose(self, seat: int, lost: Lost, now: float) -> None:
+        """Mark a seat's bot as gone, from the open decision or else the next one on."""
+        self._seats[seat].lost = lost
+        if seat in self._pending:
+            self._fault(seat, lost.fault, lost.why)
+            self._advance(now)
+
+    def asked_since(self, seat: int) -> float | None:
+        """Return when the seat's open decision was asked, or None."""
+        pending = self._pending.get(seat)
+        return None if pending is None else pending.asked_at
+
+    def excuse(self, seat: int, spell: Spell, now: float) -> None:
+        """Deduct the arena's delay from the time of the seat's open decision."""
+        pending = self._pending.get(seat)
+        if pending is not None:
+            pending.excuse.add(spell, now - pending.asked_at)
+
+    def late(self, now: float, grace: float) -> tuple[int, ...]:
+        """Return the seats whose time is up."""
+        return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
+
+    def tick(self, now: float, grace: float, spared: Collection[int]) -> None:
+        """Let the stand-in make every decision that is late."""
+        for seat in self.late(now, grace):
+            if seat not in spared:
+                self._fault(seat, Fault.TIMEOUT, _late(self._pending[seat]))
+        self._advance(now)
+
+    def _advance(self, now: float) -> None:
+        """Play turns until a seat's answer is needed."""
+        while not self._pending and not self._state.over:
+            before = self._state
+            self._steps.append(tuple(self._decisions))
+            self._state = apply(before, self._moves)
+            chosen, *automatic = self._state.turns[len(before.turns) :]
+            stand_ins = tuple([decision is not None and decision.standin for decision in self._decisions])
+            self._tell_all(Revealed(self.game, chosen, stand_ins))
+            for turn in automatic:
+                self._tell_all(Revealed(self.game, turn, ()))
+            for scores in self._state.rounds[len(before.rounds) :]:
+                self._round_ends.append(len(self._steps))
+                self._tell_all(RoundScored(self.game, before.round, scores))
+            if self._state.result is not None:
+                moments = [seat.taken_over for seat in self._seats]
+                result = self._state.result
+                self._tell_all(GameEnded(self.game, result, places_with_faults(result.places, moments)))
+            else:
+                self._ask(now)
+
+    def _ask(self, now: float) -> None:
+        self._moves = [None] * self._state.rules.players
+        self._decisions = [None] * self._state.rules.players
+        nonces = self._nonces()
+        for seat in asked(self._state):
+            player = self._seats[seat]
+            seen = view(self._state, seat)
+            self._pending[seat] = _Pending(seen, now, player.clock.allowance, nonces[seat])
+            if player.taken_over is not None:
+                self._stand_in(seat)
+            elif player.lost is not None:
+                self._fault(seat, player.lost.fault, player.lost.why)
+            elif self._early and (text := self._early.get((seat, seen.round, seen.turn))):
+                self._fault(seat, Fault.PROTOCOL, text)
+            elif player.breaches:
+                self._fault(seat, Fault.PROTOCOL, player.breaches.pop(0))
+            else:
+                self._tell(seat, Ask(self.game, seen, player.clock.bank, nonces[seat]))
+
+    def _nonces(self) -> tuple[int, ...]:
+        """Return one number per seat that no bot can guess: bots don't know the seed."""
+        text = f"{self._seed}/{self._state.round}/{self._state.turn}"
+        numbers = struct.unpack("<5I", blake2s(text.encode(), digest_size=20).digest())
+        return tuple([number or 1 for number in numbers])  # 0 on the wire means none
+
+    def _fault(
+        self,
+        seat: int,
+        fault: Fault,
+        text: str,
+        answer: PlayerAnswer | None = None,
+        taken: float | None = None,
+    ) -> None:
+        """Let the stand-in make the seat's open decision, and take the seat over if that is due."""
+        player, seen = self._seats[seat], self._pending[seat].view
+        player.faulted.add((seen.round, seen.turn))
+        if fault is Fault.TIMEOUT:
+            player.clock = player.clock.spend(player.clock.allowance)
+        elif taken is not None:
+            player.clock = player.clock.spend(taken)
+        taken_over = player.lost is not None or len(player.faulted) >= FAULTS_TO_TAKE_OVER
+        if taken_over:
+            player.taken_over = len(self._steps)
+        self._stand_in(seat, fault, text, taken, answer)
+        self._tell(seat, FaultNoticed(self.game, seen.round, seen.turn, fault, text, taken_over))
+
+    def _stand_in(
+        self,
+        seat: int,
+        fault: Fault | None = None,
+        text: str | None = None,
+        taken: float | None = None,
+        answer: PlayerAnswer | None = None,
+    ) -> None:
+        pending = self._pending.pop(seat)
+        move = stand_in(pending.view)
+        self._moves[seat] = move
+        self._decisions[seat] = _decision(
+            move,
+            millis=None if taken is None else taken * 1000,
+            waited=pending.waited,
+            note=answer.note or None if answer else None,
+            fault=fault,
+            standin=True,
+            trouble=text,
+        )
+
+    def _tell_all(self, event: Event) -> None:
+        for seat in range(len(self._seats)):
+            self._tell(seat, event)
+
+
+def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
+    """Return whether a game asks a seat for that decision if it gets that far."""
+    if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
+        return False
+    # The last card of a hand is played without asking. The seat that controls the dummy holds one more.
+    return turn < rules.turns or (rules.dummy and in_control(rules, round_number, turn) == seat)
+
+
+def too_early(answer: PlayerAnswer) -> str:
+    """Describe the fault of an answer that came before it was asked for."""
+    where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
+    return answer.broken or f"an answer to {where}, sent before it was asked for"
+
+
+def _decision(  # noqa: PLR0913 - the parts of a decision
+    move: Move,
+    *,
+    millis: float | None,
+    waited: float,
+    note: str | None,
+    fault: Fault | None = None,
+    standin: bool = False,
+    trouble: str | None = None,
+) -> Decision:
+    return Decision(
+        cards=tuple([card.label for card in move.cards]),
+        dummy=None if move.dummy is None else move.dummy.label,
+        millis=None if millis is None else round(millis, 3),
+        fault=fault,
+        standin=standin,
+        trouble=trouble,
+        note=note,
+        waited_millis=round(waited * 1000, 3) if waited else None,
+    )
+
+
+def _public(decision: Decision | None) -> Decision | None:
+    """Leave out what is private to the bot's owner."""
+    if decision is None or (decision.note is None and decision.trouble is None):
+        return decision
+    return replace(decision, note=None, trouble=None)
+
+
+def _refusal(seen: View, move: Move) -> str | None:
+    try:
+        check_move(seen.seat, seen.hand, seen.table, move, control=seen.control)
+    except IllegalMove as error:
+        return str(error)
+    return None
+
+
+def _late(pending: _Pending) -> str:
+    what = "the free time and what was left of the bank"
+    return f"no answer in {pending.allowed:.1f} s ({what})" + beside(pending.excuse)

@@ -1,0 +1,121 @@
+"""The public part of a game in progress: its finished rounds.
+
+It discloses nothing else: no seed, no later deal, no authors. docs/viewer.md explains the delay.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from arena.play.replay.document import (
+    Cards,
+    InvalidReplay,
+    ReplayPuddings,
+    ReplayRound,
+    ReplayTurn,
+    Step,
+    Variant,
+    dealt,
+    scored,
+    turns_of,
+)
+from arena.rules import Rules, State
+
+DISCLOSED_FORMAT: Final = "kaiten-live/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSeat:
+    """Who plays a seat.
+
+    Attributes:
+        bot: Name.
+        version: Number, from 1.
+    """
+
+    bot: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisclosedGame:
+    """What may be seen of a game: all of its rounds that are over.
+
+    Attributes:
+        format: ``kaiten-live/1``.
+        game: Id that its replay is going to have.
+        rules: What is played.
+        seats: Who plays.
+        deals: ``[round][participant]``, each in deal order.
+        turns: In order.
+        rounds: Points.
+        puddings: At the end; before it empty.
+        totals: Points with puddings, at the end; before it empty.
+        places: From 1, at the end; before it empty.
+    """
+
+    format: str
+    game: str
+    rules: Variant
+    seats: tuple[LiveSeat, ...]
+    deals: tuple[tuple[Cards, ...], ...]
+    turns: tuple[ReplayTurn, ...]
+    rounds: tuple[ReplayRound, ...]
+    puddings: ReplayPuddings
+    totals: tuple[int, ...]
+    places: tuple[int, ...]
+
+    @property
+    def variant(self) -> Rules:
+        """What is played, as the rules know it. Raises InvalidRules."""
+        return self.rules.as_rules
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing of the game is still to come."""
+        return bool(self.totals)
+
+
+def disclose(
+    *, game: str, state: State, seats: Sequence[LiveSeat], places: Sequence[int], steps: Sequence[Step]
+) -> DisclosedGame:
+    """Return the finished rounds of a game.
+
+    ``state`` is right after the end of a round, ``steps`` are the decisions so far. ``places`` are ignored
+    before the end of the game. Raises ValueError if no round has just ended, or the steps don't fit the game.
+    """
+    rules, result, over = state.rules, state.result, len(state.rounds)
+    if not over or len(state.turns) != over * rules.turns:
+        raise ValueError(f"game {game}: round {state.round} is being played, turn {state.turn}")
+    return DisclosedGame(
+        format=DISCLOSED_FORMAT,
+        game=game,
+        rules=Variant.of(rules),
+        seats=tuple(seats),
+        deals=dealt(rules, state.deck)[:over],
+        turns=turns_of(state, steps),
+        rounds=tuple(scored(scores) for scores in state.rounds),
+        puddings=ReplayPuddings(
+            counts=result.puddings if result else (), scores=result.pudding_scores if result else ()
+        ),
+        totals=result.totals if result else (),
+        places=tuple(places) if result else (),
+    )
+
+
+def encode_disclosed(game: DisclosedGame) -> str:
+    """Return it as compact JSON; the same game gives the same text."""
+    return msgspec.json.encode(game).decode()
+
+
+def parse_disclosed(text: str) -> DisclosedGame:
+    """Read text from :func:`encode_disclosed`. Raises InvalidReplay."""
+    try:
+        game = msgspec.json.decode(text, type=DisclosedGame)
+    except msgspec.MsgspecError as error:
+        raise InvalidReplay(f"not a game so far: {error}") from error
+    if game.format != DISCLOSED_FORMAT:
+        raise InvalidReplay(f'format: is "{game.format[:64]}", this program reads "{DISCLOSED_FORMAT}"')
+    return game

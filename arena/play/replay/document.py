@@ -1,0 +1,308 @@
+"""The document ``sushigo-replay/1``: its types, its JSON, and how it is built from a finished game.
+
+The fields are in the order of the format, in which they are written. Lists have one entry per seat
+(``standin``, ``fault``, ``millis``, ``seats``, ``places``, ``rules_places``) or per participant, the dummy
+last (``plays``, ``deals``, ``scores``, ``breakdown``, ``totals``, ``puddings``).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Self
+
+import msgspec
+
+from arena.protocol.faults import Fault
+from arena.protocol.match import Decision
+from arena.rules import SHUFFLE, Card, RoundScore, Rules, State, Turn, deals
+
+FORMAT: Final = "sushigo-replay/1"
+
+Cards = tuple[str, ...]
+"""Names of kinds, such as ``maki_2``."""
+
+HexSeed = Annotated[str, msgspec.Meta(pattern="^[0-9a-fA-F]{32}$")]
+Millis = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class InvalidReplay(ValueError):
+    """The text isn't a replay of this format; says what is wrong where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """What was played, all switches written out.
+
+    Attributes:
+        players: How many.
+        pass_both_ways: Whether hands go the other way round in round two.
+        soy_sauce: Whether soy sauce is in the deck.
+        dummy: Whether a dummy sits with two players.
+    """
+
+    players: int
+    pass_both_ways: bool
+    soy_sauce: bool
+    dummy: bool
+
+    @classmethod
+    def of(cls, rules: Rules) -> Self:
+        """Write rules out."""
+        return cls(
+            players=rules.players,
+            pass_both_ways=rules.pass_both_ways,
+            soy_sauce=rules.soy_sauce,
+            dummy=rules.dummy,
+        )
+
+    @property
+    def as_rules(self) -> Rules:
+        """What was played, as the rules know it. Raises InvalidRules."""
+        return Rules(
+            players=self.players,
+            pass_both_ways=self.pass_both_ways,
+            soy_sauce=self.soy_sauce,
+            dummy=self.dummy,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """Who played a seat.
+
+    Attributes:
+        bot: Name.
+        version: Number, from 1; 0 for a person.
+        author: Name.
+    """
+
+    bot: str
+    version: int
+    author: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayTurn:
+    """A revealed turn, the automatic last one of a round included.
+
+    Attributes:
+        round: From 1.
+        turn: In its round, from 1.
+        plays: What each placed, in the order of placing.
+        standin: Whether the stand-in chose instead of the bot.
+        fault: Why it did, where this decision is the reason.
+        millis: How long each bot took; None for a seat without an answer, and
+            as a whole where nothing was measured.
+    """
+
+    round: int
+    turn: int
+    plays: tuple[Cards, ...]
+    standin: tuple[bool, ...]
+    fault: tuple[Fault | None, ...]
+    millis: tuple[Millis | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRound:
+    """The points of one round.
+
+    Attributes:
+        scores: All points.
+        breakdown: By kind; zeros included.
+    """
+
+    scores: tuple[int, ...]
+    breakdown: tuple[dict[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayPuddings:
+    """Puddings at the end of the game.
+
+    Attributes:
+        counts: How many.
+        scores: The points for them.
+    """
+
+    counts: tuple[int, ...]
+    scores: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicReplay:
+    """A game from the seed to the places.
+
+    Attributes:
+        format: ``sushigo-replay/1``.
+        game: Id.
+        seed: 32 hexadecimal digits; the deck follows from it.
+        shuffle: Name of the way from seed to deck.
+        rules: What was played.
+        seats: Who played.
+        deals: ``[round][participant]``, each in deal order.
+        turns: In order.
+        rounds: All three.
+        puddings: At the end.
+        totals: Points with puddings.
+        places: From 1; seats that were taken over come last.
+        rules_places: From 1; by points alone.
+    """
+
+    format: str
+    game: str
+    seed: HexSeed
+    shuffle: str
+    rules: Variant
+    seats: tuple[Seat, ...]
+    deals: tuple[tuple[Cards, ...], ...]
+    turns: tuple[ReplayTurn, ...]
+    rounds: tuple[ReplayRound, ...]
+    puddings: ReplayPuddings
+    totals: tuple[int, ...]
+    places: tuple[int, ...]
+    rules_places: tuple[int, ...]
+
+    @property
+    def variant(self) -> Rules:
+        """What was played, as the rules know it. Raises InvalidRules."""
+        return self.rules.as_rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Head:
+    format: str
+
+
+_head: Final = msgspec.json.Decoder(_Head)
+_document: Final = msgspec.json.Decoder(PublicReplay)
+_encoder: Final = msgspec.json.Encoder()
+
+
+def is_json(text: bytes | str) -> bool:
+    """Whether the text is one JSON document."""
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+def encode(replay: PublicReplay) -> bytes:
+    """Return one line of compact JSON without a newline; the same replay gives the same bytes."""
+    return _encoder.encode(replay)
+
+
+def parse(text: bytes | str) -> PublicReplay:
+    """Read a replay without checking it against the rules: see :func:`arena.play.replay.verify`.
+
+    Raises InvalidReplay.
+    """
+    try:
+        form = _head.decode(text).format
+        if form != FORMAT:
+            raise InvalidReplay(f'format: is "{form[:64]}", this program reads "{FORMAT}"')
+        return _document.decode(text)
+    except msgspec.ValidationError as error:
+        raise InvalidReplay(f"not a replay: {error}") from error
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise InvalidReplay(f"not JSON: {error}") from error
+
+
+_LABELS: Final = {card: card.label for card in Card}
+
+Step = Sequence[Decision | None]
+"""A joint decision: one entry per seat, None for a seat that wasn't asked."""
+
+
+def build(  # noqa: PLR0913 - a record has these parts; all are named at the call
+    *,
+    game: str,  # its id
+    seed: str,  # 32 hexadecimal digits; the deck of `state` follows from it
+    state: State,  # the game at its end
+    seats: Sequence[Seat],  # the players, one per seat
+    # The final places, from `arena.play.referee.stand_in.places_with_faults`; None for those of the rules.
+    places: Sequence[int] | None = None,
+    # The recorded decisions in order; without them the replay has no faults and no times.
+    steps: Sequence[Step] | None = None,
+) -> PublicReplay:
+    """Build the public replay of a game that is over.
+
+    Raises ValueError if the game isn't over, or the lists don't fit it.
+    """
+    rules, result = state.rules, state.result
+    if result is None:
+        raise ValueError(f"game {game}: it is not over, so there is no replay of it yet")
+    places = result.places if places is None else places
+    if not len(seats) == len(places) == rules.players:
+        raise ValueError(
+            f"game {game}: {len(seats)} seats and {len(places)} places for {rules.players} players"
+        )
+    return PublicReplay(
+        format=FORMAT,
+        game=game,
+        seed=seed,
+        shuffle=SHUFFLE,
+        rules=Variant.of(rules),
+        seats=tuple(seats),
+        deals=dealt(rules, state.deck),
+        turns=turns_of(state, steps),
+        rounds=tuple(scored(scores) for scores in state.rounds),
+        puddings=ReplayPuddings(counts=result.puddings, scores=result.pudding_scores),
+        totals=result.totals,
+        places=tuple(places),
+        rules_places=result.places,
+    )
+
+
+def dealt(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[Cards, ...], ...]:
+    """Return the deals of a game as names of kinds: ``[round][participant]``, each in deal order."""
+    return tuple(tuple(labels(hand) for hand in hands) for hands in deals(rules, deck))
+
+
+def scored(scores: Sequence[RoundScore]) -> ReplayRound:
+    """Return the points of one round, one entry per participant."""
+    return ReplayRound(
+        scores=tuple([sum(score) for score in scores]),
+        breakdown=tuple([score._asdict() for score in scores]),
+    )
+
+
+def labels(cards: Sequence[Card]) -> Cards:
+    """Return the names of cards."""
+    return tuple([_LABELS[card] for card in cards])
+
+
+def is_automatic(rules: Rules, turn: int) -> bool:
+    """Whether no seat is asked in this turn of a round: everyone holds one card."""
+    return turn == rules.turns and not rules.dummy
+
+
+def turns_of(state: State, steps: Sequence[Step] | None) -> tuple[ReplayTurn, ...]:
+    """Join the revealed turns with the recorded decisions, which exclude automatic turns.
+
+    ``state`` is the game at the end of a round. Raises ValueError if the number of ``steps`` doesn't match
+    the turns.
+    """
+    return tuple(_turns(state, steps))
+
+
+def _turns(state: State, steps: Sequence[Step] | None) -> Iterator[ReplayTurn]:
+    nobody: Step = (None,) * state.rules.players
+    asked = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
+    if steps is not None and len(steps) != asked:
+        raise ValueError(f"{len(steps)} steps for a game of {asked} joint decisions")
+    step = iter(steps if steps is not None else (nobody,) * asked)
+    for turn in state.turns:
+        seats = nobody if is_automatic(state.rules, turn.turn) else next(step)
+        yield _turn(turn, seats, timed=steps is not None)
+
+
+def _turn(turn: Turn, step: Step, *, timed: bool) -> ReplayTurn:
+    return ReplayTurn(
+        round=turn.round,
+        turn=turn.turn,
+        plays=tuple([labels(play) for play in turn.plays]),
+        standin=tuple([seat is not None and seat.standin for seat in step]),
+        fault=tuple([seat.fault if seat else None for seat in step]),
+        millis=tuple([seat.millis if seat else None for seat in step]) if timed else None,
+    )

@@ -1,0 +1,264 @@
+"""Plays a public replay again by the rules: to find the first difference, or to display it turn by turn."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from arena.play.referee.stand_in import places_with_faults, taken_over
+from arena.play.replay.disclosed import DisclosedGame
+from arena.play.replay.document import Cards, InvalidReplay, PublicReplay, ReplayTurn, dealt, labels, scored
+from arena.rules import (
+    SHUFFLE,
+    Card,
+    IllegalMove,
+    InvalidRules,
+    Moment,
+    Move,
+    State,
+    Turn,
+    apply,
+    asked,
+    moments,
+    new_game,
+    shuffled_deck,
+    unshuffled_deck,
+)
+
+_CARDS: Final = {card.label: card for card in Card}
+_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a replay breaks the rules, such as ``turns[12].plays[1][0]``, and how."""
+
+    path: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+
+class _Found(Exception):
+    """Not an error: carries the result out of the recursion."""
+
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(path, text)
+        self.difference = Difference(path, text)
+
+
+def verify(replay: PublicReplay) -> Difference | None:
+    """Replay a game from its seed, and return the first difference in document order, or None."""
+    try:
+        _verify(replay)
+    except _Found as found:
+        return found.difference
+    return None
+
+
+def _verify(replay: PublicReplay) -> None:
+    state = _start(replay)
+    referee = _Referee(state.rules.players)
+    for number, turn in enumerate(replay.turns):
+        path = f"turns[{number}]"
+        # If the rules are a turn ahead, this one is automatic: no seat was asked.
+        automatic = number < len(state.turns)
+        seats = () if automatic else asked(state)
+        if not automatic:
+            state = _play(path, turn, state)
+        _compare_turn(path, turn, state.turns[number])
+        referee.check(path, turn, seats)
+    _compare_end(replay, state, referee.moments)
+
+
+def _start(replay: PublicReplay) -> State:
+    """Deal from the seed."""
+    _compare("shuffle", replay.shuffle, SHUFFLE)
+    try:
+        rules = replay.variant
+    except InvalidRules as error:
+        raise _Found("rules", str(error)) from error
+    _expect_length("seats", replay.seats, rules.players)
+    deck = shuffled_deck(rules, bytes.fromhex(replay.seed))
+    _compare("deals", replay.deals, dealt(rules, deck))
+    return new_game(rules, deck)
+
+
+def _play(path: str, turn: ReplayTurn, state: State) -> State:
+    """Apply a recorded turn."""
+    if state.over:
+        raise _Found(path, "is one turn more than the game has")
+    _compare(f"{path}.round", turn.round, state.round)
+    _compare(f"{path}.turn", turn.turn, state.turn)
+    _expect_length(f"{path}.plays", turn.plays, state.rules.participants)
+    plays = [_cards(f"{path}.plays[{player}]", play) for player, play in enumerate(turn.plays)]
+    dummy = None
+    if state.rules.dummy:
+        _expect_length(f"{path}.plays[{state.rules.players}]", plays[-1], 1)
+        dummy = plays[-1][0]
+    seats, controller = asked(state), state.controller
+    moves = [
+        Move(plays[seat], dummy if seat == controller else None) if seat in seats else None
+        for seat in range(state.rules.players)
+    ]
+    try:
+        return apply(state, moves)
+    except IllegalMove as error:
+        raise _Found(f"{path}.plays[{error.seat}]", f"the rules refuse it: {error}") from error
+
+
+def _cards(path: str, names: Cards) -> tuple[Card, ...]:
+    cards = []
+    for number, name in enumerate(names):
+        card = _CARDS.get(name)
+        if card is None:
+            raise _Found(f"{path}[{number}]", f"is {_shown(name)}, which is not a kind of card")
+        cards.append(card)
+    return tuple(cards)
+
+
+def _compare_turn(path: str, turn: ReplayTurn, revealed: Turn) -> None:
+    _compare(f"{path}.round", turn.round, revealed.round)
+    _compare(f"{path}.turn", turn.turn, revealed.turn)
+    _compare(f"{path}.plays", turn.plays, tuple([labels(play) for play in revealed.plays]))
+
+
+def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | None]) -> None:
+    result = state.result
+    if result is None or len(replay.turns) < len(state.turns):
+        raise _Found("turns", f"has {len(replay.turns)} entries, and the game is not over after them")
+    rounds = [scored(scores) for scores in state.rounds]
+    _expect_length("rounds", replay.rounds, len(rounds))
+    for number, (recorded, given) in enumerate(zip(replay.rounds, rounds, strict=True)):
+        _compare(f"rounds[{number}].scores", recorded.scores, given.scores)
+        _compare(f"rounds[{number}].breakdown", recorded.breakdown, given.breakdown)
+    _compare("puddings.counts", replay.puddings.counts, result.puddings)
+    _compare("puddings.scores", replay.puddings.scores, result.pudding_scores)
+    _compare("totals", replay.totals, result.totals)
+    _compare("places", replay.places, places_with_faults(result.places, moments))
+    _compare("rules_places", replay.rules_places, result.places)
+
+
+class _Referee:
+    """Checks the referee's notes turn by turn.
+
+    The rules know no faults, but the notes must be consistent: the stand-in plays exactly for a fault or
+    after the seat was taken over.
+    """
+
+    def __init__(self, players: int) -> None:
+        # When each seat was taken over, as an index into the turns.
+        self.moments: tuple[int | None, ...] = (None,) * players
+        self._players = players
+        self._faults: list[Sequence[str | None]] = []
+
+    def check(self, path: str, turn: ReplayTurn, seats: Sequence[int]) -> None:
+        """Check the notes of the next turn, in which ``seats`` were asked."""
+        _expect_length(f"{path}.standin", turn.standin, self._players)
+        _expect_length(f"{path}.fault", turn.fault, self._players)
+        if turn.millis is not None:
+            _expect_length(f"{path}.millis", turn.millis, self._players)
+        for seat, fault in enumerate(turn.fault):
+            where = f"{path}.fault[{seat}]"
+            if fault and seat not in seats:
+                raise _Found(where, f"is {_shown(fault)}, but the seat was not asked")
+            if fault and self.moments[seat] is not None:
+                raise _Found(where, f"is {_shown(fault)}, but the seat had been taken over")
+        self._faults.append(turn.fault)
+        if any(turn.fault):
+            self.moments = taken_over(self._faults, self._players)
+        standin = tuple(
+            [
+                seat in seats and (turn.fault[seat] is not None or self.moments[seat] is not None)
+                for seat in range(self._players)
+            ]
+        )
+        _compare(f"{path}.standin", turn.standin, standin, source="the faults")
+
+
+def _compare(path: str, recorded: object, given: object, source: str = "the rules") -> None:
+    """Raise the first difference of two values made of tuples, dictionaries, numbers and strings."""
+    if recorded == given:
+        return
+    if isinstance(recorded, tuple) and isinstance(given, tuple):
+        for number, (one, other) in enumerate(zip(recorded, given, strict=False)):
+            _compare(f"{path}[{number}]", one, other, source)
+        _expect_length(path, recorded, len(given))
+    if isinstance(recorded, dict) and isinstance(given, dict):
+        for key in [key for key in given if key in recorded]:
+            _compare(f"{path}.{key}", recorded[key], given[key], source)
+        raise _Found(path, f"has the keys {_shown(sorted(recorded))}, the rules give {_shown(sorted(given))}")
+    raise _Found(path, f"is {_shown(recorded)}, {source} give {_shown(given)}")
+
+
+def _expect_length(path: str, recorded: Sequence[object], length: int) -> None:
+    if len(recorded) != length:
+        entries = "1 entry" if len(recorded) == 1 else f"{len(recorded)} entries"
+        raise _Found(path, f"has {entries}, the rules give {length}")
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn of a game."""
+
+    moment: Moment  # the hands and tables
+    noted: ReplayTurn  # the replay's entry
+    gone: tuple[bool, ...]  # per seat, whether it was taken over in this turn or earlier
+
+
+def course(replay: PublicReplay) -> tuple[Step, ...]:
+    """Return every turn of a replay in order, including automatic ones.
+
+    Raises InvalidReplay if it breaks the rules; the text is the first difference.
+    """
+    if difference := verify(replay):
+        raise InvalidReplay(str(difference))
+    rules = replay.variant
+    return _walk(new_game(rules, shuffled_deck(rules, bytes.fromhex(replay.seed))), replay.turns)
+
+
+def course_so_far(game: DisclosedGame) -> tuple[Step, ...]:
+    """Return the public turns of a running game. The states in them hold nothing hidden.
+
+    Raises InvalidReplay.
+    """
+    try:
+        return _walk(new_game(game.variant, _deck(game)), game.turns)
+    except (ValueError, InvalidRules) as error:
+        raise InvalidReplay(f"not a game so far: {error}") from error
+
+
+def _deck(game: DisclosedGame) -> tuple[Card, ...]:
+    """Return a deck that begins with the deals so far; the rest is sorted, so it discloses nothing."""
+    dealt = [Card.from_label(label) for hands in game.deals for hand in hands for label in hand]
+    rest = Counter(unshuffled_deck(game.variant)) - Counter(dealt)
+    return (*dealt, *sorted(rest.elements()))
+
+
+def _walk(state: State, turns: Sequence[ReplayTurn]) -> tuple[Step, ...]:
+    ends = taken_over([turn.fault for turn in turns], state.rules.players)
+    steps: list[Step] = []
+    while len(steps) < len(turns):
+        moves = moves_of(turns[len(steps)], state)
+        for moment in moments(state, moves):
+            gone = tuple([end is not None and end <= len(steps) for end in ends])
+            steps.append(Step(moment, turns[len(steps)], gone))
+        state = apply(state, moves)
+    return tuple(steps)
+
+
+def moves_of(turn: ReplayTurn, state: State) -> list[Move | None]:
+    """Return a turn's moves in the state before it, one entry per seat, None for a seat that wasn't asked."""
+    plays = [tuple([Card.from_label(label) for label in play]) for play in turn.plays]
+    seats, controller = asked(state), state.controller
+    return [
+        Move(plays[seat], plays[-1][0] if seat == controller else None) if seat in seats else None
+        for seat in range(state.rules.players)
+    ]

@@ -1,0 +1,103 @@
+"""Games in this process: no sandbox, no clock, no faults.
+
+A game is a function of its seed and its bots: the global ``random`` is seeded from the game's seed, so bots
+that use it repeat their choices. ``random.random()`` is the same in every version of Python; other functions
+of the module are only the same within one version.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from arena.play.botfiles import Chooser, Factory
+from arena.play.replay.document import PublicReplay, Seat, build
+from arena.rules import (
+    IllegalMove,
+    Move,
+    Rules,
+    State,
+    apply,
+    asked,
+    new_game,
+    shuffled_deck,
+    simulation_seed,
+    view,
+)
+from arena.sdk.bot import as_move
+
+
+class SimulatedBotFailed(RuntimeError):
+    """A bot raised or answered illegally; names bot, game, round and turn. The cause is what it raised."""
+
+    def __init__(
+        self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]
+    ) -> None:
+        super().__init__(text)
+        self.seat = seat  # the bot's
+        self.state = state  # the position
+        self.seed = seed  # the game's, 16 bytes
+        self.moves = moves  # every joint move before it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedPlayer:
+    """A bot in this process."""
+
+    seat: Seat
+    factory: Factory
+
+
+def simulate(
+    rules: Rules, players: Sequence[SimulatedPlayer], number: int, games: int
+) -> Iterator[PublicReplay]:
+    """Play games, each from a seed derived from ``number`` and its own number, from 0.
+
+    Raises SimulatedBotFailed.
+    """
+    for game in range(games):
+        name = f"simulate-{number}-{game}"
+        seed = simulation_seed(number, game)
+        state = play(rules, players, seed, name)
+        yield build(game=name, seed=seed.hex(), state=state, seats=[player.seat for player in players])
+
+
+def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: str) -> State:
+    """Play one game to its end.
+
+    The deck and the bots' dice follow from ``seed``, 16 bytes. ``name`` is the game's, for errors. Raises
+    SimulatedBotFailed.
+    """
+    random.seed(int.from_bytes(seed, "big"))
+    state = new_game(rules, shuffled_deck(rules, seed))
+    played: list[Sequence[Move | None]] = []
+
+    def failed(seat: int, error: BaseException) -> SimulatedBotFailed:
+        text = _text(players[seat].seat.bot, seat, name, state, error)
+        return SimulatedBotFailed(text, seat, state, seed, played)
+
+    choosers: list[Chooser] = []
+    for seat, player in enumerate(players):
+        try:
+            choosers.append(player.factory())
+        except (Exception, SystemExit) as error:
+            raise failed(seat, error) from error
+    while not state.over:
+        moves: list[Move | None] = [None] * rules.players
+        for seat in asked(state):
+            seen = view(state, seat)
+            try:
+                moves[seat] = as_move(choosers[seat](seen), seen)
+            except (Exception, SystemExit) as error:
+                raise failed(seat, error) from error
+        try:
+            state = apply(state, moves)
+        except IllegalMove as error:
+            raise failed(error.seat, error) from error
+        played.append(moves)
+    return state
+
+
+def _text(bot: str, seat: int, name: str, state: State, error: BaseException) -> str:
+    where = f"game {name}, round {state.round}, turn {state.turn}"
+    what = "answered illegally" if isinstance(error, IllegalMove) else f"failed with {type(error).__name__}"
+    return f"bot {bot} on seat {seat} {what} in {where}: {error}"

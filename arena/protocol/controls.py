@@ -1,0 +1,281 @@
+"""The sandbox controls, and a host's report about them. Pure data.
+
+The names are stable: operators write them into ``ARENA_ACCEPT_MISSING``.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One thing that a bot must not be able to do."""
+
+    name: str  # short and stable
+    stops: str  # what it prevents, in one line
+    mend: str  # how to fix a host that lacks it, in one line
+
+
+_TEMPLATE: Final = "The launch template sets it; look for an engine plugin or wrapper that undoes it."
+
+CONTROLS: Final = (
+    Control(
+        name="network",
+        stops="Reaching the internet, the local network, cloud metadata or services of this host.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="read-only-root",
+        stops="Writing outside /tmp: filling the disk, changing programs.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="tmp-size",
+        stops="Filling memory or disk through /tmp.",
+        mend="Use a container runtime that honours the size of a tmpfs.",
+    ),
+    Control(
+        name="tmp-files",
+        stops="Using up inodes with many small files in /tmp.",
+        mend="runsc ignores the limit and keeps the files in the bot's own memory; accept that, or use runc.",
+    ),
+    Control(
+        name="tmp-noexec",
+        stops="Running programs that a bot wrote or unpacked.",
+        mend="Use a container runtime that honours noexec. Low risk: a bot can run any code in any case.",
+    ),
+    Control(
+        name="socket-folder",
+        stops="Removing, replacing or shadowing the referee's socket.",
+        mend="Keep ARENA_RUN_DIR on a local file system, and let runsc open host sockets (--host-uds=open).",
+    ),
+    Control(
+        name="other-sockets",
+        stops="Talking to the referee as another bot, or to the engine.",
+        mend="Run the arena as root, so that each slot's socket has its own user.",
+    ),
+    Control(
+        name="user",
+        stops="Running as root, or as a user that the image chose.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="capabilities",
+        stops="Root's extra rights: mounts, devices, raw packets, other processes.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="no-new-privileges",
+        stops="Gaining rights through a setuid program in the image.",
+        mend="Use a kernel and a container runtime that support no_new_privs.",
+    ),
+    Control(
+        name="system-calls",
+        stops="Reaching rarely used kernel code: io_uring, vsock, namespaces, keys, ptrace, eBPF.",
+        mend="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
+    ),
+    Control(
+        name="shared-futexes",
+        stops="Signalling to bots in other containers through futexes in files that both map.",
+        mend="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
+    ),
+    Control(
+        name="page-cache",
+        stops="Finding out which shared files other bots have read, and changing what the host caches.",
+        mend="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
+    ),
+    Control(
+        name="call-arguments",
+        stops="Memory that no limit counts (socket filters), file locks, leases, rare options.",
+        mend="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
+    ),
+    Control(
+        name="host-counters",
+        stops="Observing visitors, the arena and other bots through counters in /proc and /sys.",
+        mend="Use Linux 5.13 or later with landlock among its security modules (the kernel's lsm= option).",
+    ),
+    Control(
+        name="terminals",
+        stops="Using up this host's pseudo-terminals.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="memory",
+        stops="Using up this host's memory.",
+        mend="Enable the kernel's memory cgroup; on a Raspberry Pi boot with cgroup_enable=memory.",
+    ),
+    Control(
+        name="swap",
+        stops="Continuing in swap when memory is used up, which slows the whole host.",
+        mend="Boot with swapaccount=1, or switch swap off (swapoff -a).",
+    ),
+    Control(
+        name="processes",
+        stops="Fork bombs and thread bombs.",
+        mend="Enable the kernel's pids cgroup.",
+    ),
+    Control(
+        name="cpu",
+        stops="Taking other bots' share of the processor, which makes them late.",
+        mend="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine delegate the cpu controller.",
+    ),
+    Control(
+        name="disk-rate",
+        stops="Reading from the disk so fast that other programs wait for it.",
+        mend="Keep the engine's images on a local disk with a file system such as ext4 or XFS.",
+    ),
+    Control(
+        name="open-files",
+        stops="Using up the host's file table, and flooding with connections.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="file-size",
+        stops="Single files larger than /tmp.",
+        mend="Use a container runtime that honours the file size limit.",
+    ),
+    Control(
+        name="core-dumps",
+        stops="Passing crashes to the host: they fill the disk, and a root program reads what a bot wrote.",
+        mend="Write core into /proc/sys/kernel/core_pattern; a pipe there receives every crash.",
+    ),
+    Control(
+        name="shared-memory",
+        stops="Keeping memory outside the bot's limit, or sharing it with another bot.",
+        mend=_TEMPLATE,
+    ),
+    Control(
+        name="log-size",
+        stops="Filling the disk by printing.",
+        mend="Use an engine with the log driver none.",
+    ),
+    Control(
+        name="environment",
+        stops="Reading the operator's secrets, such as a proxy's password, from the environment.",
+        mend="Remove settings that add variables to containers, such as the daemon's proxies.",
+    ),
+    Control(
+        name="deadline",
+        stops="Running forever after the arena has died.",
+        mend="Check that the arena's init exists and can be mounted into containers.",
+    ),
+    Control(
+        name="all-bots-memory",
+        stops="All bots together using up this host's memory.",
+        mend="Run the arena as root beside the engine, so that it can limit the bots' common control group.",
+    ),
+)
+"""In display order."""
+
+CONTROL_NAMES: Final = tuple(control.name for control in CONTROLS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of an attempt to break one control."""
+
+    control: str  # its name
+    held: bool  # whether the attempt failed
+    detail: str  # what was observed, in one line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostReport:
+    """The controls of one host."""
+
+    host: str  # name of the machine that bots run on
+    isolates: bool  # False for plain processes
+    runtime: str  # the isolation, such as `docker/runc`
+    engine: str  # version of the engine; empty without one
+    cgroup: str  # version and driver of the control groups, such as `v2, systemd`; empty without
+    checked: datetime  # when, in UTC
+    findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
+    warnings: tuple[str, ...]  # the engine's, from creating the containers
+    slots: int | None = None  # how many bots run there at a time; None in reports of earlier versions
+
+
+def missing(report: HostReport) -> tuple[str, ...]:
+    """Return the names of all controls without a positive finding."""
+    held = {finding.control for finding in report.findings if finding.held}
+    return tuple(name for name in CONTROL_NAMES if name not in held)
+
+
+def unaccepted(report: HostReport, accepted: Collection[str]) -> tuple[str, ...]:
+    """Return the names of the missing controls that keep untrusted bots out; empty if they may play.
+
+    ``accepted`` names the controls whose absence the operator accepts. It is ignored without isolation.
+    """
+    if not report.isolates:
+        return missing(report)
+    return tuple(name for name in missing(report) if name not in accepted)
+
+
+_CONTROLS: Final = {control.name: control for control in CONTROLS}
+
+
+class UntrustedBotsRefused(Exception):
+    """Untrusted bots are refused. The text says why and what the operator can do."""
+
+
+class Gate:
+    """Closed to untrusted bots until a host's report opens it. Thread-safe.
+
+    It is open from the start if all bots are the operator's ``own``.
+    """
+
+    def __init__(self, *, own: bool = False) -> None:
+        self._open = own
+        self._decided = own
+
+    def decide(self, report: HostReport, accepted: Collection[str]) -> None:
+        """Open or close it by a host's report and the controls that the operator accepts as missing."""
+        self._open = not unaccepted(report, accepted)
+        self._decided = True
+
+    @property
+    def decided(self) -> bool:
+        """Whether a report has arrived, or none is needed."""
+        return self._decided
+
+    @property
+    def house_only(self) -> bool:
+        """Whether only the arena's own bots may play."""
+        return not self._open
+
+
+def admit(report: HostReport | None, accepted: Collection[str]) -> None:
+    """Admit an untrusted bot to a host, or refuse it.
+
+    ``report`` is None if the host was never checked; ``accepted`` names controls whose absence the operator
+    accepts. Raises UntrustedBotsRefused.
+    """
+    if report is None:
+        raise UntrustedBotsRefused(
+            "untrusted bots are refused: this host has not been checked yet. Start the arena, which checks it"
+        )
+    if not report.isolates:
+        raise UntrustedBotsRefused(
+            f"untrusted bots are refused: {report.host} runs bots as plain processes, which isolate "
+            "nothing. Use containers (ARENA_SANDBOX=docker)"
+        )
+    names = unaccepted(report, accepted)
+    if names:
+        raise UntrustedBotsRefused(_explained(report, names, accepted))
+
+
+def _explained(report: HostReport, names: tuple[str, ...], accepted: Collection[str]) -> str:
+    seen = {finding.control: finding.detail for finding in report.findings}
+    lines = [
+        f"  {name}: {seen.get(name, 'not tried')}. It stops: {_CONTROLS[name].stops} {_CONTROLS[name].mend}"
+        for name in names
+    ]
+    value = ",".join(name for name in _CONTROLS if name in names or name in accepted)
+    return "\n".join(
+        [
+            f"untrusted bots are refused: {report.host} ({report.runtime}) lacks controls:",
+            *lines,
+            f"Fix the host and start the arena again, or accept it as it is: ARENA_ACCEPT_MISSING={value}",
+        ]
+    )

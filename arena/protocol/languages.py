@@ -1,0 +1,52 @@
+"""The languages in which a bot can be a single source file.
+
+The arena has a base image with its library for each. A bot is the base image plus its file in BOT_FOLDER.
+"""
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+BOT_FOLDER: Final = "/bot"
+"""The folder of a bot's file in its image; also its working directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """A language of bots."""
+
+    name: str  # as in the names of folders and images, such as `python`
+    title: str  # display name, such as `Python`
+    file: str  # name of a bot's file in BOT_FOLDER
+    suffixes: tuple[str, ...]  # of a source file, in lower case and with the dot
+    interpreter: tuple[str, ...]  # command that runs a file
+
+    @property
+    def base_image(self) -> str:
+        """The name of the arena's image for its bots."""
+        return f"kaiten/bot-base-{self.name}:latest"
+
+    @property
+    def path(self) -> str:
+        """Path of a bot's file in its image."""
+        return f"{BOT_FOLDER}/{self.file}"
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Command that starts a bot."""
+        return (*self.interpreter, self.path)
+
+
+PYTHON: Final = Language(
+    name="python", title="Python", file="bot.py", suffixes=(".py",), interpreter=("python3",)
+)
+JAVASCRIPT: Final = Language(
+    name="javascript", title="JavaScript", file="bot.js", suffixes=(".js", ".mjs"), interpreter=("node",)
+)
+LANGUAGES: Final = (PYTHON, JAVASCRIPT)
+
+
+def language_of(file_name: str) -> Language | None:
+    """Return the language of a source file by its suffix, or None."""
+    suffix = PurePath(file_name).suffix.lower()
+    return next((language for language in LANGUAGES if suffix in language.suffixes), None)

@@ -1,0 +1,229 @@
+"""The specification and the record of one match, which are a worker's input and output, and its status.
+
+Both are sent as JSON bytes, so that a worker can be a thread, a process or another host. A worker needs
+nothing else: no database, no names, no secrets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Final, TypeVar
+
+import msgspec
+
+from arena.protocol.faults import Fault
+from arena.rules import Card, GameLog, Move, Replay, Rules, replay, shuffled_deck
+
+FORMAT: Final = 3
+"""Version of both; increment it when either changes. 2: a specification has ``seatings``, 3: ``person``."""
+
+_IMAGE: Final = "sha256:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """Time limits of a bot, in milliseconds in which it could run."""
+
+    start_millis: int = 10_000  # from the start of its container to its Hello
+    move_millis: int = 1_000  # free time of every decision
+    bank_millis: int = 10_000  # per game, for the time that decisions take beyond `move_millis`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits of one seat's sandbox."""
+
+    cpus: float = 0.4  # in cores
+    memory_mib: int = 256  # without swap, including files in /tmp
+    pids: int = 64  # processes and threads
+    tmp_mib: int = 16  # size of /tmp, the only writable place
+
+    def lowered(self, to: "Limits") -> "Limits":
+        """Return the lower of each."""
+        mine, others = asdict(self), asdict(to)
+        return Limits(**{name: min(value, others[name]) for name, value in mine.items()})
+
+
+class RuntimeName(StrEnum):
+    """How bots are run."""
+
+    DOCKER = "docker"
+    PROCESS = "process"
+    """A plain child process without isolation: for your own bots only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchSpec:
+    """A table of 2 to 5 bots that plays some deals."""
+
+    match: str  # the match's id
+    attempt: int  # from 1; rises when the match is played again after a fault of the arena
+    rules: Rules
+    seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits each
+    # One per bot: the id of a Docker image (`sha256:…`), or the bot's folder for the process runtime.
+    # Sandboxes and reports have this order.
+    seats: tuple[str, ...]
+    clock: Clock
+    limits: Limits  # per seat
+    runtime: RuntimeName
+    # One per game: the index into `seats` of the bot on each seat. Empty if every bot keeps its place.
+    seatings: tuple[tuple[int, ...], ...] = ()
+    person: int | None = None  # index into `seats` of the one that a person plays, which is empty there
+
+    def bots(self, game: int) -> tuple[int, ...]:
+        """Return the index into ``seats`` of the bot on each seat of a game."""
+        return seated(self.seatings, game, self.rules.players)
+
+
+def seated(seatings: Sequence[tuple[int, ...]], game: int, players: int) -> tuple[int, ...]:
+    """Return the bot on each seat of a game: from ``seatings``, or else in order."""
+    return seatings[game] if seatings else tuple(range(players))
+
+
+OUT_OF_MEMORY: Final = "killed by the kernel for using too much memory"
+"""What ``SeatReport.out_of_memory`` means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One decision of one seat that was asked."""
+
+    cards: tuple[str, ...]  # names of the placed kinds, in order
+    dummy: str | None = None  # the dummy's card, or None
+    millis: float | None = None  # from request to answer, on the bot's clock; None if no answer came in time
+    # Why the stand-in played, or None. A seat that was taken over earlier has no further faults.
+    fault: Fault | None = None
+    standin: bool = False
+    trouble: str | None = None  # describes the fault, with the refused answer
+    note: str | None = None  # the bot's own; private to its owner
+    # The time that `millis` excludes because the host didn't let the bot run or the referee was late; None if
+    # there was none.
+    waited_millis: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRecord:
+    """A game as it was played, in the order of its own seats."""
+
+    seed: str  # 32 hexadecimal digits; the deck follows from it
+    # The joint decisions in order, each with one entry per seat, None for a seat that wasn't asked.
+    steps: tuple[tuple[Decision | None, ...], ...]
+    # Final points as the worker counted them, one per seat and the dummy's last; empty for an unfinished
+    # game. The coordinator recomputes them.
+    totals: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatReport:
+    """How one bot's sandbox ended in a match."""
+
+    image: str  # id of the image, or the folder of the bot
+    runtime: str  # the isolation, such as `docker/runc` or `process (no isolation)`
+    limits: tuple[str, ...]  # in words, one each, such as `memory 256 MiB`
+    sdk: str = ""  # from Hello
+    exit_code: int | None = None  # None if it was still running at the end
+    out_of_memory: bool = False  # whether the kernel killed it for memory
+    stderr: str = ""  # head and tail; private to its owner
+    trouble: str | None = None  # what went wrong, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRecord:
+    """The result of a MatchSpec, in its order. After a crash ``games`` may be fewer than seeds."""
+
+    match: str
+    attempt: int
+    games: tuple[GameRecord, ...]
+    seats: tuple[SeatReport, ...]
+    launch_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The progress of one game of a running match. A recipient may drop it."""
+
+    match: str  # as in the spec
+    attempt: int  # as in the spec
+    game: int  # index into the spec's seeds
+    # The decisions of the finished rounds, as in a game's record but without the fields that are private to
+    # owners.
+    steps: tuple[tuple[Decision | None, ...], ...]
+
+
+def image_name(source: str) -> str:
+    """Return the public name of what a version runs: an image's id, or a folder's name without its path."""
+    return source if source.startswith(_IMAGE) else PurePath(source).name
+
+
+def public_trouble(report: SeatReport) -> str | None:
+    """Return what went wrong with a sandbox, in public form: with :func:`image_name`."""
+    if report.trouble is None:
+        return None
+    return report.trouble.replace(report.image, image_name(report.image))
+
+
+MOST_PROGRESS_BYTES: Final = 64 * 1024
+"""Larger encoded :class:`Progress` is dropped. A whole game of five takes some 20 KiB."""
+
+T = TypeVar("T")
+
+
+def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport | Progress) -> bytes:
+    """Return bytes for :func:`decode`."""
+    return msgspec.json.encode(value)
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """Read bytes from :func:`encode`.
+
+    Raises ValueError if the bytes don't encode that kind; the text says where.
+    """
+    return msgspec.json.decode(data, type=kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerStatus:
+    """A worker's capacity."""
+
+    name: str  # at most 64 characters; unique among the workers of a coordinator
+    host: str  # its machine's name
+    seats: int  # how many bots it can run at a time
+    busy: int  # how many seats are taken
+    # Whether its last match failed or its record was rejected, so that other workers come first.
+    doubted: bool = False
+    usable: int | None = None  # how many seats it uses while its host has other work; None for all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedWorker:
+    """A worker of a cluster that a coordinator gives no matches."""
+
+    name: str  # as in `WorkerStatus`
+    host: str  # its machine's name; empty if it could not be read
+    reason: str  # why
+    since: datetime  # when the coordinator refused it, UTC
+
+
+def played_again(rules: Rules, game: GameRecord) -> Replay:
+    """Replay a record as far as the rules allow. Each step begins in the state of the same index.
+
+    Raises ValueError if the record names an unknown card.
+    """
+    moves = tuple(
+        tuple([None if decision is None else move_of(decision) for decision in step]) for step in game.steps
+    )
+    return replay(GameLog(rules, shuffled_deck(rules, bytes.fromhex(game.seed)), moves))
+
+
+def move_of(decision: Decision) -> Move:
+    """Return the move of a decision. Raises ValueError if it names an unknown card."""
+    cards = tuple([Card.from_label(label) for label in decision.cards])
+    return Move(cards, None if decision.dummy is None else Card.from_label(decision.dummy))
+
+
+def decision_of(move: Move) -> Decision:
+    """Return a move as a decision without times and faults."""
+    dummy = None if move.dummy is None else move.dummy.label
+    return Decision(cards=tuple([card.label for card in move.cards]), dummy=dummy)

@@ -1,0 +1,1 @@
+"""The runtime that plays bots in Docker containers."""

@@ -1,0 +1,353 @@
+"""The common control group of all bots on this host."""
+
+import contextlib
+import math
+import os
+import re
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from arena.platform.cpu_time import CpuFiles
+from arena.protocol.controls import Finding
+from arena.protocol.match import Limits
+
+_PERIOD_MICROS: Final = 100_000
+_MIB: Final = 1024 * 1024
+
+CGROUPS: Final = "/sys/fs/cgroup"
+"""The root of the control groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """The common limits of an installation's bots: memory without swap, processes and threads, cores."""
+
+    memory_mib: int
+    pids: int
+    cpus: float
+
+    def __str__(self) -> str:
+        return f"memory {self.memory_mib} MiB, {self.pids} processes, {self.cpus:g} cores"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One file of a control group."""
+
+    file: str  # path below the root of the control groups
+    value: str  # to write
+    # Whether the cap depends on it; the others only prepare, or don't exist on every kernel.
+    checked: bool = True
+    exact: bool = False  # whether a lower value is wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPlace:
+    """The location of the bots' common control group."""
+
+    parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
+    driver: str  # the engine's, `cgroupfs` or `systemd`
+    version: int  # of the control groups, 1 or 2
+
+    @property
+    def path(self) -> str:
+        """Path below the root of the control groups: systemd nests slices by name."""
+        if self.driver != "systemd":
+            return self.parent.strip("/")
+        parts = self.parent.removesuffix(".slice").split("-")
+        return "/".join("-".join(parts[: count + 1]) + ".slice" for count in range(len(parts)))
+
+    def child(self, container: str) -> str:
+        """Return the path of the control group of a container in it."""
+        name = f"docker-{container}.scope" if self.driver == "systemd" else container
+        return f"{self._folder('memory')}/{name}"
+
+    def cpu(self, container: str, cores: float) -> CpuFiles:
+        """Return the files that count a container's processor time; ``cores`` is its quota."""
+        name = self.child(container).rpartition("/")[2]
+        group = f"{CGROUPS}/{self._folder('cpu')}/{name}"
+        if self.version == 1:
+            usage = f"{CGROUPS}/{self._folder('cpuacct')}/{name}/cpuacct.usage"
+            return CpuFiles(threads=f"{group}/tasks", usage=usage, quota=f"{group}/cpu.stat", cores=cores)
+        stat = f"{group}/cpu.stat"
+        return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
+
+    def disk_limits(self, container: str) -> str:
+        """Return the file with a container's limit on disk reads per second."""
+        if self.version == 1:
+            name = self.child(container).rpartition("/")[2]
+            return f"{self._folder('blkio')}/{name}/blkio.throttle.read_bps_device"
+        return f"{self.child(container)}/io.max"
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The group's folders: version 1 has one per hierarchy."""
+        if self.version == 1:
+            return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
+        return (self.path,)
+
+    def _folder(self, controller: str) -> str:
+        return f"{controller}/{self.path}" if self.version == 1 else self.path
+
+    def lines(self, cap: Cap) -> tuple[Line, ...]:
+        """Return the values to write, in order."""
+        memory, quota = str(cap.memory_mib * _MIB), str(round(cap.cpus * _PERIOD_MICROS))
+        if self.version == 1:
+            return self._version_1(memory, str(cap.pids), quota)
+        above = (
+            "",
+            *("/".join(self.path.split("/")[:count]) for count in range(1, self.path.count("/") + 1)),
+        )
+        return (
+            *(
+                Line(
+                    file=f"{folder}/cgroup.subtree_control".lstrip("/"),
+                    value="+cpu +memory +pids",
+                    checked=False,
+                )
+                for folder in above
+            ),
+            Line(file=f"{self.path}/memory.max", value=memory),
+            Line(file=f"{self.path}/memory.swap.max", value="0", checked=False),
+            Line(file=f"{self.path}/pids.max", value=str(cap.pids)),
+            Line(file=f"{self.path}/cpu.max", value=f"{quota} {_PERIOD_MICROS}"),
+        )
+
+    def _version_1(self, memory: str, pids: str, quota: str) -> tuple[Line, ...]:
+        both = f"{self._folder('memory')}/memory.memsw.limit_in_bytes"
+        period = f"{self._folder('cpu')}/cpu.cfs_period_us"
+        return (
+            # Kernels before 5.11 include child groups only if this is set before there are any.
+            Line(file=f"{self._folder('memory')}/memory.use_hierarchy", value="1", checked=False),
+            # The limit with swap can never be the lower one of the two.
+            Line(file=both, value="-1", checked=False),
+            Line(file=f"{self._folder('memory')}/memory.limit_in_bytes", value=memory),
+            Line(file=both, value=memory, checked=False),
+            Line(file=f"{self._folder('pids')}/pids.max", value=pids),
+            Line(file=period, value=str(_PERIOD_MICROS), exact=True),
+            Line(file=f"{self._folder('cpu')}/cpu.cfs_quota_us", value=quota),
+        )
+
+    def remedy(self, cap: Cap) -> str:
+        """Return what the operator can do if the arena can't write there itself."""
+        if self.driver == "systemd":
+            return (
+                f"as root: systemctl set-property {self.parent} MemoryMax={cap.memory_mib}M MemorySwapMax=0 "
+                f"TasksMax={cap.pids} CPUQuota={cap.cpus * 100:.0f}% && systemctl start {self.parent}"
+            )
+        return (
+            "run the arena as root on the engine's own machine; if it is in a container itself, mount the "
+            "host's /sys/fs/cgroup there, to be written"
+        )
+
+
+def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
+    """Return the limits of all bots together: every slot's share, plus one for memory and processes.
+
+    The reserve is for the canary, and for a container that is being removed while the next starts. ``limits``
+    and ``pids`` are per bot.
+    """
+    return Cap(
+        memory_mib=(slots + 1) * limits.memory_mib,
+        pids=(slots + 1) * pids,
+        cpus=round(slots * limits.cpus, 6),
+    )
+
+
+def holds(line: Line, found: str) -> bool:
+    """Return whether the content of a file allows no more than the cap does."""
+    if line.exact:
+        return found == line.value
+    return _amount(found) <= _amount(line.value)
+
+
+def disk_rate(found: str) -> int | None:
+    """Return the lowest limit in bytes per second in a file of disk limits; None for no limit."""
+    # Version 1 has lines as "8:0 33554432", version 2 as "8:0 rbps=33554432 wbps=max".
+    words = [word.removeprefix("rbps=") for line in found.splitlines() for word in line.split()[1:2]]
+    return min((int(word) for word in words if word.isdigit()), default=None)
+
+
+def _amount(text: str) -> float:
+    """Parse a number as the kernel writes it, either plain or as a quota and its period."""
+    words = text.split()
+    if not words or words[0] in {"max", "-1"}:
+        return math.inf
+    quota, period = (*words, "1")[:2]
+    return int(quota) / int(period)
+
+
+CONTROL: Final = "all-bots-memory"
+
+_PATIENCE_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 0.05
+
+_ROOT: Final = Path(CGROUPS)
+
+_CHARGED_AT_ONCE: Final = 1024 * 1024
+"""The kernel charges in chunks, so usage stops slightly below the limit."""
+
+_CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class CommonGroup:
+    """Writes the cap, and checks it."""
+
+    def __init__(self, place: GroupPlace, cap: Cap, root: Path = _ROOT) -> None:
+        self._place = place
+        self._cap = cap
+        self._root = root
+
+    @property
+    def exists(self) -> bool:
+        """Whether the group exists."""
+        return bool(_tops(self._place, self._root))
+
+    def hold(self) -> None:
+        """Create the group with its limits before there are bots. ``held`` finds those that can't be set.
+
+        Does nothing with the driver systemd, which overwrites changes to its slices.
+        """
+        if self._place.driver == "systemd":
+            return
+        for folder in self._place.folders:
+            with contextlib.suppress(OSError):
+                (self._root / folder).mkdir(parents=True, exist_ok=True)
+        for line in self._place.lines(self._cap):
+            with contextlib.suppress(OSError):
+                (self._root / line.file).write_text(line.value)
+        if self._place.version == 1:
+            self._hand_down_cores()
+
+    def _hand_down_cores(self) -> None:
+        """Give the group the cores of its ancestors. In version 1 it starts with none.
+
+        runc does this by itself; gVisor can't start a container with a list of cores otherwise.
+        """
+        above = self._root / "cpuset"
+        for part in self._place.path.split("/"):
+            for name in ("cpuset.cpus", "cpuset.mems"):
+                with contextlib.suppress(OSError):
+                    if not (above / part / name).read_text().strip():
+                        (above / part / name).write_text((above / name).read_text())
+            above /= part
+
+    def held(self, container: str | None = None) -> Finding:
+        """Check the limits.
+
+        With the id of a running ``container`` below the group, also check that this is the engine's group,
+        and not one of the same name that only this process sees.
+        """
+        wrong = [self._wrong(line) for line in self._place.lines(self._cap) if line.checked]
+        if container is not None and not (self._root / self._place.child(container)).is_dir():
+            wrong.append(f"no container of the engine is seen in {self._root / self._place.folders[0]}")
+        found = "; ".join(words for words in wrong if words)
+        if found:
+            detail = f"{found}. What to do: {self._place.remedy(self._cap)}"
+        else:
+            detail = f"{self._place.parent} is limited to {self._cap}"
+        return Finding(control=CONTROL, held=not found, detail=detail)
+
+    def disk_rate(self, container: str) -> int | None:
+        """Return a running container's limit on disk reads in bytes per second; None for no limit.
+
+        Raises OSError.
+        """
+        return disk_rate((self._root / self._place.disk_limits(container)).read_text())
+
+    def remove(self) -> None:
+        """Remove the group, and kill leftover processes in it.
+
+        Call it only while none of the installation's bots is running.
+        """
+        if self._place.driver == "systemd":
+            return
+        _clear(_tops(self._place, self._root))
+
+    def _wrong(self, line: Line) -> str | None:
+        try:
+            found = (self._root / line.file).read_text().strip()
+        except OSError as error:
+            return f"{self._root / line.file}: {error.strerror}"
+        return (
+            None if holds(line, found) else f"{self._root / line.file} says {found} instead of {line.value}"
+        )
+
+
+class Overruns:
+    """Counts how often all bots together have reached their common memory limit. Thread-safe."""
+
+    def __init__(self, place: GroupPlace, root: Path = _ROOT) -> None:
+        self._place = place
+        self._root = root
+        self._lock = threading.Lock()
+        self._seen = 0
+
+    def count(self) -> int:
+        """Return the number so far; 0 if it can't be read."""
+        try:
+            return self._version_1() if self._place.version == 1 else self._version_2()
+        except (OSError, ValueError):
+            return self._seen
+
+    def _version_1(self) -> int:
+        # Current kernels don't update failcnt; the highest usage can be reset.
+        folder = self._root / "memory" / self._place.path
+        with self._lock:
+            highest, limit = (
+                int((folder / f"memory.{name}_in_bytes").read_text()) for name in ("max_usage", "limit")
+            )
+            if highest > limit - _CHARGED_AT_ONCE:
+                self._seen += 1
+                (folder / "memory.max_usage_in_bytes").write_text("0")
+            return self._seen
+
+    def _version_2(self) -> int:
+        # The local file: the other one counts the bots' own limits too.
+        lines = (self._root / self._place.path / "memory.events.local").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
+
+
+def containers_below(place: GroupPlace, root: Path = _ROOT) -> frozenset[str]:
+    """Return the ids of all containers that have a group below the common one."""
+    names: list[str] = []
+    for top in _tops(place, root):
+        with contextlib.suppress(OSError):  # it has gone meanwhile: systemd removes a slice that is empty
+            names += [folder.name for folder in top.iterdir() if folder.is_dir()]
+    return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
+
+
+def end_container(place: GroupPlace, container: str, root: Path = _ROOT) -> None:
+    """Kill the processes in the group of a container that the engine no longer knows, and remove the group.
+
+    gVisor's own processes can outlive the engine's record of the container.
+    """
+    _clear([folder for top in _tops(place, root) for folder in top.glob(f"*{container}*")])
+
+
+def _tops(place: GroupPlace, root: Path) -> list[Path]:
+    """Return the common group's folders. In version 1 the engine creates one in every hierarchy."""
+    return list(root.glob(f"*/{place.path}" if place.version == 1 else place.path))
+
+
+def _clear(tops: list[Path]) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while any([not _cleared(top) for top in tops]) and time.monotonic() < deadline:  # noqa: C419 - all of them
+        time.sleep(_POLL_SECONDS)
+
+
+def _cleared(top: Path) -> bool:
+    """Kill the processes in a group and below it, and return whether it could be removed."""
+    with contextlib.suppress(OSError):  # the kernel and the engine remove groups too
+        # Innermost first.
+        for folder in sorted((path.parent for path in top.rglob("cgroup.procs")), reverse=True):
+            # A process of another pid namespace has the id 0.
+            for pid in map(int, (folder / "cgroup.procs").read_text().split()):
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
+            folder.rmdir()
+    return not top.exists()

@@ -1,0 +1,144 @@
+"""Finds the Docker engine, and classifies its failures."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import docker
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.utils import kwargs_from_env
+
+from arena.sandbox.runtime import EngineGone, LaunchRefused, RuntimeTrouble
+
+_PING_SECONDS: Final = 5
+_CALL_SECONDS: Final = 60
+_CONNECTIONS: Final = 64
+"""Maximum number kept open. Every running bot uses two: for its end and for its stderr."""
+
+_IMAGE_FAULTS: Final = {
+    "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
+    "chdir to cwd": "its WORKDIR can't be entered",
+}
+"""Errors that only a wrong image can cause: the engine's words, and ours, which show no path of this host."""
+
+
+def connect() -> docker.APIClient:
+    """Return a client of the engine in DOCKER_HOST, by default this host's. Raises EngineGone."""
+    address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+    try:
+        where = kwargs_from_env()
+        client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
+    except (DockerException, OSError) as error:
+        raise EngineGone(
+            f"No Docker engine answers at {address}: {error}. Start it, make sure that you may use it "
+            "(group docker), or name another in DOCKER_HOST. Without one, bots can only be run as "
+            "plain processes, only for your own bots."
+        ) from error
+    client.timeout = _CALL_SECONDS
+    return client
+
+
+def impatient(client: docker.APIClient) -> docker.APIClient:
+    """Return a client with the same connections and a timeout of a few seconds. It needn't be closed."""
+    asks = docker.APIClient.__new__(docker.APIClient)
+    vars(asks).update(vars(client))  # copy.copy takes only what a session would pickle
+    asks.timeout = _PING_SECONDS
+    return asks
+
+
+@contextmanager
+def engine_errors(doing: str) -> Iterator[None]:
+    """Convert the engine's failures. ``doing`` is the action, such as ``start container arena-…``.
+
+    Raises EngineGone, or RuntimeTrouble for anything else, so that no bot is blamed without evidence.
+    """
+    try:
+        yield
+    except ImageNotFound as error:
+        raise RuntimeTrouble(
+            f"could not {doing}: the image is not here ({error.explanation}); build or load it again"
+        ) from error
+    except APIError as error:
+        raise RuntimeTrouble(
+            f"could not {doing}: the engine answered: {error.explanation or error}"
+        ) from error
+    except (DockerException, OSError) as error:
+        raise EngineGone(f"could not {doing}: the engine does not answer: {error}") from error
+
+
+@contextmanager
+def launch_errors(doing: str) -> Iterator[None]:
+    """Like :func:`engine_errors`, but recognize a faulty image.
+
+    Raises LaunchRefused if the engine's message says that the image can't be run, or RuntimeTrouble for
+    anything else.
+    """
+    with engine_errors(doing):
+        try:
+            yield
+        except APIError as error:
+            for sign, words in _IMAGE_FAULTS.items():
+                if sign in str(error.explanation):
+                    raise LaunchRefused(f"the image can't be started: {words}") from error
+            raise
+
+
+def is_gone(error: APIError) -> bool:
+    """Whether a call failed because the container doesn't exist or is being removed already."""
+    return isinstance(error, NotFound) or (
+        error.response is not None
+        and error.response.status_code == HTTPStatus.CONFLICT
+        and "in progress" in str(error.explanation)
+    )
+
+
+_LOG: Final = Path("/dev/kmsg")
+_RECORD_BYTES: Final = 8192
+"""The kernel's limit for one record."""
+
+_MEDDLING: Final = ("kill", "pause", "restart", "stop", "update")
+"""The engine's events that end, stop or slow a container. A ``die`` doesn't say what caused it."""
+
+
+def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tuple[str, ...]:
+    """Return what the engine was asked to do to a running container, such as ``kill``, in order.
+
+    The engine remembers its last 256 events. ``until`` is in seconds since 1970 by the engine's clock.
+    """
+    events = client.events(
+        since=0, until=until, filters={"container": container, "event": list(_MEDDLING)}, decode=True
+    )
+    with closing(events):
+        return tuple(event["Action"] for event in events)
+
+
+def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
+    """Return whether the kernel killed a process of a container for memory that others had used up.
+
+    ``log`` has the kernel's records without prefixes; the container's id is the name of its control group.
+    """
+    for record in log:
+        facts, name, _ = record.partition(",task=")  # what follows begins with a name that the bot has chosen
+        if not (name and facts.startswith("oom-kill:constraint=")):
+            continue
+        groups = dict(fact.split("=", 1) for fact in facts.split(",") if "=" in fact)
+        if container in groups.get("task_memcg", "") and container not in groups.get("oom_memcg", ""):
+            return True
+    return False
+
+
+def kernel_log() -> Iterator[str]:
+    """Yield the kernel's records, oldest first; none if they can't be read, as in most containers."""
+    with suppress(OSError):
+        log = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            while True:
+                with suppress(
+                    BrokenPipeError
+                ):  # this record was overwritten meanwhile; the next one is there
+                    yield os.read(log, _RECORD_BYTES).decode(errors="replace").partition(";")[2].rstrip("\n")
+        finally:
+            os.close(log)

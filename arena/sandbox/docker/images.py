@@ -1,0 +1,288 @@
+"""The engine's images that bots are started from: loading them, preloading them into memory, their disk."""
+
+import os
+import re
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import docker
+import msgspec
+from docker.errors import APIError, ImageNotFound
+
+from arena.sandbox.docker.engine import engine_errors
+from arena.sandbox.runtime import ImageSource, KeptImage, LaunchRefused, RuntimeTrouble
+
+_IMAGE_ID: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineImage:
+    """An image that fits the template."""
+
+    id: str  # the engine's
+    command: tuple[str, ...]  # its entry point with its arguments; at least one word
+    # The folders on the engine's machine that hold its files; empty if unknown.
+    layers: tuple[Path, ...] = field(default=(), compare=False)
+
+
+def is_image_id(source: str) -> bool:
+    """Return whether a source is the id of an image."""
+    return _IMAGE_ID.fullmatch(source) is not None
+
+
+class DockerImages:
+    """The images of one engine. Thread-safe.
+
+    Submitted images are loaded when they are first needed, under a name of the arena, because engines differ
+    in an image's id: the digest of its configuration, or of a manifest that the engine writes. Every user of
+    the engine can move a name. So the arena checks the content of an image under that name: the digests of
+    its layers, which the engine computed when it unpacked them, and its command. The image is then started by
+    the engine's id, which can't be moved.
+
+    ``source`` has the submitted images, if any.
+    """
+
+    def __init__(self, client: docker.APIClient, source: ImageSource | None = None) -> None:
+        self._client = client
+        self._source = source
+        self._locks: dict[str, threading.Lock] = {}
+
+    def find(self, source: str) -> EngineImage:
+        """Return the image with this id, loading it if necessary.
+
+        Raises LaunchRefused if it starts nothing, or declares volumes; or RuntimeTrouble if it doesn't exist,
+        it can't be loaded, or ``source`` is a name, which could be moved.
+        """
+        if not is_image_id(source):
+            raise RuntimeTrouble(f"{source!r} is not the id of an image; give sha256: and 64 digits")
+        kept = None if self._source is None else self._source.find(source)
+        if self._source is None or kept is None:
+            with engine_errors(f"inspect image {source}"):
+                image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # so in its stubs
+            return _runnable(image)
+        # Two seats with the same bot start concurrently.
+        with self._locks.setdefault(source, threading.Lock()):
+            return _runnable(self._loaded(self._name(self._source, source), kept))
+
+    def prune(self) -> int:
+        """Remove loaded images that the source no longer has, and return their number.
+
+        An image stays while a container uses it. Raises RuntimeTrouble if some may be left.
+        """
+        if self._source is None:
+            return 0
+        names = {self._name(self._source, id_) for id_ in self._source.ids()}
+        with engine_errors(f"list the images of {self._source.repository}"):
+            # Its stubs lack the image lists with names.
+            found: Any = self._client.images(name=self._source.repository)
+        ours = {name for image in found for name in image["RepoTags"] or ()}
+        return sum(map(self._remove, sorted(ours - names)))
+
+    def _remove(self, name: str) -> bool:
+        """Remove an image, or only this name if it has others; return False if a container uses it."""
+        with engine_errors(f"remove image {name}"):
+            try:
+                self._client.remove_image(name)
+            except ImageNotFound:
+                return False
+            except APIError as error:
+                if error.response is not None and error.response.status_code == HTTPStatus.CONFLICT:
+                    return False
+                raise
+            return True
+
+    def _loaded(self, name: str, kept: KeptImage) -> Mapping[str, Any]:
+        image = self._inspect(name)
+        if image is None or not _is(image, kept):
+            said = self._load(name, kept)
+            image = self._inspect(name)
+            if image is None or not _is(image, kept):
+                raise RuntimeTrouble(
+                    f"the engine did not load {name} as it is kept; it said: {said or 'nothing'}"
+                )
+        return image
+
+    def _load(self, name: str, kept: KeptImage) -> str:
+        with engine_errors(f"load image {name}"):
+            lines = list(self._client.load_image(kept.archive(name)))  # type: ignore[no-untyped-call] # as above
+        said = [line.get("error") or line.get("message") or line.get("stream") or "" for line in lines]
+        return " ".join("".join(said).split())
+
+    def _inspect(self, name: str) -> Mapping[str, Any] | None:
+        with engine_errors(f"inspect image {name}"):
+            try:
+                image: Mapping[str, Any] = self._client.inspect_image(name)  # type: ignore[no-untyped-call] # as above
+            except ImageNotFound:
+                return None
+            return image
+
+    @staticmethod
+    def _name(source: ImageSource, id_: str) -> str:
+        return f"{source.repository}:{id_.removeprefix('sha256:')}"
+
+
+def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
+    """Yield an image in chunks, as ``docker save`` writes it.
+
+    Raises RuntimeTrouble if it doesn't exist, or the engine doesn't answer.
+    """
+    with engine_errors(f"export image {id_}"):
+        yield from client.get_image(id_)
+
+
+def _is(image: Mapping[str, Any], kept: KeptImage) -> bool:
+    """Whether the engine's image has the stored content."""
+    config = msgspec.json.decode(kept.config)
+    return image["RootFS"].get("Layers") == config["rootfs"]["diff_ids"] and all(
+        (image["Config"].get(field) or None) == (config["config"].get(field) or None) for field in _RUN_FIELDS
+    )
+
+
+def _runnable(image: Mapping[str, Any]) -> EngineImage:
+    config = image["Config"]
+    command = (*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ()))
+    if not command:
+        raise LaunchRefused("the image starts nothing: give its Dockerfile an ENTRYPOINT")
+    if config.get("Volumes"):
+        raise LaunchRefused("the image declares a VOLUME, but bots may write only to /tmp: remove it")
+    return EngineImage(id=image["Id"], command=command, layers=_layers(image))
+
+
+def _layers(image: Mapping[str, Any]) -> tuple[Path, ...]:
+    data = (image.get("GraphDriver") or {}).get("Data") or {}  # what overlay2 says
+    return tuple(
+        Path(folder)
+        for name in ("LowerDir", "UpperDir")
+        for folder in data.get(name, "").split(":")
+        if folder
+    )
+
+
+_SYS: Final = Path("/sys")
+_LOCAL: Final = "http+docker://localhost"
+"""docker-py's base URL of an engine behind a unix socket."""
+
+_FROM_THE_ENGINE: Final = "/etc/hostname"
+"""In a container this file comes from the engine's data root."""
+
+
+def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
+    """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
+
+    It is unknown if the engine runs on another kernel, and if there is no single device, as with btrfs, ZFS
+    and tmpfs. ``info`` is the engine's.
+    """
+    if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
+        return ""
+    for path in (info["DockerRootDir"], _FROM_THE_ENGINE):
+        try:
+            device = Path(path).stat().st_dev
+        except OSError:
+            continue  # the arena is in a container, and sees nothing of the engine's folder
+        return disk_of_device(os.major(device), os.minor(device))
+    return ""
+
+
+def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
+    """Return the path of the whole disk of a device or partition; empty if the kernel has none."""
+    folder = (sys / "dev" / "block" / f"{major}:{minor}").resolve()
+    if (folder / "partition").exists():
+        folder = folder.parent  # only a whole disk can be limited
+    try:
+        lines = (folder / "uevent").read_text().splitlines()
+    except OSError:
+        return ""
+    named = dict(line.split("=", 1) for line in lines if "=" in line)
+    return f"/dev/{named['DEVNAME']}" if "DEVNAME" in named else ""
+
+
+_FRESH_SECONDS: Final = 60.0
+"""How long a layer is assumed to stay in memory."""
+
+_MOST_FILES: Final = 50_000
+_MOST_BYTES: Final = 1024**3
+"""Per layer. A layer with more of either is skipped: reading it for every match would cost too much."""
+
+_PORTION: Final = 1024**2
+_MEMINFO: Final = Path("/proc/meminfo")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    size: int
+
+
+class Warmth:
+    """Reads layers into the page cache. Thread-safe; callers with the same layer wait for each other.
+
+    ``clock`` is monotonic; ``available`` returns the bytes of memory that the host can spare.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, available: Callable[[], int] | None = None
+    ) -> None:
+        self._clock = clock
+        self._available = available or _available
+        self._locks: dict[Path, threading.Lock] = {}
+        self._warmed: dict[Path, float] = {}
+
+    def warm(self, folders: Sequence[Path]) -> None:
+        """Read layers that are readable and take at most half of the memory that the host can spare."""
+        for folder in folders:
+            with self._locks.setdefault(folder, threading.Lock()):
+                if self._clock() - self._warmed.get(folder, -_FRESH_SECONDS) >= _FRESH_SECONDS:
+                    files = _files(folder)
+                    if files and sum(file.size for file in files) <= self._available() // 2:
+                        _read(files)
+                    self._warmed[folder] = self._clock()
+
+
+def _files(folder: Path) -> list[_File]:
+    """Return a layer's files; none if they are too many or unreadable."""
+    found, size = [], 0
+    for file in _walk(folder):
+        found.append(file)
+        size += file.size
+        if len(found) > _MOST_FILES or size > _MOST_BYTES:
+            return []
+    return found
+
+
+def _walk(folder: Path) -> Iterator[_File]:
+    for where, _, names in os.walk(folder):
+        for name in names:
+            path = f"{where}/{name}"
+            with suppress(OSError):  # the engine has just removed the image
+                about = os.lstat(path)
+                if stat.S_ISREG(about.st_mode):
+                    yield _File(path, about.st_size)
+
+
+def _read(files: Sequence[_File]) -> None:
+    room = bytearray(_PORTION)
+    for file in files:
+        with suppress(OSError):
+            descriptor = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                while os.readv(descriptor, [room]):
+                    pass
+            finally:
+                os.close(descriptor)
+
+
+def _available() -> int:
+    """Return MemAvailable in bytes, or 0 if unknown."""
+    try:
+        lines = _MEMINFO.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), 0)

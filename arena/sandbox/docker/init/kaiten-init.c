@@ -1,0 +1,309 @@
+/* The first process of a bot's container: it starts the bot, collects the dead, and ends the
+ * container when the bot has ended or its time is over, whatever became of the arena.
+ *
+ *     kaiten-init SECONDS WORD...
+ *
+ * It ends as the bot does: with its exit code, or with 128 + the signal that ended it. Its own exit
+ * codes are those of env(1) and timeout(1): 127 there is no such program, 126 it can't be run,
+ * 125 a wrong call, 124 the time is over. The kernel ends every process of a container whose first
+ * process has ended.
+ *
+ * Why a bot can't stop it: it handles no signal, and the kernel gives the first process of a pid
+ * namespace no signal from inside that it doesn't handle, not even SIGKILL or SIGSTOP. It counts the
+ * time left while it waits, so no timer needs to reach it. Its memory is closed (see main), although it
+ * has the bot's uid. Under gVisor, whose kernel gives it every signal, a bot can end it, which ends the
+ * bot, or stop it; for that there is a timer which ends it all the same.
+ *
+ * The bot starts in a Landlock domain in which it opens no file of /proc and /sys but a few: see hide().
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OVER = 124, WRONG_CALL = 125, CANNOT_RUN = 126, NOT_FOUND = 127, SIGNALLED = 128 };
+
+static const long LONGEST = 7L * 24 * 60 * 60;
+
+/* Without stdio's formatting, which is most of what a static program would consist of. */
+static void say(const char *const words[])
+{
+    char line[512];
+    size_t length = 0;
+    for (; *words != NULL; words++)
+        for (const char *c = *words; *c != '\0' && length < sizeof line - 1; c++)
+            line[length++] = *c;
+    line[length++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, length); /* nobody else could be told */
+    (void)ignored;
+}
+
+#define SAY(...) say((const char *const[]){"arena: ", __VA_ARGS__, NULL})
+
+static const char *why_not(int error, const char *program)
+{
+    struct stat status;
+    int is_path = strchr(program, '/') != NULL;
+    switch (error) {
+    case ENOENT:
+        if (!is_path)
+            return "no such program in any folder of PATH";
+        if (stat(program, &status) == 0)
+            return "it is there, but what runs it is not: the interpreter in its first line (a line end "
+                   "of Windows belongs to its name), or the loader of its shared libraries";
+        return "no such file";
+    case EACCES:
+        if (is_path && stat(program, &status) == 0 && S_ISDIR(status.st_mode))
+            return "it is a folder";
+        return "permission denied: make it executable for everybody (chmod a+rx), and its folders too";
+    case ENOEXEC:
+        return "neither a program for this kind of processor nor a script that begins with #!";
+    default:
+        return strerror(error);
+    }
+}
+
+/* Landlock's numbers, which are the same on every kind of processor; the headers of some systems lack them. */
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
+enum { ASK_VERSION = 1, PATH_BENEATH = 1 };
+
+static const uint64_t WRITE_FILE = 1 << 1, READ_FILE = 1 << 2, REFER = 1 << 13;
+
+struct path_beneath {
+    uint64_t access;
+    int32_t parent;
+} __attribute__((packed));
+
+/* What runtimes read: what the host is, and the container's own limits. */
+static const char *const FIXED[] = {
+    "/proc/cgroups",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/sys/kernel/cap_last_cap",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/kernel/pid_max",
+    "/proc/sys/kernel/threads-max",
+    "/proc/sys/net/core/somaxconn",
+    "/proc/sys/vm/max_map_count",
+    "/proc/sys/vm/overcommit_memory",
+    "/proc/version",
+    "/sys/devices/system/cpu/online",
+    "/sys/devices/system/cpu/possible",
+    "/sys/devices/system/cpu/present",
+    "/sys/fs/cgroup/cgroup.controllers",
+    "/sys/fs/cgroup/cpu.max",
+    "/sys/fs/cgroup/cpu.weight",
+    "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
+    "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
+    "/sys/fs/cgroup/cpu/cpu.shares",
+    "/sys/fs/cgroup/cpuset.cpus.effective",
+    "/sys/fs/cgroup/cpuset/cpuset.cpus",
+    "/sys/fs/cgroup/memory.high",
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory.swap.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
+    "/sys/fs/cgroup/memory/memory.soft_limit_in_bytes",
+    "/sys/fs/cgroup/memory/memory.use_hierarchy",
+    "/sys/fs/cgroup/pids.max",
+    "/sys/fs/cgroup/pids/pids.max",
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
+    NULL,
+};
+
+/* What a process may read about itself: the bot's first one, not those that it starts. */
+static const char *const OWN[] = {"cgroup", "cmdline", "maps", "mountinfo", "stat", "statm", "status", NULL};
+
+/* A rule holds an inode, and /proc makes another one when the name of the first was dropped from the cache.
+ * A descriptor that stays open keeps the name. Of the bot's descriptors fewer are left open than this. */
+enum { HIGHEST_KEPT = 200 };
+
+/* Returns 0 where the path may be opened from now on, or is not there. */
+static int allow(int rules, int folder, const char *path, uint64_t access)
+{
+    struct stat status;
+    int file = openat(folder, path, O_PATH | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    if (fstat(file, &status) < 0 || !S_ISDIR(status.st_mode))
+        access &= ~REFER;
+    struct path_beneath rule = {access, file};
+    int failed = syscall(ADD_RULE, rules, PATH_BENEATH, &rule, 0) < 0;
+    if (file > HIGHEST_KEPT)
+        close(file);
+    return failed;
+}
+
+static int is_hidden(const char *name)
+{
+    return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "proc") || !strcmp(name, "sys");
+}
+
+/* Returns a ruleset by which a process opens no file of /proc and /sys but FIXED, and all others as before;
+ * -1 where the kernel has no Landlock; -2 where it fails.
+ *
+ * Both hold counters of the whole machine, and some of them in each process's own folder, which no mount
+ * can cover: pagemap and smaps tell whether another container has the same page of a layer in use, and
+ * net/softnet_stat counts the packets of the host. */
+static int hide(void)
+{
+    int version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
+    if (version < 1)
+        return -1;
+    /* Without REFER, which version 1 lacks, no file could be moved to another folder. */
+    uint64_t access = READ_FILE | WRITE_FILE | (version > 1 ? REFER : 0);
+    int rules = syscall(CREATE_RULESET, &access, sizeof access, 0);
+    DIR *top = opendir("/");
+    if (rules < 0 || top == NULL)
+        return -2;
+    int failed = 0;
+    for (struct dirent *entry; (entry = readdir(top)) != NULL;)
+        if (!is_hidden(entry->d_name))
+            failed |= allow(rules, dirfd(top), entry->d_name, access);
+    closedir(top);
+    for (const char *const *path = FIXED; *path != NULL; path++)
+        failed |= allow(rules, AT_FDCWD, *path, READ_FILE);
+    return failed ? -2 : rules;
+}
+
+/* In the bot's own process, just before it becomes the bot. Without no_new_privs, which the engine sets, the
+ * kernel refuses it with EPERM; the arena's canary finds both missing. */
+static int enter(int rules)
+{
+    int self = open("/proc/self", O_PATH | O_CLOEXEC), failed = 0;
+    for (const char *const *name = OWN; *name != NULL; name++)
+        failed |= allow(rules, self, *name, READ_FILE);
+    return failed || (syscall(RESTRICT_SELF, rules, 0) < 0 && errno != EPERM);
+}
+
+/* Keeps the names of the bot's own files, to which the rules refer. */
+static void keep(pid_t bot)
+{
+    char path[32] = "/proc/";
+    size_t length = strlen(path), digits = 1;
+    for (pid_t rest = bot; rest >= 10; rest /= 10)
+        digits++;
+    for (size_t place = digits; place > 0; place--, bot /= 10)
+        path[length + place - 1] = (char)('0' + bot % 10);
+    int folder = open(path, O_PATH | O_CLOEXEC);
+    for (const char *const *name = OWN; *name != NULL; name++)
+        openat(folder, *name, O_PATH | O_CLOEXEC);
+}
+
+static void become(char *const words[], int rules)
+{
+    if (rules >= 0 && enter(rules)) {
+        SAY("can't close /proc to the bot: ", strerror(errno));
+        _exit(WRONG_CALL);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    execvp(words[0], words);
+    int error = errno;
+    SAY("can't start ", words[0], ": ", why_not(error, words[0]));
+    _exit(error == ENOENT || error == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
+}
+
+enum { AT_ONCE = 64 };
+
+/* Collects those who have ended, but not for ever: a bot may make them faster than they are collected, and
+ * the time has to be looked at. Returns the exit code of the bot where it was among them, otherwise -1. */
+static int collect(pid_t bot, int *more)
+{
+    int code = -1, status, count = 0;
+    pid_t ended = 0;
+    while (count++ < AT_ONCE && (ended = waitpid(-1, &status, WNOHANG)) > 0)
+        if (ended == bot)
+            code = WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+    *more = ended > 0;
+    return code;
+}
+
+static int watch(pid_t bot, long seconds, const sigset_t *death)
+{
+    struct timespec now, end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += seconds;
+    for (;;) {
+        int more, code = collect(bot, &more);
+        if (code >= 0)
+            return code;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        struct timespec left = {end.tv_sec - now.tv_sec, end.tv_nsec - now.tv_nsec};
+        if (left.tv_nsec < 0) {
+            left.tv_sec -= 1;
+            left.tv_nsec += 1000000000;
+        }
+        if (left.tv_sec < 0)
+            return -1;
+        if (more)
+            continue;
+        /* A death between the last look and this waits as a pending signal. */
+        sigtimedwait(death, NULL, &left);
+    }
+}
+
+/* A process that is stopped still gets SIGKILL, and its timers are out of others' reach. Linux itself
+ * gives the first process of a pid namespace no such signal, nor does it need one. */
+static void end_even_if_stopped(long seconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    struct itimerspec when = {.it_value = {.tv_sec = seconds}};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        timer_settime(timer, 0, &when, NULL);
+}
+
+int main(int count, char *words[])
+{
+    char *rest = NULL;
+    long seconds = count > 2 ? strtol(words[1], &rest, 10) : 0;
+    if (seconds <= 0 || seconds > LONGEST || *rest != '\0') {
+        SAY("kaiten-init wants SECONDS, at most a week, and WORDS");
+        return WRONG_CALL;
+    }
+    /* The bot will have the same uid. This keeps it out of this process's memory, before it is there. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+    end_even_if_stopped(seconds + 1);
+
+    sigset_t death;
+    sigemptyset(&death);
+    sigaddset(&death, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &death, NULL);
+
+    int rules = hide();
+    if (rules < -1) {
+        SAY("can't close /proc to the bot: ", strerror(errno));
+        return WRONG_CALL;
+    }
+
+    pid_t bot = fork();
+    if (bot < 0) {
+        SAY("can't start a process: ", strerror(errno));
+        return CANNOT_RUN;
+    }
+    if (bot == 0)
+        become(words + 2, rules);
+    keep(bot);
+
+    int code = watch(bot, seconds, &death);
+    if (code >= 0)
+        return code;
+    SAY("ended by the hard deadline of ", words[1], " s");
+    return OVER;
+}

@@ -1,0 +1,236 @@
+"""The containers' init: its image, and the volume that holds it in an engine.
+
+The program is ``init/kaiten-init-<machine>``; ``scripts/build-init`` builds it from the source beside it.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import tarfile
+import threading
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import docker
+from docker.errors import APIError, ImageNotFound, NotFound
+
+from arena.sandbox.docker.engine import engine_errors
+from arena.sandbox.docker.policy import INIT_FILE
+from arena.sandbox.docker.sandbox import remove_container
+from arena.sandbox.runtime import RuntimeTrouble
+
+INIT_FOLDER: Final = "/init"
+"""The program's folder in the image, which has no other files."""
+
+_FOLDER: Final = Path(__file__).parent / "init"
+_HIDDEN: Final = 0o711
+"""All bots of a host share this file and folder. With read permission they could communicate through locks
+and watches on it; starting a program doesn't require it."""
+
+_READABLE: Final = 0o755
+"""gVisor starts only programs that the bot's user can read. It doesn't pass locks and watches to the host."""
+
+_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+_EPOCH: Final = "1970-01-01T00:00:00Z"
+_DIGITS: Final = 12
+
+
+@dataclass(frozen=True)
+class Init:
+    """The program for one ``machine``, such as ``x86_64``. ``readable``: see the modes above."""
+
+    machine: str
+    program: bytes
+    readable: bool = False
+
+    @property
+    def mode(self) -> int:
+        """Mode of the file and of its folder."""
+        return _READABLE if self.readable else _HIDDEN
+
+    @property
+    def volume(self) -> str:
+        """Name of the volume that holds it; depends on the content."""
+        return f"kaiten-init-{self._digest}"
+
+    @property
+    def image(self) -> str:
+        """Name of the image that fills the volume."""
+        return f"kaiten-init:{self._digest}"
+
+    def archive(self) -> bytes:
+        """Return the image for ``docker load``, reproducibly: always the same bytes."""
+        layer = self._layer
+        config = _json(
+            {
+                "architecture": _ARCHITECTURES[self.machine],
+                "config": {"Cmd": [f"{INIT_FOLDER}/{INIT_FILE}"]},
+                "created": _EPOCH,
+                "history": [{"created": _EPOCH}],
+                "os": "linux",
+                "rootfs": {
+                    "type": "layers",
+                    "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"],
+                },
+            }
+        )
+        config_name = f"{hashlib.sha256(config).hexdigest()}.json"
+        manifest = _json([{"Config": config_name, "RepoTags": [self.image], "Layers": ["layer.tar"]}])
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for name, data in (("layer.tar", layer), (config_name, config), ("manifest.json", manifest)):
+                _add(archive, name, data, 0o644)
+        return buffer.getvalue()
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(self._layer).hexdigest()[:_DIGITS]
+
+    @cached_property
+    def _layer(self) -> bytes:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as layer:
+            folder = tarfile.TarInfo(INIT_FOLDER.lstrip("/"))
+            folder.type, folder.mode = tarfile.DIRTYPE, self.mode
+            layer.addfile(folder)
+            _add(layer, f"{folder.name}/{INIT_FILE}", self.program, self.mode)
+        return buffer.getvalue()
+
+
+def init_for(machine: str, *, readable: bool = False) -> Init:
+    """Return the program for an engine's architecture, as ``docker info`` names it, such as ``x86_64``.
+
+    Raises RuntimeTrouble if there is none.
+    """
+    if machine not in _ARCHITECTURES:
+        raise RuntimeTrouble(
+            f"the engine runs on {machine}, and the init of bots' containers, {INIT_FILE}, exists only for "
+            f"{' and '.join(_ARCHITECTURES)}: use an engine on one of those"
+        )
+    return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
+
+
+def is_init(member: tarfile.TarInfo, data: bytes, init: Init) -> bool:
+    """Return whether a volume's file is the program, with the required mode.
+
+    The owner isn't compared: root has another uid on the host of an engine that remaps users.
+    """
+    return (member.mode & 0o7777, data) == (init.mode, init.program)
+
+
+def _json(value: Any) -> bytes:  # noqa: ANN401 - whatever has a form in JSON
+    return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(data), mode
+    archive.addfile(member, io.BytesIO(data))
+
+
+_PATIENCE_SECONDS: Final = 30.0
+_STALE_SECONDS: Final = 5.0
+"""Filling the volume takes a tenth of that. A container that is still there afterwards was abandoned."""
+
+_POLL_SECONDS: Final = 0.05
+
+
+class InitVolume:
+    """The init's volume in one engine. Thread-safe, also with other processes."""
+
+    def __init__(self, client: docker.APIClient, init: Init) -> None:
+        self._client = client
+        self._init = init
+        self._lock = threading.Lock()
+        self._known: str | None = None
+
+    def ensure(self) -> None:
+        """Create the volume with its content unless it exists.
+
+        Raises RuntimeTrouble if it can't be created, or holds something else.
+        """
+        with self._lock, engine_errors(f"make the volume {self._init.volume}"):
+            if self._known is None or self._known != self._made_at():
+                self._fill()
+                self._known = self._made_at()
+
+    def forget(self) -> None:
+        """Check its content again the next time, because a container didn't start."""
+        self._known = None
+
+    def _made_at(self) -> str | None:
+        """Return the volume's creation time, which identifies it."""
+        try:
+            return str(self._client.inspect_volume(self._init.volume)["CreatedAt"])
+        except NotFound:
+            return None
+
+    def _fill(self) -> None:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        others: dict[str, float] = {}
+        while time.monotonic() < deadline:
+            held = self._try_to_fill()
+            if held is True:
+                return
+            if held is False:
+                self._client.remove_volume(self._init.volume)  # a fill that was cut off, for example
+            else:
+                self._clear_the_way(others)
+            time.sleep(_POLL_SECONDS)
+        raise RuntimeTrouble(
+            f"the volume {self._init.volume} could not be made within {_PATIENCE_SECONDS:g} s: see what "
+            f"`docker ps -a` and `docker volume inspect` say of that name, and remove both"
+        )
+
+    def _try_to_fill(self) -> bool | None:
+        """Return whether the volume holds the program, or None if another process is filling it."""
+        try:
+            # The container's name is a lock between all processes: a name can only be taken once.
+            container = self._client.create_container(
+                self._init.image,
+                name=self._init.volume,
+                network_disabled=True,
+                host_config={
+                    "NetworkMode": "none",
+                    "Mounts": [{"Type": "volume", "Source": self._init.volume, "Target": INIT_FOLDER}],
+                },
+            )["Id"]
+        except ImageNotFound:
+            self._load()
+            return None
+        except APIError as error:
+            if error.status_code == HTTPStatus.CONFLICT:
+                return None
+            raise
+        try:
+            return self._holds_init(container)
+        except NotFound:  # removed by a process that took it for abandoned
+            return None
+        finally:
+            remove_container(self._client, container, self._init.volume)
+
+    def _clear_the_way(self, others: dict[str, float]) -> None:
+        """Remove an abandoned container. ``others`` has the time at which each was first seen."""
+        with contextlib.suppress(NotFound):
+            other = self._client.inspect_container(self._init.volume)["Id"]
+            if time.monotonic() - others.setdefault(other, time.monotonic()) > _STALE_SECONDS:
+                remove_container(self._client, other, self._init.volume)
+
+    def _holds_init(self, container: str) -> bool:
+        chunks, _ = self._client.get_archive(container, f"{INIT_FOLDER}/{INIT_FILE}")
+        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
+            member = archive.next()
+            file = archive.extractfile(member) if member is not None else None
+            return member is not None and file is not None and is_init(member, file.read(), self._init)
+
+    def _load(self) -> None:
+        for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # so in its stubs
+            if "error" in said:
+                raise RuntimeTrouble(
+                    f"the engine does not load the image {self._init.image}: {said['error']}"
+                )

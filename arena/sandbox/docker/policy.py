@@ -1,0 +1,243 @@
+"""The launch template: from a sandbox's spec to the arguments of the engine's create call.
+
+Pure. Every control of a container is here and only here, under the engine's own names. Everything else is the
+engine's default: its AppArmor profile, its read-only paths of /proc and /sys.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from arena.platform.environment import REFEREE_VARIABLE
+from arena.protocol.match import Limits
+from arena.sandbox.docker.seccomp import profile_json
+from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec
+
+FIRST_UID: Final = 64_000
+"""The uid of slot 0; slot k has this plus k."""
+
+SOCKET_MOUNT: Final = "/run/arena"
+"""A bot's socket directory, which is read-only."""
+
+INIT_FILE: Final = "kaiten-init"
+INIT_MOUNT: Final = "/run/arena-init"
+"""A container's init, which starts the bot."""
+
+BOTS_GROUP: Final = "kaiten"
+"""The control group of all installations on this host."""
+
+_GVISOR_PROCESSES: Final = 256
+"""The minimum for gVisor's own kernel, whose many threads count together with the bot's."""
+
+_TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
+_MIB: Final = 1024 * 1024
+
+_PROC: Final = """
+    acpi allocinfo apm asound bootconfig buddyinfo bus cmdline config.gz consoles cpuinfo crypto devices
+    diskstats dma driver dynamic_debug execdomains fb filesystems fs ide interrupts iomem ioports irq
+    kallsyms kcore key-users keys kmsg kpagecgroup kpagecount kpageflags latency_stats loadavg lock_stat
+    lockdep lockdep_chains lockdep_stats locks mdstat meminfo misc modules mpt mtrr pagetypeinfo partitions
+    pci pressure profile sched_debug schedstat scsi slab_allocators slabinfo softirqs spl stat swaps sys
+    sysrq-trigger sysvipc timer_list timer_stats tty uptime version version_signature vmallocinfo vmcore
+    vmstat xen zoneinfo
+"""
+"""All of /proc outside the processes' folders except ``cgroups``: a JVM needs it to find its limits."""
+
+_SYS: Final = """
+    block bus class dev devices firmware hypervisor kernel module power fs/bpf fs/btrfs fs/ceph fs/cifs
+    fs/ecryptfs fs/erofs fs/ext4 fs/f2fs fs/fuse fs/gfs2 fs/jfs fs/nfs fs/nilfs2 fs/ocfs2 fs/orangefs
+    fs/pstore fs/resctrl fs/selinux fs/smackfs fs/virtiofs fs/xfs fs/tmpfs fs/zfs
+"""
+"""All of /sys except ``fs/cgroup``, where language runtimes look for the container's limits."""
+
+_DEV: Final = "mqueue pts"
+"""Message queues, and pseudo-terminals, of which the host has few."""
+
+MASKED: Final = tuple(
+    f"{top}/{name}"
+    for top, names in {"/proc": _PROC, "/sys": _SYS, "/dev": _DEV}.items()
+    for name in names.split()
+)
+"""Empty or missing for bots. Counters there disclose what visitors, the arena and other bots do."""
+
+DISK_BYTES: Final = 32 * _MIB
+"""Per second. Five seats together stay below the rate of a slow disk; a start from a cold page cache takes
+two to three seconds longer."""
+
+_DISK_READS: Final = 1_000
+"""Per second: a start from a cold page cache needs that many."""
+
+OPEN_FILES: Final = 256
+TMP_FILES: Final = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineHost:
+    """What the template needs to know about the engine and the arena's own user."""
+
+    runtime: str  # the engine's name for the container runtime, such as `runc`
+    gvisor: bool = False  # whether that is gVisor
+    cgroup_parent: str  # of all bots together, from `cgroup_parent`
+    init_volume: str  # name of the volume that holds the containers' init
+    uid: int  # the caller's
+    gid: int  # the caller's
+    cores: str = ""  # those that bots may use, such as `1-3`; empty for all
+    disk: str = ""  # the block device of the engine's images, such as `/dev/sda`; empty if unknown
+
+
+def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
+    """Return uid and gid of a slot's bot, which must own its socket.
+
+    ``uid`` and ``gid`` are the caller's. Only root can change a socket's owner, so another user's bots run as
+    that user.
+    """
+    if uid != 0:
+        return uid, gid
+    return FIRST_UID + slot, FIRST_UID + slot
+
+
+def cgroup_parent(driver: str, install: str = "") -> str:
+    """Return the common control group of an installation's bots in the engine's form.
+
+    ``driver`` is the engine's, ``cgroupfs`` or ``systemd``; systemd has only slices, which it nests by the
+    dashes in their names. ``install`` is the installation's id, which gives it a limit of its own; without
+    it, the group is that of all installations.
+    """
+    if driver == "systemd":
+        return f"{BOTS_GROUP}-{install}.slice" if install else f"{BOTS_GROUP}.slice"
+    return f"/{BOTS_GROUP}/{install}" if install else f"/{BOTS_GROUP}"
+
+
+def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str, ...]) -> dict[str, Any]:
+    """Return the keyword arguments of docker-py's ``APIClient.create_container``.
+
+    ``command`` is the image's own.
+    """
+    uid, gid = slot_owner(spec.slot, host.uid, host.gid)
+    return {
+        "image": spec.source,
+        "name": spec.name,
+        "hostname": "bot",
+        "user": f"{uid}:{gid}",
+        # It replaces the image's command too. A list without a shell: no word is interpreted.
+        "entrypoint": [f"{INIT_MOUNT}/{INIT_FILE}", str(spec.deadline_seconds), *command],
+        # The image's other variables stay. They affect only the bot: the init is static, and so ignores
+        # LD_PRELOAD and the like.
+        "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
+        # With only the mode the engine still keeps an endpoint for every container, and engines before
+        # 20.10.27 can deadlock when two of them end at a time (github.com/moby/moby/issues/46661).
+        "network_disabled": True,
+        "use_config_proxy": False,  # the operator's proxy settings hold passwords
+        "labels": dict(spec.labels),
+        "healthcheck": {"test": ["NONE"]},
+        "stop_signal": "SIGKILL",
+        "host_config": _host_config(spec, host),
+    }
+
+
+_LEAST_SHARES: Final = 2
+"""The kernel's lowest weight; other bots have 1,024."""
+
+
+def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
+    limits = spec.limits
+    memory = limits.memory_mib * _MIB
+    return {
+        "Runtime": host.runtime,
+        "NetworkMode": "none",
+        "IpcMode": "none",
+        "CgroupnsMode": "private",
+        "ReadonlyRootfs": True,
+        "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={TMP_FILES}"},
+        "Mounts": [_socket_mount(spec), _init_mount(host)],
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges", f"seccomp={profile_json(own_kernel=host.gvisor)}"],
+        "MaskedPaths": [*MASKED],
+        "CgroupParent": host.cgroup_parent,
+        "CpusetCpus": host.cores,
+        "NanoCpus": round(limits.cpus * 1e9),
+        **({"CpuShares": _LEAST_SHARES} if spec.gives_way else {}),
+        "Memory": memory,
+        "MemorySwap": memory,  # includes memory, so there is no swap
+        "PidsLimit": pids_limit(limits, host),
+        **_disk_limits(host.disk),
+        "Ulimits": [
+            _ulimit("core", 0),
+            _ulimit("fsize", limits.tmp_mib * _MIB),
+            _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode
+            _ulimit("nofile", OPEN_FILES),
+        ],
+        # Nothing reads it: the arena attaches to stderr. A log costs the engine more processor time than the
+        # printing bot's share, outside that share, and delays the container's removal.
+        "LogConfig": {"Type": "none", "Config": {}},
+        "Init": False,  # ours also enforces a deadline
+        "AutoRemove": False,  # how a bot ended is read first
+    }
+
+
+def _disk_limits(disk: str) -> dict[str, Any]:
+    # Only reads: bots can't write to any disk.
+    if not disk:
+        return {}
+    return {
+        "BlkioDeviceReadBps": [{"Path": disk, "Rate": DISK_BYTES}],
+        "BlkioDeviceReadIOps": [{"Path": disk, "Rate": _DISK_READS}],
+    }
+
+
+def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
+    # A mount, not a bind: with a bind the engine would create a missing source.
+    return {"Type": "bind", "Source": str(spec.socket_dir), "Target": SOCKET_MOUNT, "ReadOnly": True}
+
+
+def _init_mount(host: EngineHost) -> dict[str, Any]:
+    # NoCopy: an image's files at that path must not get into a volume that all containers share.
+    return {
+        "Type": "volume",
+        "Source": host.init_volume,
+        "Target": INIT_MOUNT,
+        "ReadOnly": True,
+        "VolumeOptions": {"NoCopy": True},
+    }
+
+
+def pids_limit(limits: Limits, host: EngineHost) -> int:
+    """Return the limit on processes and threads of a bot's container."""
+    return max(limits.pids, _GVISOR_PROCESSES) if host.gvisor else limits.pids
+
+
+def _ulimit(name: str, most: int) -> dict[str, str | int]:
+    return {"Name": name, "Soft": most, "Hard": most}
+
+
+def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """Describe a bot's limits in words.
+
+    ``warnings`` are the engine's, from creating the container: they are its only sign of limits that it
+    dropped because the host can't enforce them.
+    """
+    limits = spec.limits
+    uid, _ = slot_owner(spec.slot, host.uid, host.gid)
+    controls = {
+        f"memory {limits.memory_mib} MiB without swap": ("memory", "swap"),
+        f"{limits.cpus:g} CPU cores": ("cpu", "cfs"),
+        f"{pids_limit(limits, host)} processes and threads": ("pids",),
+        f"{_TMP} {limits.tmp_mib} MiB, all else read-only": (),
+        "no network": (),
+        "no capabilities, no new privileges": ("privilege",),
+        "system calls by allow-list" if not host.gvisor else "system calls answered by gVisor": ("seccomp",),
+        f"user {uid}": (),
+    }
+    return tuple(_with_warnings(words, keys, warnings) for words, keys in controls.items()) + tuple(
+        f"warning of the engine: {warning}"
+        for warning in warnings
+        if not any(_concerns(warning, keys) for keys in controls.values())
+    )
+
+
+def _with_warnings(words: str, keys: tuple[str, ...], warnings: tuple[str, ...]) -> str:
+    said = "; ".join(warning for warning in warnings if _concerns(warning, keys))
+    return f"{words} (not held by this host: {said})" if said else words
+
+
+def _concerns(warning: str, keys: tuple[str, ...]) -> bool:
+    return any(key in warning.lower() for key in keys)

@@ -1,0 +1,234 @@
+"""Runs bots in Docker containers by the launch template in ``policy``."""
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+import docker
+from docker.errors import APIError
+
+from arena.protocol.controls import HostReport
+from arena.protocol.match import Limits
+from arena.sandbox.canary.check import Canary
+from arena.sandbox.canary.judge import report_of
+from arena.sandbox.docker.cgroups import (
+    CommonGroup,
+    GroupPlace,
+    Overruns,
+    cap_for,
+    containers_below,
+    end_container,
+)
+from arena.sandbox.docker.engine import engine_errors, impatient, launch_errors
+from arena.sandbox.docker.images import DockerImages, Warmth, disk_of_engine, is_image_id
+from arena.sandbox.docker.init_program import InitVolume, init_for
+from arena.sandbox.docker.policy import (
+    EngineHost,
+    cgroup_parent,
+    container_arguments,
+    limits_in_words,
+    pids_limit,
+)
+from arena.sandbox.docker.sandbox import DockerSandbox, remove_container
+from arena.sandbox.runtime import INSTALL_LABEL, CanaryParts, ImageSource, RuntimeTrouble, SandboxSpec, nobody
+
+
+class DockerRuntime:
+    """One container per bot.
+
+    Raises RuntimeTrouble if the engine doesn't answer, or can't run bots this way.
+    """
+
+    def __init__(
+        self,
+        client: docker.APIClient,  # from `arena.sandbox.docker.engine.connect`; closed by `close`
+        *,
+        cores: str = "",  # those that bots may use, such as `1-3`; empty for all
+        runtime: str | None = None,  # the engine's name of the container runtime; None for its default
+        # The installation's id, which gives its bots a control group of their own; without it they share that
+        # of all installations.
+        install: str = "",
+        images: ImageSource | None = None,  # the submitted images, loaded when needed; None without any
+    ) -> None:
+        with engine_errors("read what the engine is"):
+            info = client.info()
+        self._client = client
+        self._images = DockerImages(client, images)
+        self._warmth = Warmth()
+        chosen = _choose(info, runtime)
+        gvisor = _is_gvisor(info["Runtimes"][chosen])
+        init = init_for(info["Architecture"], readable=gvisor)
+        self._init = InitVolume(client, init)
+        # Health checks must not wait behind slow calls to the engine.
+        self._asks = impatient(client)
+        self._init_asked = InitVolume(self._asks, init)
+        self._host = EngineHost(
+            runtime=chosen,
+            gvisor=gvisor,
+            cgroup_parent=cgroup_parent(info["CgroupDriver"], install),
+            init_volume=init.volume,
+            uid=os.geteuid(),
+            gid=os.getegid(),
+            cores=cores,
+            disk=disk_of_engine(client.base_url, info),
+        )
+        self._alone = bool(install)  # in the control group, which otherwise another engine's bots may share
+        self._place = GroupPlace(
+            parent=self._host.cgroup_parent,
+            driver=info["CgroupDriver"],
+            version=int(info["CgroupVersion"]),
+        )
+
+        self._overruns = Overruns(self._place)
+
+    @property
+    def host(self) -> EngineHost:
+        """What the template knows about the engine."""
+        return self._host
+
+    @property
+    def describe(self) -> str:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        return f"docker/{self._host.runtime}"
+
+    @property
+    def isolates(self) -> bool:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        return True
+
+    def common_group(self, limits: Limits, slots: int) -> CommonGroup:
+        """Return the control group of all bots, capped for ``slots`` bots with these limits."""
+        return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self._host)))
+
+    def examine(
+        self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
+    ) -> HostReport:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        image, run_dir = canary()
+        group = self.common_group(limits, slots)
+        evidence = Canary(
+            self._client, self, image=image, run_dir=run_dir, limits=limits, group=group
+        ).check()
+        return replace(report_of(evidence, self.describe, now()), slots=slots)
+
+    def trouble(self) -> str | None:
+        """Return why the engine can't run bots, or None.
+
+        An engine that is shutting down answers pings for some seconds but does nothing else. One that hangs
+        doesn't answer: each call waits some seconds for it.
+        """
+        try:
+            with engine_errors("reach the engine"):
+                self._asks.ping()
+            self._init_asked.ensure()
+        except RuntimeTrouble as error:
+            return str(error)
+        return None
+
+    def has_source(self, source: str) -> bool:
+        """Return whether it is an image's id, and not, say, a folder that plain processes were run from."""
+        return is_image_id(source)
+
+    def check_source(self, source: str) -> None:
+        """Check that the image exists, loading it if necessary, and fits the template.
+
+        Raises LaunchRefused if it starts nothing, or declares volumes; or RuntimeTrouble if it doesn't exist,
+        or ``source`` is a name, which could be moved.
+        """
+        self._images.find(source)
+
+    def launch(self, spec: SandboxSpec) -> DockerSandbox:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        image = self._images.find(spec.source)
+        if not spec.socket_dir.is_dir():
+            raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; make it and open the socket first")
+        self._init.ensure()
+        self._warmth.warm(image.layers)
+        sandbox = self._create(replace(spec, source=image.id), image.command)
+        try:
+            sandbox.start()
+        except BaseException:
+            self._init.forget()
+            with contextlib.suppress(RuntimeTrouble):
+                sandbox.remove()
+            raise
+        return sandbox
+
+    def _create(self, spec: SandboxSpec, command: tuple[str, ...]) -> DockerSandbox:
+        arguments = container_arguments(spec, self._host, command)
+        with launch_errors(f"create container {spec.name}"):
+            try:
+                answer = self._client.create_container(**arguments)
+            except APIError:
+                raise  # nothing was created; the name may be another container's
+            except BaseException:
+                # The answer was lost; the container may exist.
+                with contextlib.suppress(OSError):
+                    self._client.remove_container(spec.name, v=True, force=True)
+                raise
+        warnings = tuple(answer.get("Warnings") or ())
+        limits = limits_in_words(spec, self._host, warnings)
+        return DockerSandbox(
+            self._client,
+            answer["Id"],
+            spec.name,
+            limits=limits,
+            cpu=self._place.cpu(answer["Id"], spec.limits.cpus),
+            warnings=warnings,
+            overruns=self._overruns.count,
+        )
+
+    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+        """Remove every leftover container of an installation, including running ones.
+
+        Also kills the processes in control groups of containers that the engine has forgotten. Raises
+        RuntimeTrouble if some may be left.
+        """
+        # Read before asking the engine, which knows a container before it has a group.
+        grouped = containers_below(self._place) if self._alone else frozenset()
+        with engine_errors(f"list the containers of {install}"):
+            found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
+        left = [container for container in found if not spare(container["Names"][0].removeprefix("/"))]
+        for container in left:
+            remove_container(self._client, container["Id"], container["Id"])
+        forgotten = grouped - {container["Id"] for container in found}
+        if forgotten:
+            with engine_errors("list all containers"):
+                forgotten -= {container["Id"] for container in self._client.containers(all=True)}
+        for container_id in forgotten:
+            end_container(self._place, container_id)
+        return len(left) + len(forgotten)
+
+    def prune_images(self) -> int:
+        """Remove loaded images that are no longer stored, and return their number.
+
+        Raises RuntimeTrouble if some may be left.
+        """
+        return self._images.prune()
+
+    def close(self) -> None:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        self._client.close()
+
+
+def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
+    """Return the engine's name of the container runtime to use."""
+    known = info["Runtimes"]
+    if wanted is None:
+        return str(info["DefaultRuntime"])
+    if wanted not in known:
+        raise RuntimeTrouble(
+            f"the engine has no container runtime {wanted!r}; it has {', '.join(sorted(known))}. "
+            "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or name another "
+            "in ARENA_CONTAINER_RUNTIME"
+        )
+    return wanted
+
+
+def _is_gvisor(runtime: Mapping[str, Any]) -> bool:
+    """Check the runtime's program, since gVisor may be registered under any name."""
+    return PurePosixPath(runtime.get("path", "")).name == "runsc" or "runsc" in runtime.get("runtimeType", "")

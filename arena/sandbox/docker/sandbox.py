@@ -1,0 +1,224 @@
+"""One bot's container."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from socket import SocketIO
+from typing import Any, Final
+
+import docker
+from docker.errors import APIError, NotFound
+from docker.utils.socket import frames_iter
+
+from arena.platform.cpu_time import CpuFiles
+from arena.sandbox.docker.engine import (
+    asked_of_engine,
+    engine_errors,
+    host_ran_out_of_memory,
+    is_gone,
+    kernel_log,
+    launch_errors,
+)
+from arena.sandbox.runtime import Capture, Exit, RuntimeTrouble
+
+_PATIENCE_SECONDS: Final = 30
+"""How long to wait for a container's end before checking that the engine still answers."""
+
+_KILLED: Final = 137
+"""Exit code after SIGKILL: by the kernel for memory, by the arena, or by the bot itself."""
+
+_OOM_SECONDS: Final = 1.0
+"""How long the engine may take to learn of it."""
+
+_KILL_SECONDS: Final = 1
+"""How long after the end of a container the engine may log the request for it."""
+
+_WHOLE_SECONDS: Final = len("2026-01-31T00:00:00")
+
+_LAST_WORDS_SECONDS: Final = 2.0
+"""How long to wait for the rest of an ended container's stderr."""
+
+
+class DockerSandbox:
+    """A created container. Each method as in :class:`arena.sandbox.runtime.Sandbox`.
+
+    ``overruns`` returns how often all bots together have reached their common memory limit.
+    """
+
+    def __init__(  # noqa: PLR0913 - the properties of a container
+        self,
+        client: docker.APIClient,
+        container: str,
+        name: str,
+        *,
+        limits: tuple[str, ...],
+        cpu: CpuFiles,
+        warnings: tuple[str, ...],
+        overruns: Callable[[], int],
+    ) -> None:
+        self._client = client
+        self._container = container
+        self._name = name
+        self._limits = limits
+        self._cpu = cpu
+        self.warnings = warnings  # the engine's, from creating it
+        self._overruns = overruns
+        self._overruns_before = overruns()
+        self._stderr = _Stderr()
+        self._lock = threading.Lock()
+        self._removed = False
+        self._exit: Exit | None = None
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """In words."""
+        return self._limits
+
+    @property
+    def cpu(self) -> CpuFiles:
+        """The files that count its threads' processor time."""
+        return self._cpu
+
+    def start(self) -> None:
+        """Start it, and capture its stderr from the first byte on. Raises LaunchRefused or RuntimeTrouble."""
+        with launch_errors(f"start container {self._name}"):
+            self._stderr.attach(self._client, self._container)
+            self._client.start(self._container)
+
+    def wait(self) -> Exit:
+        """Wait for its end and return how it ended; ``code`` is None if :meth:`remove` came first.
+
+        Raises RuntimeTrouble, none of which is a bot's fault, if the engine lost track of it, something else
+        removed it, or it was killed because all bots together ran out of memory.
+        """
+        with engine_errors(f"wait for container {self._name}"):
+            ended = self._await_end()
+        # The engine reports memory only if a bot reached its own limit.
+        if ended.code == _KILLED and self._overruns() > self._overruns_before:
+            raise RuntimeTrouble(
+                f"container {self._name} was ended because all bots together ran out of memory: "
+                "see what else runs in their control group"
+            )
+        self._stderr.finish()
+        with self._lock:
+            self._exit = self._exit or ended
+            return self._exit
+
+    def _await_end(self) -> Exit:
+        code: int | None = None
+        try:
+            while code is None:
+                code = self._wait_a_while()
+            return Exit(code, out_of_memory=self._ran_out_of_memory(code))
+        except NotFound as error:
+            with self._lock:  # held during a removal
+                if self._removed:
+                    return Exit(code)
+            raise RuntimeTrouble(
+                f"container {self._name} is gone, and the arena did not remove it: find out who else "
+                "uses the engine"
+            ) from error
+
+    def _ran_out_of_memory(self, code: int) -> bool:
+        """Ask the engine; on a busy host it learns of it only after the end."""
+        deadline = time.monotonic() + _OOM_SECONDS
+        while True:
+            state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
+            if state["OOMKilled"]:
+                return True
+            if code != _KILLED or time.monotonic() > deadline:
+                return False
+            time.sleep(_OOM_SECONDS / 20)
+
+    def _wait_a_while(self) -> int | None:
+        """Return the exit code, or None if it is still running. Raises if the engine hangs."""
+        try:
+            return self._client.wait(self._container, timeout=_PATIENCE_SECONDS)["StatusCode"]
+        except APIError:
+            raise
+        except OSError:
+            self._client.inspect_container(self._container)
+            return None
+
+    def check_untouched(self) -> None:
+        """Check that nothing outside it stopped or ended it.
+
+        Raises RuntimeTrouble if the engine was asked to, the host ran out of memory, or the engine doesn't
+        know.
+        """
+        with engine_errors(f"find out who ended container {self._name}"):
+            state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
+            asked = asked_of_engine(self._client, self._container, _until(state))
+        if asked:
+            raise RuntimeTrouble(
+                f"the engine was asked to {', '.join(dict.fromkeys(asked))} container {self._name}, "
+                "and not by the arena: find out who else uses the engine"
+            )
+        if state["ExitCode"] == _KILLED and host_ran_out_of_memory(kernel_log(), self._container):
+            raise RuntimeTrouble(
+                f"container {self._name} was ended because the host ran out of memory: "
+                "see what else runs there"
+            )
+
+    def remove(self) -> None:
+        """Remove it with its volumes."""
+        with self._lock:
+            if self._removed:
+                return
+            remove_container(self._client, self._container, self._name)
+            self._removed = True
+        self._stderr.finish()
+
+    def stderr(self) -> str:
+        """Return the head and the tail of its stderr so far."""
+        return self._stderr.text()
+
+
+def remove_container(client: docker.APIClient, container: str, name: str) -> None:
+    """Remove a container in any state, if it exists. Raises RuntimeTrouble if it may still exist."""
+    with engine_errors(f"remove container {name}"):
+        try:
+            client.remove_container(container, v=True, force=True)
+        except APIError as error:
+            if not is_gone(error):
+                raise
+
+
+def _until(state: dict[str, Any]) -> int:
+    """Return the latest time of a container's events: by the engine's clock if it has ended."""
+    if state["Running"]:
+        return int(time.time()) + 1
+    ended = datetime.fromisoformat(state["FinishedAt"][:_WHOLE_SECONDS] + "+00:00")
+    return int(ended.timestamp()) + 1 + _KILL_SECONDS
+
+
+class _Stderr:
+    """Reads a container's stderr in a thread of its own, until the container ends or is removed."""
+
+    def __init__(self) -> None:
+        self._capture = Capture()
+        self._thread: threading.Thread | None = None
+
+    def attach(self, client: docker.APIClient, container: str) -> None:
+        """Start reading."""
+        stream: SocketIO = client.attach_socket(container, params={"stderr": 1, "stream": 1})
+        self._thread = threading.Thread(target=self._read, args=(stream,), name="bot-stderr", daemon=True)
+        self._thread.start()
+
+    def _read(self, stream: SocketIO) -> None:
+        # Closing only the stream would leave its connection to the garbage collector.
+        response = stream._response  # type: ignore[attr-defined] # noqa: SLF001 - docker-py leaves it there
+        with contextlib.closing(response), contextlib.suppress(OSError):
+            frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in its stubs
+            for _, data in frames:
+                self._capture.feed(data)
+
+    def finish(self) -> None:
+        """Wait a moment for the last output of an ended container."""
+        if self._thread is not None:
+            self._thread.join(_LAST_WORDS_SECONDS)
+
+    def text(self) -> str:
+        return self._capture.text()

@@ -1,0 +1,334 @@
+"""The system calls that a bot may make: an allow-list; all others are refused with EPERM.
+
+The list contains what the runtimes of Python, Node, Go, Java, Rust and C++ need to compute, to use files in
+/tmp, to start threads and processes, and to use unix sockets. It excludes everything that reaches the
+network, other processes' memory, namespaces, mounts, keys, clocks, kernel modules or asynchronous I/O rings.
+It also excludes what lets bots communicate through the page cache of layers that their containers share:
+futexes keyed by a file, and calls that query or change what is cached. File locks are excluded because
+containers share the inode of eventfds.
+
+A call that can do more than bots need is allowed by its arguments: see ``_BY_ARGUMENT``.
+
+Names that one architecture lacks (aarch64 has no ``open``) are skipped by the engine.
+"""
+
+import json
+from typing import Any, Final
+
+AF_UNIX: Final = 1
+EAGAIN: Final = 11
+ENOMEM: Final = 12
+EINVAL: Final = 22
+ENOLCK: Final = 37
+ENOSYS: Final = 38
+ENOPROTOOPT: Final = 92
+EAFNOSUPPORT: Final = 97
+
+_NAMESPACE_FLAGS: Final = 0x7E02_0000
+"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME needs clone3 or unshare."""
+
+_CLONE_PIDFD: Final = 0x1000
+"""The inode number of such a descriptor counts the host's processes."""
+
+_QUERY_PERSONALITY: Final = 0xFFFF_FFFF
+
+_FILES: Final = """
+    access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2
+    fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fgetxattr flistxattr fstat
+    fstatfs ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat
+    listxattr llistxattr lseek lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv pwrite64 pwritev
+    read readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat statfs statx symlink
+    symlinkat tee truncate umask unlink unlinkat utime utimensat utimes write writev
+"""
+
+_MEMORY: Final = """
+    brk mlock mlock2 mlockall mprotect mremap msync munlock munlockall munmap
+"""
+
+_PROCESSES: Final = """
+    arch_prctl capget execve execveat exit exit_group fork get_robust_list getcpu getegid geteuid getgid
+    getgroups getpgid getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid
+    gettid getuid landlock_add_rule landlock_create_ruleset landlock_restrict_self prlimit64 rseq
+    sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
+    sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid
+    setpriority setrlimit setsid uname vfork wait4 waitid
+"""
+
+_SIGNALS_AND_TIME: Final = """
+    alarm clock_getres clock_gettime clock_nanosleep getitimer gettimeofday kill nanosleep pause
+    restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
+    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack signalfd signalfd4 tgkill time timer_create
+    timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime
+    timerfd_settime times tkill
+"""
+
+_WAITING_AND_SOCKETS: Final = """
+    accept accept4 bind connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
+    epoll_pwait2 epoll_wait epoll_wait_old eventfd eventfd2 getpeername getrandom getsockname listen poll
+    ppoll pselect6 select shutdown
+"""
+
+_MSG_OOB: Final = 1
+
+_FLAGS_ARGUMENT: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
+"""Index of these calls' flags. Out-of-band data on unix sockets is an unused feature that allowed sandbox
+escapes (CVE-2025-38236)."""
+
+_FUTEX_PRIVATE: Final = 128
+"""Without this flag a futex on a mapped file is keyed by the file, which other containers map too, so another
+seat could wake a waiter. Waiting is refused, so nothing is woken, not even by the kernel when a thread ends.
+EAGAIN is the answer of a futex whose value has just changed: callers check again."""
+
+_SOL_SOCKET: Final = 1
+_SOCKET_TYPE: Final = 0xF
+_F_SETFL: Final = 4
+
+_FILE_LOCKS: Final = {
+    "F_GETLK": 5,
+    "F_SETLK": 6,
+    "F_SETLKW": 7,
+    "F_OFD_GETLK": 36,
+    "F_OFD_SETLK": 37,
+    "F_OFD_SETLKW": 38,
+}
+"""All eventfds of the host have one inode, and so have all descriptors of a namespace that containers share,
+such as the user namespace. All containers see a lock on them."""
+
+_MAP_HUGETLB: Final = 0x4_0000
+"""Huge pages that the host has reserved: no memory limit counts them, and all containers share them."""
+
+_O_DIRECT: Final = {"amd64": 0x4000, "arm64": 0x1_0000}
+"""Bypasses the page cache, at the speed of the disk. On the other architecture the bit is O_DIRECTORY."""
+
+_O_ASYNC: Final = 0x2000
+
+_BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
+    # Others are refused: a pseudo-terminal's line disciplines reach old kernel code.
+    "ioctl": (
+        1,
+        {
+            "TCGETS": 0x5401,
+            "TIOCGPGRP": 0x540F,
+            "TIOCGWINSZ": 0x5413,
+            "FIONREAD": 0x541B,
+            "FIONBIO": 0x5421,
+            "FIONCLEX": 0x5450,
+            "FIOCLEX": 0x5451,
+            "TCGETS2": 0x802C_542A,
+        },
+    ),
+    # No locks, leases, notifications, descriptor signals or pipe sizes.
+    "fcntl": (
+        1,
+        {
+            "F_DUPFD": 0,
+            "F_GETFD": 1,
+            "F_SETFD": 2,
+            "F_GETFL": 3,
+            "F_DUPFD_CLOEXEC": 1030,
+            "F_GETPIPE_SZ": 1032,
+            "F_ADD_SEALS": 1033,
+            "F_GET_SEALS": 1034,
+        },
+    ),
+    "prctl": (
+        0,
+        {
+            "PR_SET_PDEATHSIG": 1,
+            "PR_GET_PDEATHSIG": 2,
+            "PR_GET_DUMPABLE": 3,
+            "PR_SET_DUMPABLE": 4,
+            "PR_SET_NAME": 15,
+            "PR_GET_NAME": 16,
+            "PR_GET_SECCOMP": 21,
+            "PR_CAPBSET_READ": 23,
+            "PR_SET_TIMERSLACK": 29,
+            "PR_GET_TIMERSLACK": 30,
+            "PR_SET_CHILD_SUBREAPER": 36,
+            "PR_GET_CHILD_SUBREAPER": 37,
+            "PR_SET_NO_NEW_PRIVS": 38,
+            "PR_GET_NO_NEW_PRIVS": 39,
+            "PR_SET_THP_DISABLE": 41,
+            "PR_GET_THP_DISABLE": 42,
+            "PR_SVE_GET_VL": 51,
+            "PR_SET_VMA": 0x5356_4D41,
+        },
+    ),
+    # No system-wide barrier: its duration discloses what the other cores do.
+    "membarrier": (
+        0,
+        {
+            "MEMBARRIER_CMD_QUERY": 0,
+            "MEMBARRIER_CMD_PRIVATE_EXPEDITED": 8,
+            "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED": 16,
+            "MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE": 32,
+            "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE": 64,
+        },
+    ),
+    # No readahead, no dropping of file pages, no merging with other processes' pages.
+    "madvise": (
+        2,
+        {
+            "MADV_NORMAL": 0,
+            "MADV_DONTNEED": 4,
+            "MADV_FREE": 8,
+            "MADV_DONTFORK": 10,
+            "MADV_DOFORK": 11,
+            "MADV_HUGEPAGE": 14,
+            "MADV_NOHUGEPAGE": 15,
+            "MADV_DONTDUMP": 16,
+            "MADV_DODUMP": 17,
+            "MADV_WIPEONFORK": 18,
+            "MADV_KEEPONFORK": 19,
+        },
+    ),
+}
+"""Calls with the index of the deciding argument, and its allowed values."""
+
+_SOCKET_OPTIONS: Final = {
+    "SO_REUSEADDR": 2,
+    "SO_SNDBUF": 7,
+    "SO_RCVBUF": 8,
+    "SO_KEEPALIVE": 9,
+    "SO_LINGER": 13,
+    "SO_REUSEPORT": 15,
+    "SO_PASSCRED": 16,
+    "SO_RCVLOWAT": 18,
+    "SO_RCVTIMEO": 20,
+    "SO_SNDTIMEO": 21,
+    "SO_RCVTIMEO_NEW": 66,
+    "SO_SNDTIMEO_NEW": 67,
+}
+"""May be set and read. No filters: no control group counts the memory of SO_ATTACH_FILTER's programs."""
+
+_SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
+"""May be read."""
+
+_SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
+
+_DONE_WITHOUT: Final = """
+    get_mempolicy io_uring_setup
+    futex_requeue futex_wait futex_waitv futex_wake
+    cachestat fadvise64 mincore openat2 preadv2 process_madvise pwritev2 readahead sync_file_range
+    inotify_init inotify_init1 memfd_create pidfd_open sysinfo
+"""
+"""Refused with ENOSYS: libraries take that for an old kernel and go on with something else.
+
+The futexes of the second row have their flags where a filter can't look. The calls of the third tell what is
+in the page cache, or change it; openat2 has its flags behind a pointer. Those of the last tell what
+others do: the host's tasks and memory, who opens a file, how many files and processes are made."""
+
+
+def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
+    return {"names": names.split(), "action": action, **more}
+
+
+def _argument(index: int, comparison: str, value: int, second: int = 0) -> dict[str, Any]:
+    return {"index": index, "op": f"SCMP_CMP_{comparison}", "value": value, "valueTwo": second}
+
+
+def _refused(names: str, errno: int, *arguments: dict[str, Any], **more: object) -> dict[str, Any]:
+    return _rule(names, "SCMP_ACT_ERRNO", errnoRet=errno, args=[*arguments], **more)
+
+
+def profile(*, own_kernel: bool = False) -> dict[str, Any]:
+    """Return the profile in the engine's form (its JSON goes behind ``seccomp=``).
+
+    ``own_kernel`` says whether the sandbox has its own kernel, like gVisor, whose futexes aren't shared. Some
+    gVisor versions answer EPERM whatever the rule says, at which the C library aborts a program.
+    """
+    # The flags of clone3 are behind a pointer, which a filter can't follow.
+    without = _DONE_WITHOUT if own_kernel else f"clone3 {_DONE_WITHOUT}"
+    plain = f"{_FILES} {_MEMORY} {_PROCESSES} {_SIGNALS_AND_TIME} {_WAITING_AND_SOCKETS}"
+    return {
+        "defaultAction": "SCMP_ACT_ERRNO",
+        # Only native calls: those of 32-bit programs have other numbers and arguments.
+        "archMap": [
+            {"architecture": f"SCMP_ARCH_{name}", "subArchitectures": []} for name in ("X86_64", "AARCH64")
+        ],
+        "syscalls": [
+            _rule(plain),
+            *([_rule("futex")] if own_kernel else _futexes()),
+            *_opening(),
+            *_sockets(),
+            *_locks(),
+            _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
+            _rule("mmap", args=[_argument(3, "MASKED_EQ", _MAP_HUGETLB)]),
+            _refused("mmap", ENOMEM, _argument(3, "MASKED_EQ", _MAP_HUGETLB, _MAP_HUGETLB)),
+            # Success, without flushing the host's disk: nothing that a bot can write is on it.
+            _refused("fsync fdatasync", 0),
+            # Some gVisor versions refuse with EPERM whatever the rule says, and then the C library starts no
+            # thread. Namespaces from clone3 are gVisor's own there.
+            *([_rule("clone3")] if own_kernel else []),
+            # gVisor's name for pselect6, which the C library's select() calls.
+            *([_rule("pselect")] if own_kernel else []),
+            _rule(without, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
+            _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
+            *(
+                _rule(name, args=[_argument(index, "EQ", value)])
+                for name, (index, values) in _BY_ARGUMENT.items()
+                for value in values.values()
+            ),
+        ],
+    }
+
+
+def _futexes() -> list[dict[str, Any]]:
+    return [
+        _rule("futex", args=[_argument(1, "MASKED_EQ", _FUTEX_PRIVATE, _FUTEX_PRIVATE)]),
+        _refused("futex", EAGAIN, _argument(1, "MASKED_EQ", _FUTEX_PRIVATE)),
+    ]
+
+
+def _locks() -> list[dict[str, Any]]:
+    return [
+        _refused("flock", ENOLCK),
+        *(_refused("fcntl", ENOLCK, _argument(1, "EQ", command)) for command in _FILE_LOCKS.values()),
+    ]
+
+
+def _opening() -> list[dict[str, Any]]:
+    """Return the rules of calls that make a descriptor bypass the page cache."""
+    rules = []
+    for arch, direct in _O_DIRECT.items():
+        for name, index in {"open": 1, "openat": 2}.items():
+            rules += [
+                _rule(name, args=[_argument(index, "MASKED_EQ", direct)], includes={"arches": [arch]}),
+                _refused(
+                    name, EINVAL, _argument(index, "MASKED_EQ", direct, direct), includes={"arches": [arch]}
+                ),
+            ]
+    kept = sum(_O_DIRECT.values()) | _O_ASYNC
+    return [*rules, _rule("fcntl", args=[_argument(1, "EQ", _F_SETFL), _argument(2, "MASKED_EQ", kept)])]
+
+
+def _sockets() -> list[dict[str, Any]]:
+    options = _argument(1, "EQ", _SOL_SOCKET)
+    readable = {**_SOCKET_OPTIONS, **_SOCKET_FACTS}
+    return [
+        *(
+            _rule(
+                "socket socketpair",
+                args=[_argument(0, "EQ", AF_UNIX), _argument(1, "MASKED_EQ", _SOCKET_TYPE, kind)],
+            )
+            for kind in _SOCKET_TYPES.values()
+        ),
+        # The answer of a kernel without IPv6: gRPC and resolvers probe for it and continue.
+        _refused("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
+        *(
+            _rule(call, args=[options, _argument(2, "EQ", option)])
+            for call, allowed in {"setsockopt": _SOCKET_OPTIONS, "getsockopt": readable}.items()
+            for option in allowed.values()
+        ),
+        # The answer of a unix socket to TCP and IP options, which gRPC queries.
+        _refused("setsockopt getsockopt", ENOPROTOOPT, _argument(1, "NE", _SOL_SOCKET)),
+        *(
+            _rule(names, args=[_argument(index, "MASKED_EQ", _MSG_OOB)])
+            for names, index in _FLAGS_ARGUMENT.items()
+        ),
+    ]
+
+
+def profile_json(*, own_kernel: bool = False) -> str:
+    """Return the profile as compact JSON, always the same bytes."""
+    return json.dumps(profile(own_kernel=own_kernel), separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""The runtime that plays trusted bots as child processes."""

@@ -1,0 +1,46 @@
+"""Runs a bot until its launcher exits or its deadline passes. A script for a bot's own process.
+
+Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
+end of a pipe that the launcher holds open while it lives.
+
+PR_SET_PDEATHSIG won't do: it signals when the parent *thread* ends, too early in a launcher with threads.
+"""
+
+import os
+import runpy
+import select
+import signal
+import sys
+import threading
+from pathlib import Path
+
+
+def _end_with(lifeline: int, seconds: int) -> None:
+    # Nothing is ever written: it becomes readable when the other end is closed.
+    if not select.select([lifeline], [], [], seconds)[0]:
+        print(f"arena: ended by the hard deadline of {seconds} s", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _become(command: list[str], lifeline: int, seconds: int) -> None:
+    """Become a command, and leave a child behind that ends it. So its threads are those that are counted."""
+    if os.fork():
+        os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, sys.stderr.fileno())  # the end of the command's stderr must not wait for this process
+    _end_with(lifeline, seconds)
+
+
+def main() -> None:
+    """Run the file as ``__main__`` with its folder first on the path, as Python does."""
+    lifeline, seconds, file = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    if file == "--":
+        _become(sys.argv[4:], lifeline, seconds)
+    threading.Thread(target=_end_with, args=(lifeline, seconds), name="lifeline", daemon=True).start()
+    sys.argv = [file]
+    sys.path[0] = str(Path(file).parent)
+    runpy.run_path(file, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

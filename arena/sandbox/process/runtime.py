@@ -1,0 +1,244 @@
+"""Runs bots as plain child processes, without any isolation: for your own bots only."""
+
+import glob
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import arena
+from arena.platform.cpu_time import CpuFiles
+from arena.platform.environment import REFEREE_VARIABLE
+from arena.protocol.controls import HostReport
+from arena.protocol.match import Limits
+from arena.sandbox.runtime import (
+    INSTALL_LABEL,
+    SOCKET_NAME,
+    CanaryParts,
+    Capture,
+    Exit,
+    LaunchRefused,
+    RuntimeTrouble,
+    SandboxSpec,
+    nobody,
+)
+
+_CHUNK: Final = 64 * 1024
+_SIGNALLED: Final = 128
+_LAST_WORDS_SECONDS: Final = 2.0
+"""How long to wait for the rest of an ended process's stderr: a grandchild may hold it open."""
+
+
+class ProcessSandbox:
+    """A running process group. Each method as in :class:`arena.sandbox.runtime.Sandbox`.
+
+    Its leader stays a zombie until ``remove``, so its id can't be reused, and a kill always hits this group.
+
+    The process is a session leader with a pipe for its stderr. ``home`` is removed with it, and ``lifeline``
+    closed.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], home: Path, lifeline: int) -> None:
+        self._process = process
+        self._home = home
+        self._lifeline = lifeline
+        self._lock = threading.Lock()
+        self._removed = False
+        self._capture = Capture()
+        self._reader = threading.Thread(target=self._read, name="bot-stderr", daemon=True)
+        self._reader.start()
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """None: there is no isolation."""
+        return ("none: process runtime isolates nothing",)
+
+    @property
+    def cpu(self) -> CpuFiles:
+        """See :class:`arena.sandbox.runtime.Sandbox`; there is no control group."""
+        return CpuFiles(threads=f"/proc/{self._process.pid}/task")
+
+    def _read(self) -> None:
+        if self._process.stderr is None:
+            return
+        with self._process.stderr as stream:
+            while data := os.read(stream.fileno(), _CHUNK):
+                self._capture.feed(data)
+
+    def wait(self) -> Exit:
+        """Wait for its end and return how it ended."""
+        try:
+            ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:  # removed meanwhile
+            ended = None
+        self._reader.join(_LAST_WORDS_SECONDS)
+        if ended is not None:
+            return Exit(ended.si_status if ended.si_code == os.CLD_EXITED else _SIGNALLED + ended.si_status)
+        with self._lock:
+            code = self._process.wait()
+        return Exit(code if code >= 0 else _SIGNALLED - code)
+
+    def check_untouched(self) -> None:
+        """Do nothing: what ended a process isn't recorded."""
+
+    def remove(self) -> None:
+        """End it, and remove its home folder."""
+        with self._lock:
+            if self._removed:
+                return
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._removed = True
+            os.close(self._lifeline)
+            shutil.rmtree(self._home, ignore_errors=True)
+        self._reader.join(_LAST_WORDS_SECONDS)
+
+    def stderr(self) -> str:
+        """Return the head and the tail of its stderr so far."""
+        return self._capture.text()
+
+
+BOT_FILE: Final = "bot.py"
+"""The file to run in a bot's folder."""
+
+_ENTRY: Final = Path(__file__).with_name("entry.py")
+
+
+class ProcessRuntime:
+    """One child process per bot; the source is the bot's folder.
+
+    ``commands`` maps names of further sources to what runs for each in the current folder.
+    """
+
+    def __init__(self, commands: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._commands = commands or {}
+
+    @property
+    def describe(self) -> str:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        return "process (no isolation)"
+
+    @property
+    def isolates(self) -> bool:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        return False
+
+    def common_group(self, limits: Limits, slots: int) -> "_NoGroup":  # noqa: ARG002 - nothing is limited
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        return _NoGroup()
+
+    def examine(
+        self,
+        canary: Callable[[], CanaryParts],  # noqa: ARG002 - there is no control to try
+        limits: Limits,  # noqa: ARG002 - as above
+        slots: int,
+        now: Callable[[], datetime],
+    ) -> HostReport:
+        """See :class:`arena.sandbox.runtime.Runtime`; there are no controls."""
+        return HostReport(
+            host=socket.gethostname(),
+            isolates=False,
+            runtime=self.describe,
+            engine="",
+            cgroup="",
+            checked=now(),
+            findings=(),
+            warnings=(),
+            slots=slots,
+        )
+
+    def trouble(self) -> str | None:
+        """See :class:`arena.sandbox.runtime.Runtime`; there is no engine to fail."""
+        return None
+
+    def has_source(self, source: str) -> bool:
+        """Return whether the folder has a ``bot.py``, or the command is known."""
+        return source in self._commands or (Path(source) / BOT_FILE).is_file()
+
+    def check_source(self, source: str) -> None:
+        """Check that the folder has a ``bot.py``. Raises LaunchRefused if it doesn't."""
+        if not self.has_source(source):
+            raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must hold one")
+
+    def launch(self, spec: SandboxSpec) -> ProcessSandbox:
+        """See :class:`arena.sandbox.runtime.Runtime`."""
+        self.check_source(spec.source)
+        home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
+        lifeline, held = os.pipe()
+        try:
+            return ProcessSandbox(self._start(spec, home, lifeline), home, held)
+        except BaseException as error:
+            os.close(held)
+            shutil.rmtree(home, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise RuntimeTrouble(f"could not start a process for {spec.name}: {error}") from error
+            raise
+        finally:
+            os.close(lifeline)
+
+    def _start(self, spec: SandboxSpec, home: Path, lifeline: int) -> subprocess.Popen[bytes]:
+        command = self._commands.get(spec.source)
+        folder = Path.cwd() if command else Path(spec.source).resolve()
+        program = ["--", *command] if command else [str(folder / BOT_FILE)]
+        return subprocess.Popen(  # noqa: S603 - the bot is the operator's own, and so is this Python
+            [sys.executable, str(_ENTRY), str(lifeline), str(spec.deadline_seconds), *program],
+            cwd=folder,
+            env=_environment(spec, home),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=(lifeline,),
+            start_new_session=True,
+        )
+
+    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+        """Remove the home folders of processes that died with their launcher; return their number."""
+        found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
+        homes = [home for home in found if not spare(home.name.split(".")[2])]
+        for home in homes:
+            shutil.rmtree(home, ignore_errors=True)
+        return len(homes)
+
+    def prune_images(self) -> int:
+        """See :class:`arena.sandbox.runtime.Runtime`; there are none."""
+        return 0
+
+    def close(self) -> None:
+        """Do nothing: there are no connections."""
+
+
+class _NoGroup:
+    """See :class:`arena.sandbox.runtime.BotsGroup`; processes have none."""
+
+    exists = False
+
+    def hold(self) -> None:
+        """Do nothing."""
+
+    def remove(self) -> None:
+        """Do nothing."""
+
+
+def _home_prefix(install: str) -> str:
+    return f"kaiten.{install}."
+
+
+def _environment(spec: SandboxSpec, home: Path) -> dict[str, str]:
+    return {
+        REFEREE_VARIABLE: f"unix://{spec.socket_dir / SOCKET_NAME}",
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(Path(arena.__path__[0]).parent),  # arena.sdk as installed beside this file
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",  # a bot's folder stays as it is
+    }

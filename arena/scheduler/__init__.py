@@ -1,0 +1,1 @@
+"""Schedules matches on workers and checks their records. The only writer of results."""

@@ -1,0 +1,244 @@
+"""Verifies a worker's record by replaying its games under the rules."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from arena.db.matches import Claim, FinishedGame, FinishedMatch
+from arena.ladder.card_counts import count_game
+from arena.play.launcher.errors import MatchVoid
+from arena.play.referee.clock import SeatClock
+from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
+from arena.play.replay.document import Seat, build, encode
+from arena.protocol.faults import Fault
+from arena.protocol.match import (
+    Decision,
+    GameRecord,
+    MatchRecord,
+    MatchSpec,
+    decode,
+    move_of,
+    played_again,
+)
+from arena.rules import Result, Rules, State, view
+from arena.scheduler.ladder import HOUSE
+
+_ROUNDING_SECONDS: Final = 0.001
+"""Tolerance for rounding: a game has dozens of times, recorded in microseconds."""
+
+
+class RecordRefused(ValueError):
+    """The record can't be trusted; the text names the first error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedGame:
+    """A game that agrees with the rules."""
+
+    record: GameRecord
+    # From the deal to the end; each step of the record begins in the state with its index.
+    states: tuple[State, ...]
+    result: Result
+    faults: tuple[int, ...]  # number per seat
+    taken_over: tuple[bool, ...]  # per seat, whether the stand-in played it to the end
+    places: tuple[int, ...]  # final place per seat; those taken over rank last
+
+    @property
+    def state(self) -> State:
+        """The state at the end of the game."""
+        return self.states[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSteps:
+    """Steps of a game that agree with the rules."""
+
+    states: tuple[State, ...]  # from the deal on, one more than there are steps
+    faults: tuple[int, ...]  # number per seat
+    moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
+
+
+def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...]:
+    """Verify every game of a record. Raises RecordRefused."""
+    if (record.match, record.attempt) != (spec.match, spec.attempt):
+        raise RecordRefused(
+            f"the record is of match {record.match}, attempt {record.attempt}, "
+            f"not of match {spec.match}, attempt {spec.attempt}"
+        )
+    if len(record.seats) != spec.rules.players:
+        raise RecordRefused(f"the record has {len(record.seats)} seats, the match {spec.rules.players}")
+    if tuple(seat.image for seat in record.seats) != spec.seats:
+        raise RecordRefused("the record is of other images than the match")
+    seeds = tuple(game.seed for game in record.games)
+    if not seeds or seeds != spec.seeds[: len(seeds)]:
+        raise RecordRefused("the games of the record are not those of the match, from the first on")
+    if len(seeds) < len(spec.seeds) and not any(seat.trouble for seat in record.seats):
+        raise RecordRefused(f"{len(seeds)} of {len(spec.seeds)} games were played, and no bot was lost")
+    for index, game in enumerate(record.games):
+        _check_clock(spec, index, game)
+    return tuple(_check_game(spec.rules, index, game) for index, game in enumerate(record.games))
+
+
+def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
+    """Check that all times are valid and that no late answer of a bot was accepted."""
+    clock = spec.clock
+    for seat in range(max(map(len, game.steps), default=0)):
+        if spec.bots(index)[seat] == spec.person:
+            continue
+        time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
+        for number, step in enumerate(game.steps):
+            decision = step[seat] if seat < len(step) else None
+            if decision is None:
+                continue
+            told = (decision.millis, decision.waited_millis)
+            if any(millis is not None and not 0 <= millis < math.inf for millis in told):
+                raise RecordRefused(f"game {index}, decision {number}, seat {seat}: invalid time: {told} ms")
+            taken = (decision.millis or 0.0) / 1000
+            if decision.fault is Fault.TIMEOUT:
+                taken = time.allowance
+            elif decision.fault is None and taken > time.allowance + _ROUNDING_SECONDS:
+                raise RecordRefused(
+                    f"game {index}, decision {number}, seat {seat}: an answer after {taken:.3f} s, "
+                    f"when only {time.allowance:.3f} s were left, was accepted"
+                )
+            time = time.spend(taken)
+
+
+def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
+    steps = check_steps(rules, index, game)
+    state = steps.states[-1]
+    if state.result is None:
+        raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
+    if game.totals != state.result.totals:
+        told, true = (_points(totals) for totals in (game.totals, state.result.totals))
+        raise RecordRefused(f"game {index}: the record counts {told}, the rules {true}")
+    return CheckedGame(
+        record=game,
+        states=steps.states,
+        result=state.result,
+        faults=steps.faults,
+        taken_over=tuple(moment is not None for moment in steps.moments),
+        places=places_with_faults(state.result.places, steps.moments),
+    )
+
+
+def _points(totals: Sequence[int]) -> str:
+    return f"{', '.join(map(str, totals)) or 'no'} points"
+
+
+def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
+    """Replay the steps of a game, which may be unfinished. Raises RecordRefused if a step is wrong."""
+    try:
+        played = played_again(rules, game)
+    except ValueError as error:
+        raise RecordRefused(f"game {index}: {error}") from error
+    state = played.state
+    # Check the steps before an illegal one first: a wrong move can make a later one illegal.
+    for before, step in zip(played.states[:-1], game.steps, strict=False):
+        _check_moves_of_stand_in(index, before, step)
+    if played.stopped is not None:
+        raise RecordRefused(f"game {index}, round {state.round}, turn {state.turn}: {played.stopped}")
+    faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
+    moments = taken_over(faults, rules.players)
+    _check_stand_in(index, game, moments)
+    return CheckedSteps(
+        states=played.states,
+        faults=tuple(sum(row[seat] is not None for row in faults) for seat in range(rules.players)),
+        moments=moments,
+    )
+
+
+def _check_moves_of_stand_in(index: int, before: State, step: Sequence[Decision | None]) -> None:
+    for seat, decision in enumerate(step):
+        if decision is not None and decision.standin and move_of(decision) != stand_in(view(before, seat)):
+            raise RecordRefused(
+                f"game {index}, round {before.round}, turn {before.turn}, seat {seat}: "
+                "that is not the stand-in's move"
+            )
+
+
+def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None]) -> None:
+    """Check that the stand-in plays exactly where there is a fault and after a takeover."""
+    for number, step in enumerate(game.steps):
+        for seat, (decision, moment) in enumerate(zip(step, moments, strict=True)):
+            if decision is None:
+                continue
+            after = moment is not None and number > moment
+            if after and decision.fault is not None:
+                raise RecordRefused(f"game {index}, seat {seat}: a fault after the stand-in had taken over")
+            if decision.standin != (after or decision.fault is not None):
+                raise RecordRefused(
+                    f"game {index}, decision {number}, seat {seat}: the stand-in plays where there is "
+                    "a fault and after it has taken over, and nowhere else"
+                )
+
+
+def finish(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
+    """Verify the encoded record of a claimed match and prepare it for the store; ``ended`` is in UTC.
+
+    Raises RecordRefused, or MatchVoid if the record is correct but shows a fault of the arena.
+    """
+    try:
+        record = decode(data, MatchRecord)
+    except ValueError as error:
+        raise RecordRefused(f"the record can't be read: {error}") from error
+    checked = check_record(claim.spec, record)
+    _check_attendance(claim, checked)
+    return FinishedMatch(
+        match=record.match,
+        attempt=record.attempt,
+        reports=record.seats,
+        games=tuple(_finished(claim, index, game) for index, game in enumerate(checked)),
+        ended=ended,
+        launch_seconds=record.launch_seconds,
+    )
+
+
+def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
+    """Check that absent bots failed by themselves.
+
+    House bots are known to greet: if one of them is absent, or all bots are, the host is at fault. Raises
+    MatchVoid if the host is at fault.
+    """
+    absent = {
+        bot
+        for index, game in enumerate(games)
+        for step in game.record.steps
+        for bot, decision in zip(claim.spec.bots(index), step, strict=True)
+        if decision is not None and decision.fault is Fault.ABSENT
+    }
+    if len(absent) == len(claim.seats):
+        raise MatchVoid("no bot greeted in time: the host was too busy to start them")
+    house = [claim.seats[bot].bot for bot in sorted(absent) if claim.seats[bot].author == HOUSE]
+    if house:
+        raise MatchVoid(
+            f"the arena's own {', '.join(house)} did not greet in time: the host was too busy to start bots"
+        )
+
+
+def _finished(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
+    result = game.result
+    players = claim.spec.rules.players
+    name = f"{claim.spec.match}-{index}"
+    replay = build(
+        game=name,
+        seed=game.record.seed,
+        state=game.state,
+        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seated(index)],
+        places=game.places,
+        steps=game.record.steps,
+    )
+    return FinishedGame(
+        id=name,
+        bots=claim.spec.bots(index),
+        record=game.record,
+        replay=encode(replay).decode(),
+        points=result.totals[:players],
+        puddings=result.puddings[:players],
+        places=game.places,
+        faults=game.faults,
+        taken_over=game.taken_over,
+        cards=count_game(game.states, game.record.steps, game.places, game.taken_over),
+    )

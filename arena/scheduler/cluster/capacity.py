@@ -1,0 +1,194 @@
+"""Free capacity by worker: reported by heartbeat, minus matches given since. Pure."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from arena.protocol.match import WorkerStatus
+from arena.scheduler.cluster.messages import WorkerCard, WorkerState
+from arena.scheduler.workers import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterMember:
+    """A worker as the scheduler sees it."""
+
+    address: str
+    card: WorkerCard  # sent when it joined
+    state: WorkerState  # sent with the latest heartbeat
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The capacity of an admitted worker."""
+
+    member: ClusterMember
+    given: int = 0  # seats of this coordinator's matches in flight
+    # Seats of matches whose records this coordinator has not checked yet. They count as taken, so that a
+    # worker with instant bad answers can't spoil the queue before the first check.
+    unjudged: int = 0
+    rests_until: float = 0.0  # end of the backoff after the worker failed to run bots
+    # After a spoilt match: before this time the worker gets no match that others could play, and afterwards
+    # one at a time, so that one worker can't quarantine a match. None unless on probation.
+    probation_until: float | None = None
+
+    def busy(self, session: str) -> int:
+        """Return the taken seats. The coordinator's own count is newer than the heartbeat's."""
+        return min(self.given + self._others(session), self.member.card.seats)
+
+    def free(self, session: str) -> int:
+        """Return the seats for more matches."""
+        taken = self._others(session) + max(self.given, self.unjudged)
+        usable = self.member.state.usable
+        # One table always fits where any seat is used.
+        seats = self.member.card.seats if usable is None or (usable and not taken) else usable
+        return seats - taken
+
+    def open(self, now: float) -> bool:
+        """Return whether it takes matches."""
+        return self.member.state.takes_matches and self.rests_until <= now
+
+    def trusted(self, now: float) -> bool:
+        """Return whether it takes matches that others could play."""
+        return self.probation_until is None or (self.probation_until <= now and not self.unjudged)
+
+    def _others(self, session: str) -> int:
+        return sum(seats for whose, seats in self.member.state.busy.items() if whose != session)
+
+
+class ClusterCapacity:
+    """The capacity of all admitted workers, for one coordinator session. Not thread-safe."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self._rooms: dict[str, _Room] = {}
+
+    def __contains__(self, run: str) -> bool:
+        return run in self._rooms
+
+    def update(self, members: Iterable[ClusterMember]) -> None:
+        """Replace the workers with these admitted members, keeping what is known of each."""
+        self._rooms = {
+            member.card.run: replace(self._rooms.get(member.card.run, _Room(member)), member=member)
+            for member in members
+        }
+
+    def take(self, seats: int, now: float) -> ClusterMember | None:
+        """Reserve seats at the worker with the most free, or return None if none has enough.
+
+        ``now`` is in seconds of a monotonic clock.
+        """
+        used = {run: room for run, room in self._rooms.items() if room.open(now)}
+        # Wait for a trusted worker, even if it is busy or in backoff.
+        if any(
+            room.probation_until is None and room.member.card.seats >= seats for room in self._rooms.values()
+        ):
+            used = {run: room for run, room in used.items() if room.trusted(now)}
+        free = {run: room.free(self._session) for run, room in used.items()}
+        run = max(free, key=free.__getitem__, default=None)
+        if run is None or free[run] < seats:
+            return None
+        self._count(run, given=seats, unjudged=seats)
+        return self._rooms[run].member
+
+    def give_back(self, run: str, seats: int) -> None:
+        """Release unused seats. This and the methods below ignore workers that have left."""
+        self._count(run, given=-seats, unjudged=-seats)
+
+    def answered(self, run: str, seats: int) -> None:
+        """Release the seats of an answered match."""
+        self._count(run, given=-seats)
+
+    def judged(self, run: str, seats: int) -> None:
+        """Record that the coordinator has checked a match."""
+        self._count(run, unjudged=-seats)
+
+    def rest(self, run: str, until: float) -> None:
+        """Give a worker nothing before this moment."""
+        if run in self._rooms:
+            self._rooms[run] = replace(self._rooms[run], rests_until=until)
+
+    def put_on_probation(self, run: str, until: float) -> None:
+        """Give a worker nothing that others could play before this moment, and then one match at a time."""
+        if run in self._rooms:
+            self._rooms[run] = replace(self._rooms[run], probation_until=until)
+
+    def trust(self, run: str) -> None:
+        """End a worker's probation after a good match."""
+        if run in self._rooms:
+            self._rooms[run] = replace(self._rooms[run], probation_until=None)
+
+    def on_probation(self, run: str) -> bool:
+        """Return whether a worker is on probation."""
+        return run in self._rooms and self._rooms[run].probation_until is not None
+
+    def trouble(self) -> str | None:
+        """Return why no worker takes matches, or None if one does."""
+        members = [room.member for room in self._rooms.values()]
+        if not members:
+            return "no admitted worker is connected"
+        if any(member.state.takes_matches for member in members):
+            return None
+        reasons = sorted({f"{member.card.name}: {member.state.trouble or 'it leaves'}" for member in members})
+        return f"none of {len(members)} workers takes matches: {', '.join(reasons)}"
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Return the status of each worker, sorted by name."""
+        known = (
+            WorkerStatus(
+                name=room.member.card.name,
+                host=room.member.card.host,
+                seats=room.member.card.seats,
+                busy=room.busy(self._session),
+                doubted=room.probation_until is not None,
+                usable=room.member.state.usable,
+            )
+            for room in self._rooms.values()
+        )
+        return tuple(sorted(known, key=lambda worker: worker.name))
+
+    def _count(self, run: str, *, given: int = 0, unjudged: int = 0) -> None:
+        if run in self._rooms:
+            room = self._rooms[run]
+            # A worker that disappeared and came back may be judged for an earlier match.
+            unjudged = max(0, room.unjudged + unjudged)
+            self._rooms[run] = replace(room, given=room.given + given, unjudged=unjudged)
+
+
+class Giver(Protocol):
+    """Sends matches to workers."""
+
+    def play(
+        self, member: ClusterMember, seats: int, spec: bytes, progress: Callable[[bytes], None]
+    ) -> Future[bytes]:
+        """Send a match to a worker."""
+
+    def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
+        """Record the checked outcome of a worker's match."""
+
+    def give_back(self, member: ClusterMember, seats: int) -> None:
+        """Release unused seats."""
+
+
+class ClusterPlace:
+    """See :class:`arena.scheduler.workers.Place`."""
+
+    def __init__(self, giver: Giver, member: ClusterMember, seats: int) -> None:
+        self.worker = member.card.name
+        self.seats = seats
+        self.cpus = member.card.cpus
+        self._giver = giver
+        self._member = member
+
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
+        """Play a match there."""
+        return self._giver.play(self._member, self.seats, spec, progress)
+
+    def judge(self, verdict: Verdict) -> None:
+        """Record the checked outcome."""
+        self._giver.judge(self._member, self.seats, verdict)
+
+    def give_back(self) -> None:
+        """Release the seats."""
+        self._giver.give_back(self._member, self.seats)

@@ -1,0 +1,401 @@
+"""The worker: plays matches in this host's seats for the coordinators of a scheduler, until it is stopped."""
+
+import asyncio
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Final
+
+import msgspec
+import structlog
+from distributed import Security, Worker, WorkerPlugin, get_worker
+from distributed.comm.core import connect
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from arena.play.launcher.errors import HostFailed, LauncherStopped, MatchVoid
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.match import MatchSpec, decode
+from arena.sandbox.runtime import Runtime
+from arena.scheduler.cluster.member import (
+    NOWHERE,
+    SchedulerHealth,
+    ShutdownSignal,
+    is_loopback,
+    shutdown_signals,
+    tune,
+    until,
+    wait_for,
+)
+from arena.scheduler.cluster.messages import (
+    EXTRA,
+    Answer,
+    Dropped,
+    Record,
+    Void,
+    WorkerCard,
+    WorkerState,
+    topic_of,
+    write,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Playing:
+    """A match in flight."""
+
+    launcher: Launcher
+    session: str
+    seats: int
+
+
+class Seating:
+    """Plays matches in this host's slots. Thread-safe.
+
+    ``install`` is the installation's id, part of sandbox names; ``run_dir`` holds the sockets' folders.
+    """
+
+    def __init__(self, runtime: Runtime, install: str, run_dir: Path, slots: SlotPool) -> None:
+        self._runtime = runtime
+        self._install = install
+        self._run_dir = run_dir
+        self._slots = slots
+        self._playing: dict[str, _Playing] = {}
+        self._leaving = self._shut = False
+        self._trouble: str | None = None
+        self._ended = dict.fromkeys(("record", "void", "dropped"), 0)
+        self._lock = threading.RLock()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no match is in flight."""
+        with self._lock:
+            return not self._playing
+
+    def state(self) -> WorkerState:
+        """Return the taken seats by session, and whether more are usable."""
+        with self._lock:
+            busy: Counter[str] = Counter()
+            for playing in self._playing.values():
+                busy[playing.session] += playing.seats
+            usable = self._slots.usable if self._slots.usable < self._slots.size else None
+            return WorkerState(busy=dict(busy), leaving=self._leaving, trouble=self._trouble, usable=usable)
+
+    def ended(self) -> dict[str, int]:
+        """Return the number of ended matches by kind of answer."""
+        with self._lock:
+            return dict(self._ended)
+
+    def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:
+        """Play an encoded :class:`arena.protocol.match.MatchSpec`; :meth:`stop` takes its ``key``."""
+        answer = self._play(spec, session, key, progress)
+        with self._lock:
+            self._ended[type(answer).__name__.lower()] += 1
+        return answer
+
+    def _play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:
+        try:
+            seats = len(decode(spec, MatchSpec).seats)
+        except ValueError as error:
+            return Void(f"the specification can't be read: {error}")
+        # One launcher per match, so that each can be stopped separately.
+        launcher = Launcher(self._runtime, self._install, self._run_dir)
+        with self._lock:
+            slots = None if self._shut else self._slots.take(seats, promised=True)
+            if slots is None:
+                return Dropped("it leaves" if self._shut else "it has no room")
+            self._playing[key] = _Playing(launcher, session, seats)
+        try:
+            return self._played(launcher, spec, slots, progress)
+        finally:
+            with self._lock:
+                del self._playing[key]
+                self._slots.give_back(slots)
+
+    def _played(
+        self, launcher: Launcher, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None]
+    ) -> Answer:
+        try:
+            return Record(launcher.play(spec, slots, progress))
+        except LauncherStopped:
+            return Dropped("the match was stopped there")
+        except HostFailed as error:
+            self._trouble = str(error)
+            return Void(str(error), host=True)
+        except MatchVoid as error:
+            return Void(str(error))
+
+    def owns(self, name: str) -> bool:
+        """Return whether a sandbox with this name belongs to a match in flight."""
+        with self._lock:
+            return any(playing.launcher.owns(name) for playing in self._playing.values())
+
+    def stop(self, key: str) -> None:
+        """Abort a match if it is running."""
+        with self._lock:
+            if playing := self._playing.get(key):
+                playing.launcher.stop()
+
+    def stop_all(self) -> None:
+        """Abort all matches."""
+        with self._lock:
+            for playing in self._playing.values():
+                playing.launcher.stop()
+
+    def leave(self) -> None:
+        """Report that this host is leaving; still accept matches already on their way."""
+        with self._lock:
+            self._leaving = True
+
+    def shut(self) -> None:
+        """Reject all further matches."""
+        with self._lock:
+            self._shut = True
+
+    def look(self) -> None:
+        """Check whether a host that could not run bots can again; call this at intervals."""
+        if self._trouble is not None:
+            self._trouble = self._runtime.trouble()
+
+
+@dataclass(frozen=True, slots=True)
+class HostGauges(Collector):
+    """Metrics of this host; ``disk_free`` returns the free bytes of the worker's data directory."""
+
+    seating: Seating
+    seats: int
+    disk_free: Callable[[], int]
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """Yield the current values."""
+        matches = CounterMetricFamily(
+            "kaiten_host_matches",
+            "Finished attempts to play a match here, whatever became of their results.",
+            labels=("outcome",),
+        )
+        for outcome, count in self.seating.ended().items():
+            matches.add_metric((outcome,), count)
+        yield matches
+        yield GaugeMetricFamily("kaiten_host_slots", "Bots that this host can run at a time.", self.seats)
+        busy = sum(self.seating.state().busy.values())
+        yield GaugeMetricFamily("kaiten_host_busy_slots", "Bots that this host is running.", busy)
+        yield GaugeMetricFamily(
+            "kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", self.disk_free()
+        )
+
+
+NAME: Final = "kaiten-seats"
+
+
+class HostSeats(WorkerPlugin):
+    """Gives a dask worker's tasks access to the seats, and aborts matches of cancelled tasks."""
+
+    name = NAME
+
+    def __init__(self, seating: Seating) -> None:
+        self.seating = seating
+
+    def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:  # noqa: ANN401, ARG002 - dask's signature
+        """Abort a match whose coordinator has left or cancelled it."""
+        if finish in {"cancelled", "released", "forgotten"}:
+            self.seating.stop(str(key))
+
+    def teardown(self, worker: Any) -> None:  # noqa: ANN401, ARG002 - dask's signature
+        """Abort all matches: the connection for their results is lost."""
+        self.seating.stop_all()
+
+
+def play_here(spec: bytes, session: str, ticket: str) -> bytes:
+    """Play an encoded match on the worker that runs this, and return an encoded answer.
+
+    ``session`` and ``ticket`` identify the coordinator and its match in progress messages.
+    """
+    worker = get_worker()
+    seats = worker.plugins[NAME]
+    if not isinstance(seats, HostSeats):
+        raise TypeError(f"the plugin {NAME} is {seats!r}")
+
+    def progress(data: bytes) -> None:
+        with suppress(Exception):  # lost progress must not fail the match
+            worker.log_event(topic_of(session), {"ticket": ticket, "data": data})
+
+    return write(seats.seating.play(spec, session, str(worker.get_current_task()), progress))
+
+
+_log = structlog.get_logger()
+
+SEAT: Final = "seat"
+"""Name of the dask resource that a match takes, one per bot."""
+
+_AGAIN_SECONDS: Final = 0.5
+_CALL_SECONDS: Final = 2.0
+_NOTICE_SECONDS: Final = 3.0
+"""Time for all coordinators to see that a worker is leaving, and for matches on their way to arrive."""
+
+_FETCH_SECONDS: Final = 10.0
+"""How long a leaving worker waits for its last results to be fetched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A worker's connection settings."""
+
+    scheduler: str  # the scheduler's address, as dask writes it
+    host: str  # the scheduler's host
+    port: int  # where this worker listens; 0 for a free port
+    security: Security
+    card: WorkerCard  # `run` is set anew on each join
+    folder: Path  # for dask's files
+
+
+async def run_worker(
+    post: Post, seating: Seating, health: SchedulerHealth, say: Callable[[str], None]
+) -> None:
+    """Play coordinators' matches until a shutdown signal, then drain; a second signal aborts all matches.
+
+    If the scheduler is lost, matches are aborted because their results can't be delivered, and the worker
+    rejoins once the scheduler is back. ``say`` receives a message on joining and on leaving.
+    """
+    tune()
+    health.missing = "it has not joined yet"
+    async with health.turning():
+        with shutdown_signals() as shutdown:
+            while await _reached(post, shutdown, health):
+                await _serve(post, seating, shutdown, health, say)
+                seating.stop_all()
+                await until(lambda: seating.idle)
+
+
+async def _reached(post: Post, shutdown: ShutdownSignal, health: SchedulerHealth) -> bool:
+    """Wait until the scheduler answers; return False on a shutdown signal."""
+    said = ""
+    while not shutdown.once.is_set():
+        try:
+            comm = await connect(post.scheduler, **post.security.get_connection_args("worker"))
+            await comm.close()
+        except (OSError, ssl.SSLError) as error:
+            if str(error) != said:
+                said = str(error)
+                health.missing = f"the scheduler can't be reached: {said}"
+                _log.warning("scheduler unreachable; will retry", scheduler=post.scheduler, error=said)
+            await wait_for(shutdown.once, _AGAIN_SECONDS)
+        else:
+            return True
+    return False
+
+
+async def _serve(
+    post: Post,
+    seating: Seating,
+    shutdown: ShutdownSignal,
+    health: SchedulerHealth,
+    say: Callable[[str], None],
+) -> None:
+    """Join, play, and leave on a shutdown signal or when the connection is lost."""
+    worker = _worker(post, seating, health)
+    try:
+        await worker
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        reason = _in_words(error)
+        missing = f"it could not join: {reason}"
+        if health.missing != missing:
+            _log.warning("join failed; will retry", scheduler=post.scheduler, error=reason)
+        health.missing = missing
+        await worker.close()
+        await wait_for(shutdown.once, _AGAIN_SECONDS)
+        return
+    begun = asyncio.create_task(_begin(worker, post, health, say))
+    gone = asyncio.create_task(worker.finished())
+    asked = asyncio.create_task(shutdown.once.wait())
+    await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
+    begun.cancel()
+    if shutdown.once.is_set():
+        health.missing = "it is leaving and takes no more matches"
+        say("takes no more matches, and ends once the running ones have ended")
+        seating.leave()
+        await worker.heartbeat()
+        await wait_for(shutdown.twice, _NOTICE_SECONDS)
+        seating.shut()
+        await _play_out(worker, seating, shutdown, gone)
+        await worker.close()
+    else:
+        asked.cancel()
+        health.missing = "the scheduler is unavailable"
+        _log.warning("scheduler lost: matches aborted", scheduler=post.scheduler)
+    await gone
+
+
+def _in_words(error: Exception) -> str:
+    """Return why a worker could not join; dask wraps the scheduler's reason."""
+    said = str(error.__cause__ or error)
+    if "name taken" in said:
+        return "the scheduler has another worker of this name, or has not noticed yet that this one was lost"
+    return said
+
+
+async def _begin(worker: Worker, post: Post, health: SchedulerHealth, say: Callable[[str], None]) -> None:
+    """Take matches once the scheduler can call this worker; results can't be fetched otherwise."""
+    while missing := await _uncalled(worker):
+        if health.missing != missing:
+            _log.warning("no matches accepted", scheduler=post.scheduler, error=missing)
+        health.missing = missing
+        await asyncio.sleep(_CALL_SECONDS)
+    health.missing = None
+    say(f"{post.card.name} plays for {post.scheduler}, {post.card.seats} seats")
+    await worker.heartbeat()
+
+
+async def _uncalled(worker: Worker) -> str | None:
+    """Have the scheduler call this worker; return why it can't, or None."""
+    try:
+        await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])
+    except Exception as error:  # noqa: BLE001 - any error is reported, and the call retried
+        return f"the scheduler can't call it at {worker.address}: {error}"
+    return None
+
+
+async def _play_out(
+    worker: Worker, seating: Seating, shutdown: ShutdownSignal, gone: asyncio.Task[None]
+) -> None:
+    """Wait until all matches have ended and their results are fetched, or until hurried."""
+
+    def hurried() -> bool:
+        return shutdown.twice.is_set() or gone.done()
+
+    await until(lambda: seating.idle or hurried())
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FETCH_SECONDS):
+            await until(lambda: not (worker.data or worker.active_keys) or hurried())
+
+
+def _worker(post: Post, seating: Seating, health: SchedulerHealth) -> Worker:
+    card = write(msgspec.structs.replace(post.card, run=token_hex(8)))
+
+    def state() -> bytes:
+        said = seating.state()
+        return write(msgspec.structs.replace(said, trouble=said.trouble or health.missing))
+
+    return Worker(
+        post.scheduler,
+        name=post.card.name,
+        # Without keys, accept connections from this machine only.
+        host=post.host if is_loopback(post.host) else None,
+        port=post.port,
+        security=post.security,
+        nthreads=post.card.seats,
+        resources={SEAT: post.card.seats},
+        # Bots run in their own processes with their own limits.
+        memory_limit=0,
+        local_directory=str(post.folder),
+        dashboard=False,
+        dashboard_address=NOWHERE,
+        plugins=(HostSeats(seating),),
+        startup_information={EXTRA: lambda _: card},
+        metrics={EXTRA: lambda _: state()},
+    )

@@ -1,0 +1,111 @@
+"""A coordinator's connection to a scheduler: lists the workers and sends them matches."""
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Final
+
+from distributed import Client, Security
+
+from arena.scheduler.cluster.capacity import ClusterMember
+from arena.scheduler.cluster.host import SEAT
+from arena.scheduler.cluster.member import tune
+from arena.scheduler.cluster.messages import EXTRA, read_card, read_state, topic_of
+
+_SECONDS: Final = 10.0
+"""Timeout of the scheduler, long enough for a busy host."""
+
+_MOST_NAME: Final = 64
+
+Heard = Callable[[str, bytes], None]
+"""Receives a match's ticket and progress data from its worker."""
+
+
+class SchedulerAway(Exception):
+    """The scheduler does not answer; the text says why."""
+
+
+class Link:
+    """One connection, never re-established; ``heard`` receives the progress of this session's matches.
+
+    Raises SchedulerAway.
+    """
+
+    def __init__(self, address: str, security: Security, session: str, heard: Heard) -> None:
+        tune()
+        self.address = address
+        # The names of workers whose cards or states can't be read, and why, by address.
+        self.unreadable: dict[str, tuple[str, str]] = {}
+        try:
+            with warnings.catch_warnings():
+                # Differing library versions don't matter: only bytes are exchanged.
+                warnings.simplefilter("ignore")
+                self._client = Client(
+                    address,
+                    security=security,
+                    timeout=_SECONDS,
+                    set_as_default=False,
+                    # Only the scheduler must be reachable from here.
+                    direct_to_workers=False,
+                )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise SchedulerAway(str(error)) from error
+
+        def hear(event: tuple[float, Any]) -> None:
+            message = event[1]
+            if isinstance(message, dict) and isinstance(message.get("data"), bytes):
+                heard(str(message.get("ticket")), message["data"])
+
+        self._client.subscribe_topic(topic_of(session), hear)
+
+    def members(self) -> tuple[ClusterMember, ...]:
+        """Return the workers whose cards and states can be read. Raises SchedulerAway."""
+        if self._client.status != "running" or self._client.scheduler is None:
+            raise SchedulerAway(f"the connection to {self.address} was lost")
+        try:
+            known = self._client.sync(self._client.scheduler.identity, callback_timeout=_SECONDS)
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise SchedulerAway(str(error) or f"{self.address} does not answer") from error
+        found = [self._read(address, said) for address, said in known["workers"].items()]
+        self.unreadable = {
+            address: why for address, why in self.unreadable.items() if address in known["workers"]
+        }
+        return tuple(member for member in found if member is not None)
+
+    def executor(self, member: ClusterMember, seats: int) -> Executor:
+        """Return an executor that sends matches to this worker only, without retries."""
+        executor: Executor = self._client.get_executor(
+            workers=[member.address],
+            allow_other_workers=False,
+            resources={SEAT: seats},
+            pure=False,
+            retries=0,
+        )
+        return executor
+
+    def _read(self, address: str, said: dict[str, Any]) -> ClusterMember | None:
+        try:
+            member = _member(address, said)
+        except ValueError as error:
+            self.unreadable[address] = (str(said.get("name"))[:_MOST_NAME], str(error))
+            return None
+        self.unreadable.pop(address, None)
+        return member
+
+    def close(self) -> None:
+        """Close the connection; its matches in flight are lost."""
+        self._client.close(timeout=_SECONDS)
+
+
+def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
+    """Return a worker, or None if it is not the arena's or has not reported its card and state yet.
+
+    Raises ValueError if the worker can't be used.
+    """
+    card, state = said.get(EXTRA), said.get("metrics", {}).get(EXTRA)
+    if not (isinstance(card, bytes) and isinstance(state, bytes)):
+        return None
+    found = ClusterMember(address=address, card=read_card(card), state=read_state(state))
+    if found.card.name != said.get("name"):
+        raise ValueError(f"it calls itself {found.card.name!r}, and {said.get('name')!r} to the scheduler")
+    return found

@@ -1,0 +1,214 @@
+"""What a scheduler and a worker share: shutdown signals, health and connection settings."""
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import dask.config
+from distributed import Scheduler, Security
+
+_LOOK_SECONDS: Final = 0.1
+_TURN_SECONDS: Final = 1.0
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ShutdownSignal:
+    """Signals a shutdown: once asks to drain, twice to stop now."""
+
+    def __init__(self) -> None:
+        self.once = asyncio.Event()
+        self.twice = asyncio.Event()
+
+    def signal(self) -> None:
+        """Signal a shutdown."""
+        (self.twice if self.once.is_set() else self.once).set()
+
+
+class SchedulerHealth:
+    """A member's health, to be read from another thread."""
+
+    def __init__(self, missing: str) -> None:
+        self.missing: str | None = missing  # why it is not a member now, or None
+        # When its event loop last ran, in seconds of the monotonic clock; None if no loop runs.
+        self.turned: float | None = None
+
+    @asynccontextmanager
+    async def turning(self) -> AsyncIterator[None]:
+        """Record the running event loop's heartbeat."""
+        task = asyncio.create_task(self._turn())
+        try:
+            yield
+        finally:
+            task.cancel()
+            self.turned = None
+
+    async def _turn(self) -> None:
+        while True:
+            self.turned = time.monotonic()
+            await asyncio.sleep(_TURN_SECONDS)
+
+
+@contextmanager
+def shutdown_signals() -> Iterator[ShutdownSignal]:
+    """Listen for SIGTERM, SIGINT and SIGHUP. Needs a running event loop."""
+    loop, shutdown = asyncio.get_running_loop(), ShutdownSignal()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, shutdown.signal)
+    try:
+        yield shutdown
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds that threads change."""
+    while not condition():  # noqa: ASYNC110 - threads can't set this loop's events
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event; return whether it came in time."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+_ROLES: Final = ("client", "scheduler", "worker")
+
+
+class WrongCluster(ValueError):
+    """The cluster settings are invalid; the message says what to set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """A cluster member's TLS files, in PEM."""
+
+    ca: Path  # the cluster's own authority; only members with a certificate from it are admitted
+    cert: Path  # the member's certificate
+    key: Path  # the member's private key
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether this name or address is reachable only from this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def address_of(host: str, port: int, keys: Keys | None) -> str:
+    """Return the address of a scheduler as dask writes it.
+
+    Raises WrongCluster if it can be reached from other machines, and there are no keys.
+    """
+    if keys is None and not is_loopback(host):
+        raise WrongCluster(
+            f"{host} can be reached from other machines, so the cluster needs keys: make them with "
+            "`arena admin cluster-keys FOLDER`, and name them in ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and "
+            "ARENA_CLUSTER_KEY. Without keys a cluster works only at 127.0.0.1"
+        )
+    written = f"[{host}]" if ":" in host else host
+    return f"{'tcp' if keys is None else 'tls'}://{written}:{port}"
+
+
+def security_of(keys: Keys | None) -> Security:
+    """Return the connection security: mutual TLS, or plain text without keys.
+
+    Raises WrongCluster if a file can't be read.
+    """
+    if keys is None:
+        return Security(require_encryption=False)
+    for file in (keys.ca, keys.cert, keys.key):
+        try:
+            file.read_bytes()
+        except OSError as error:
+            raise WrongCluster(f"the cluster's key {file}: {error.strerror}") from error
+    shown = {"cert": str(keys.cert), "key": str(keys.key)}
+    return Security(
+        require_encryption=True,
+        tls_ca_file=str(keys.ca),
+        tls_min_version=ssl.TLSVersion.TLSv1_3,
+        **{f"tls_{role}_{part}": file for role in _ROLES for part, file in shown.items()},
+    )
+
+
+_SETTINGS: Final[dict[str, Any]] = {
+    # Serve nothing but the cluster's own encrypted connections.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    # A match stays with the worker whose seats were reserved.
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.worker.profile.enabled": False,
+    # A vanished host is declared lost after at most twice this; heartbeats come every second.
+    "distributed.scheduler.worker-ttl": "12s",
+    "distributed.comm.timeouts.tcp": "20s",
+    "distributed.comm.timeouts.connect": "5s",
+    # The scheduler would log every progress message for its dashboard, which is off.
+    "distributed.admin.log-length": 100,
+    "distributed.admin.low-level-log-length": 100,
+    "distributed.scheduler.events-cleanup-delay": "1 minute",
+    "distributed.diagnostics.nvml": False,
+    "distributed.diagnostics.cudf": False,
+}
+
+NOWHERE: Final = "127.0.0.1:0"
+"""dask always listens for HTTP; a free loopback port keeps that local."""
+
+
+def tune() -> None:
+    """Apply the settings to this process; call this before creating a cluster member."""
+    dask.config.set(_SETTINGS)
+    # Importing dask installs handlers. The arena itself logs whatever matters.
+    for name in ("distributed", *(each for each in logging.root.manager.loggerDict if _is_dasks(each))):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+        logger.setLevel(logging.CRITICAL + 1)
+
+
+def _is_dasks(name: str) -> bool:
+    return name.partition(".")[0] in {"distributed", "tornado", "bokeh", "asyncio"}
+
+
+async def run_scheduler(
+    host: str, port: int, keys: Keys | None, health: SchedulerHealth, listening: Callable[[str], None]
+) -> None:
+    """Serve workers and coordinators until a shutdown signal; pass the address to ``listening``.
+
+    ``port`` 0 means a free one. Without ``keys``, ``host`` must be a loopback address. Raises OSError if the
+    address can't be used, or WrongCluster if keys are missing or can't be read.
+    """
+    tune()
+    address = address_of(host, port, keys)
+    with shutdown_signals() as shutdown:
+        # The coordinator, not dask, retries matches that were lost with their worker.
+        async with (
+            health.turning(),
+            Scheduler(
+                host=address,
+                security=security_of(keys),
+                allowed_failures=0,
+                dashboard=False,
+                dashboard_address=NOWHERE,
+            ) as scheduler,
+        ):
+            health.missing = None
+            listening(scheduler.address)
+            await shutdown.once.wait()
+            health.missing = "it is shutting down"

@@ -1,0 +1,92 @@
+"""Messages of workers, as MessagePack; types are checked on reading."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+from arena.protocol.match import RuntimeName
+
+EXTRA: Final = "kaiten"
+"""Key under which the scheduler holds a worker's card and state for the coordinators."""
+
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[^\\x00]*$")]
+"""A name that the store accepts."""
+
+
+class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
+    """Sent by a worker when it joins."""
+
+    run: str  # unique per join
+    name: Name  # unique per scheduler
+    host: Name
+    seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # bots it can run at a time
+    cpus: Annotated[float, msgspec.Meta(gt=0)]  # cores per bot
+    runtime: RuntimeName
+    report: bytes  # a `arena.protocol.controls.HostReport` as JSON
+    accepted: tuple[str, ...] = ()  # missing controls that the operator accepts
+    version: str = ""  # of its arena; empty if too old to report it
+    format: int = 0  # `arena.protocol.match.FORMAT`; 0 if not reported
+
+
+class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
+    """Sent by a worker with every heartbeat."""
+
+    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # taken seats by coordinator session
+    leaving: bool = False
+    trouble: str | None = None  # why it can't run bots now, or None
+    # Seats in use while the host is loaded; None for all.
+    usable: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+    @property
+    def takes_matches(self) -> bool:
+        """Whether it accepts matches."""
+        return not self.leaving and self.trouble is None
+
+
+class Record(msgspec.Struct, frozen=True, tag=True):
+    """The match was played; ``data`` is an encoded :class:`arena.protocol.match.MatchRecord`."""
+
+    data: bytes
+
+
+class Void(msgspec.Struct, frozen=True, tag=True):
+    """The arena failed; ``host`` means that the worker can't run bots at all now."""
+
+    reason: str
+    host: bool = False
+
+
+class Dropped(msgspec.Struct, frozen=True, tag=True):
+    """The worker did not finish the match: it is leaving, has no room or was stopped."""
+
+    reason: str
+
+
+Answer = Record | Void | Dropped
+
+
+def write(message: WorkerCard | WorkerState | Answer) -> bytes:
+    """Encode a message."""
+    return msgspec.msgpack.encode(message)
+
+
+def read_answer(data: bytes) -> Answer:
+    """Decode an answer; raise ValueError if it is invalid."""
+    answer: Answer = msgspec.msgpack.decode(data, type=Answer)
+    return answer
+
+
+def read_card(data: bytes) -> WorkerCard:
+    """Decode a card; raise ValueError if it is invalid."""
+    return msgspec.msgpack.decode(data, type=WorkerCard)
+
+
+def read_state(data: bytes) -> WorkerState:
+    """Decode a state; raise ValueError if it is invalid."""
+    return msgspec.msgpack.decode(data, type=WorkerState)
+
+
+def topic_of(session: str) -> str:
+    """Return the topic for progress messages to a coordinator."""
+    return f"kaiten-progress-{session}"

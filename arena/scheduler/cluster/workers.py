@@ -1,0 +1,375 @@
+"""A coordinator's view of a cluster: see :class:`arena.scheduler.workers.Workers`."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from secrets import token_hex
+from typing import Any, Final
+
+import structlog
+from distributed.scheduler import KilledWorker
+
+from arena.platform.recurring import Recurring
+from arena.play.launcher.errors import HostFailed, LauncherStopped, MatchVoid
+from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember, ClusterPlace
+from arena.scheduler.cluster.host import play_here
+from arena.scheduler.cluster.link import Heard, Link, SchedulerAway
+from arena.scheduler.cluster.messages import Answer, Dropped, Record, Void, read_answer
+from arena.scheduler.workers import Verdict, WorkerLost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TasksInFlight:
+    """A match in flight."""
+
+    ticket: str  # identifies the match in its worker's messages
+    run: str  # the worker's id, unique per join
+    worker: str  # the worker's name
+    seats: int
+    progress: Callable[[bytes], None]
+    promise: Future[bytes]  # resolves to the record
+
+    def keep(self, record: bytes) -> None:
+        """Resolve the promise with a record, unless it is done."""
+        if not self.promise.done():
+            self.promise.set_result(record)
+
+    def fail(self, error: Exception) -> None:
+        """Fail the promise, unless it is done."""
+        if not self.promise.done():
+            self.promise.set_exception(error)
+
+
+class Tickets:
+    """The matches in flight. Thread-safe: the first caller settles a match, and no other can."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, tuple[TasksInFlight, Future[Any] | None]] = {}
+        self._lock = threading.RLock()
+
+    def add(self, given: TasksInFlight) -> None:
+        """Add a match before it is sent."""
+        with self._lock:
+            self._given[given.ticket] = (given, None)
+
+    def sent(self, ticket: str, answer: Future[Any]) -> bool:
+        """Record the future of a sent match; return False if the match is already settled."""
+        with self._lock:
+            if ticket not in self._given:
+                return False
+            self._given[ticket] = (self._given[ticket][0], answer)
+            return True
+
+    def find(self, ticket: str) -> TasksInFlight | None:
+        """Return an unsettled match."""
+        with self._lock:
+            given = self._given.get(ticket)
+            return None if given is None else given[0]
+
+    def settle(self, ticket: str) -> tuple[TasksInFlight, Future[Any] | None] | None:
+        """Remove a match; only the caller who gets it may resolve its promise."""
+        with self._lock:
+            return self._given.pop(ticket, None)
+
+    def elsewhere(self, runs: Iterable[str]) -> tuple[TasksInFlight, ...]:
+        """Return the matches at other workers than these."""
+        there = frozenset(runs)
+        with self._lock:
+            return tuple(given for given, _ in self._given.values() if given.run not in there)
+
+
+_log = structlog.get_logger()
+
+_LOOK_SECONDS: Final = 0.5
+"""Interval between updates of the workers."""
+
+_REST_SECONDS: Final = 4.0
+"""Backoff after a worker failed, in which its reported state is not trusted."""
+
+_PROBATION_SECONDS: Final = 60.0
+"""How long a worker that spoilt a match gets none that others could play."""
+
+Connect = Callable[[str, Heard], Link]
+"""Opens a connection for a session; raises SchedulerAway if it can't."""
+
+Refuse = Callable[[ClusterMember], str | None]
+"""Decides once per worker that joins whether to use it: returns why not, or None."""
+
+
+@contextmanager
+def cluster_workers(
+    connect: Connect,
+    refuse: Refuse,
+    now: Callable[[], datetime],
+    expected: tuple[type[Exception], ...] = (),
+) -> Iterator["ClusterWorkers"]:
+    """Keep the connection and the list of workers up to date; see :class:`ClusterWorkers`."""
+    workers = ClusterWorkers(connect, refuse, now, expected)
+    try:
+        with Recurring(workers.look, name="cluster", seconds=_LOOK_SECONDS, expected=()):
+            yield workers
+    finally:
+        workers.close()
+
+
+class ClusterWorkers:
+    """The workers of a cluster; ``connect`` is called again after each lost connection.
+
+    A place is released only when its worker has answered or gone, even if the coordinator gave up on the
+    match earlier. If ``refuse`` raises an ``expected`` error it is called again later; after any other error
+    the worker is refused. ``now`` returns the time, in UTC.
+    """
+
+    def __init__(
+        self,
+        connect: Connect,
+        refuse: Refuse,
+        now: Callable[[], datetime],
+        expected: tuple[type[Exception], ...] = (),
+    ) -> None:
+        self._connect = connect
+        self._refuse = refuse
+        self._now = now
+        self._expected = expected
+        self._session = token_hex(8)
+        self._rooms = ClusterCapacity(self._session)
+        self._refused: dict[str, RefusedWorker] = {}
+        self._tickets = Tickets()
+        self._link: Link | None = None
+        self._trouble = ""
+        self._stopped = threading.Event()
+        self._lock = threading.RLock()
+
+    def take(self, seats: int) -> ClusterPlace | None:
+        """Reserve seats at the worker with the most free."""
+        with self._lock:
+            if self._stopped.is_set():
+                return None
+            member = self._rooms.take(seats, time.monotonic())
+            return None if member is None else ClusterPlace(self, member, seats)
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Return the status of each worker."""
+        with self._lock:
+            return self._rooms.status()
+
+    def refused(self) -> tuple[RefusedWorker, ...]:
+        """Return the workers that get no matches, sorted by name."""
+        with self._lock:
+            known = () if self._link is None else self._refused.values()
+            return tuple(sorted(known, key=lambda worker: worker.name))
+
+    def trouble(self) -> str | None:
+        """Return why no worker takes matches, whatever their capacity, or None if one does."""
+        with self._lock:
+            if self._link is not None:
+                return self._rooms.trouble()
+            return (
+                f"the scheduler is unavailable: {self._trouble}"
+                if self._trouble
+                else "the scheduler has not answered yet"
+            )
+
+    def stop(self) -> None:
+        """Abort all matches at the next look, and start no more. Safe in a signal handler."""
+        self._stopped.set()
+
+    def look(self) -> None:
+        """Update the workers, and fail the matches of those that left; call this at intervals."""
+        if self._stopped.is_set():
+            self._fail_elsewhere((), lambda _: LauncherStopped("the arena is being stopped"))
+            return
+        try:
+            link = self._linked()
+            found = link.members()
+            members = self._admitted(found)
+            self._refuse_unreadable(link.unreadable)
+            self._forget_refused({member.card.run for member in found} | link.unreadable.keys())
+        except SchedulerAway as error:
+            self._lose_link(str(error))
+            return
+        with self._lock:
+            self._rooms.update(members)
+        self._fail_elsewhere(
+            [member.card.run for member in members],
+            lambda given: WorkerLost(f"worker {given.worker} has gone"),
+        )
+
+    def close(self) -> None:
+        """Fail all matches in flight and close the connection."""
+        self.stop()
+        self.look()
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
+    def play(
+        self, member: ClusterMember, seats: int, spec: bytes, progress: Callable[[bytes], None]
+    ) -> Future[bytes]:
+        """See :meth:`arena.scheduler.workers.Place.play`."""
+        promise: Future[bytes] = Future()
+        promise.set_running_or_notify_cancel()
+        given = TasksInFlight(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
+        self._tickets.add(given)
+        link = self._link
+        try:
+            answer = (
+                _linked(link).executor(member, seats).submit(play_here, spec, self._session, given.ticket)
+            )
+        except Exception as error:  # noqa: BLE001 - after any error of dask nobody plays this match
+            lost = WorkerLost(f"worker {given.worker}: {error}")
+            self._settle(given.ticket, lambda given: given.fail(lost))
+            return promise
+        if not self._tickets.sent(given.ticket, answer):
+            answer.cancel()
+        answer.add_done_callback(lambda done: self._answered(given.ticket, done))
+        return promise
+
+    def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
+        """See :meth:`arena.scheduler.workers.Place.judge`.
+
+        A spoilt match may be the worker's fault, such as unreachable images, so others get the next matches.
+        """
+        run, now = member.card.run, time.monotonic()
+        with self._lock:
+            self._rooms.judged(run, seats)
+            was_on_probation = self._rooms.on_probation(run)
+            if verdict is Verdict.SPOILT:
+                self._rooms.rest(run, now + _REST_SECONDS)
+                self._rooms.put_on_probation(run, now + _PROBATION_SECONDS)
+            elif verdict is Verdict.BELIEVED:
+                self._rooms.trust(run)
+        if verdict is Verdict.SPOILT and not was_on_probation:
+            _log.warning("worker on probation", worker=member.card.name)
+        elif verdict is Verdict.BELIEVED and was_on_probation:
+            _log.info("worker off probation", worker=member.card.name)
+
+    def give_back(self, member: ClusterMember, seats: int) -> None:
+        """Release unused seats."""
+        with self._lock:
+            self._rooms.give_back(member.card.run, seats)
+
+    def _linked(self) -> Link:
+        if self._link is None:
+            self._link = self._connect(self._session, self._heard)
+            _log.info("scheduler connected", scheduler=self._link.address)
+            self._trouble = ""
+        return self._link
+
+    def _lose_link(self, why: str) -> None:
+        with self._lock:
+            link, self._link = self._link, None
+            self._rooms.update(())
+        if why != self._trouble:
+            _log.warning("scheduler unavailable; will retry", error=why)
+        self._trouble = why
+        self._fail_elsewhere(
+            (), lambda given: WorkerLost(f"worker {given.worker} was lost with the scheduler")
+        )
+        if link is not None:
+            with suppress(OSError, TimeoutError):
+                link.close()
+
+    def _admitted(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
+        """Return the admitted members, asking about new ones until there is an answer."""
+        used = []
+        for member in members:
+            run = member.card.run
+            if run in self._refused:
+                continue
+            with self._lock:
+                known = run in self._rooms
+            try:
+                reason = None if known else self._refuse(member)
+            except self._expected:
+                continue  # go on with the others
+            except Exception:  # noqa: BLE001 - one worker's bad data must not affect the others
+                _log.exception("worker unreadable", worker=member.card.name)
+                reason = "its messages can't be read: see the coordinator's log"
+            if reason is None:
+                used.append(member)
+                continue
+            self._note_refused(run, member.card.name, member.card.host, reason)
+        return used
+
+    def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
+        """Refuse workers whose card or state can't be read: another version wrote it."""
+        for address, (name, why) in unreadable.items():
+            if address not in self._refused:
+                self._note_refused(address, name, "", f"what it says can't be read: {why}")
+
+    def _note_refused(self, key: str, name: str, host: str, reason: str) -> None:
+        _log.error("worker refused", worker=name, reason=reason)
+        refused = RefusedWorker(name=name, host=host, reason=reason, since=self._now())
+        with self._lock:
+            self._refused[key] = refused
+
+    def _forget_refused(self, there: Collection[str]) -> None:
+        with self._lock:
+            self._refused = {key: refused for key, refused in self._refused.items() if key in there}
+
+    def _fail_elsewhere(self, runs: Collection[str], why: Callable[[TasksInFlight], Exception]) -> None:
+        for given in self._tickets.elsewhere(runs):
+            self._settle(given.ticket, lambda lost: lost.fail(why(lost)))
+
+    def _heard(self, ticket: str, data: bytes) -> None:
+        given = self._tickets.find(ticket)
+        if given is not None:
+            given.progress(data)
+
+    def _answered(self, ticket: str, done: Future[Any]) -> None:
+        """Settle a match whose dask future is done."""
+        try:
+            answer = read_answer(done.result())
+        except (CancelledError, KilledWorker):
+            # The worker is gone, whatever it last reported; if it comes back it has another run.
+            self._settle(ticket, lambda given: self._lose(given, "it was lost", math.inf))
+        except Exception as error:  # noqa: BLE001 - of dask or of the worker's code
+            reason = f"{type(error).__name__}: {error}"
+            self._settle(ticket, lambda given: self._lose(given, reason, _REST_SECONDS))
+        else:
+            self._settle(ticket, lambda given: self._tell(given, answer))
+
+    def _settle(self, ticket: str, tell: Callable[[TasksInFlight], None]) -> None:
+        """Release the seats, then call ``tell``; do nothing if the match is already settled."""
+        settled = self._tickets.settle(ticket)
+        if settled is None:
+            return
+        given, answer = settled
+        with self._lock:
+            self._rooms.answered(given.run, given.seats)
+        if answer is not None and not answer.done():
+            answer.cancel()
+        tell(given)
+
+    def _tell(self, given: TasksInFlight, answer: Answer) -> None:
+        match answer:
+            case Record(data):
+                given.keep(data)
+            case Dropped(reason):
+                self._lose(given, reason, _REST_SECONDS)
+            case Void(reason, host=True):
+                self._rest(given.run, _REST_SECONDS)
+                given.fail(HostFailed(f"worker {given.worker}: {reason}"))
+            case Void(reason):
+                given.fail(MatchVoid(f"worker {given.worker}: {reason}"))
+
+    def _lose(self, given: TasksInFlight, reason: str, seconds: float) -> None:
+        self._rest(given.run, seconds)
+        given.fail(WorkerLost(f"worker {given.worker}: {reason}"))
+
+    def _rest(self, run: str, seconds: float) -> None:
+        with self._lock:
+            self._rooms.rest(run, time.monotonic() + seconds)
+
+
+def _linked(link: Link | None) -> Link:
+    if link is None:
+        raise SchedulerAway("there is no connection to the scheduler")
+    return link

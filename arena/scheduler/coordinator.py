@@ -1,0 +1,291 @@
+"""Keeps workers busy with the store's matches."""
+
+import queue
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from arena.db.errors import DatabaseChanged, DatabaseUnavailable
+from arena.db.leases import RENEW_SECONDS
+from arena.db.matches import Claim
+from arena.db.store import Store
+from arena.platform.environment import reach
+from arena.platform.recurring import Recurring
+from arena.play.launcher.launcher import longest_seconds
+from arena.protocol.controls import Gate
+from arena.protocol.match import RuntimeName, encode
+from arena.protocol.states import MatchState
+from arena.scheduler.backoff import RETRY_DELAYS, RetryDelays
+from arena.scheduler.live import SHOW_SECONDS, LiveMatches
+from arena.scheduler.settling import InFlight, Playing, Settling, Watcher
+from arena.scheduler.workers import Place, Workers
+
+_log = structlog.get_logger()
+
+_POLL_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 2.0
+"""Between two checks of the program's files."""
+
+_START_SECONDS: Final = 120.0
+"""Allowed beyond a match's clocks, to load images and start sandboxes."""
+
+
+class ArenaTrouble(Exception):
+    """This host can't play matches; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expired:
+    """States of the matches whose leases have expired, by id and attempt."""
+
+    matches: Mapping[tuple[str, int], MatchState]
+
+
+class Coordinator:
+    """Claims matches, hands them to workers and stores their results.
+
+    While the database is unreachable, it claims no matches and keeps finished results in memory.
+
+    Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
+    coordinators; ``now`` is UTC; ``overtaken`` returns whether the program's files have changed since this
+    process started.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a coordinator coordinates
+        self,
+        *,
+        name: str,
+        store: Store,
+        workers: Workers,
+        runtime: RuntimeName,
+        now: Callable[[], datetime],
+        watcher: Watcher,
+        gate: Gate,
+        delays: RetryDelays = RETRY_DELAYS,
+        overtaken: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._name = name
+        self._store = store
+        self._workers = workers
+        self._runtime = runtime
+        self._now = now
+        self._watcher = watcher
+        self._gate = gate
+        self._news: queue.SimpleQueue[Playing | _Expired | None] = queue.SimpleQueue()
+        self._ended: deque[Playing] = deque()
+        self._given = InFlight()
+        self._live = LiveMatches(store.live)
+        self._settling = Settling(store, now, watcher, delays)
+        self._unavailable = False
+        self._is_overtaken = overtaken
+        self._overtaken = False
+        self._looked = time.monotonic()
+        self.stopped = False
+        self.draining = False
+        self.ticked = time.monotonic()  # when the main loop last ran, in seconds of the monotonic clock
+
+    def run(self, refill: Callable[[], bool]) -> None:
+        """Play until no match is left, or :meth:`stop` or :meth:`drain` is called.
+
+        ``refill`` is called when no rated match waits. It adds matches unless the ladder is paused, and
+        returns False when there are none left to play. Raises ArenaTrouble, with queued matches left queued,
+        if too many matches in a row failed for faults of the arena, a newer program changed the database's
+        tables, or the program's files changed.
+        """
+        leases = Recurring(
+            self._keep_leases,
+            name="leases",
+            seconds=RENEW_SECONDS,
+            expected=(DatabaseChanged, DatabaseUnavailable),
+        )
+        live = Recurring(
+            self._live.show, name="live games", seconds=SHOW_SECONDS, expected=(DatabaseUnavailable,)
+        )
+        with leases, live:
+            try:
+                while not self.stopped and self._turn(refill):
+                    self.ticked = time.monotonic()
+            finally:
+                self._end()
+        if self._overtaken:
+            raise ArenaTrouble(
+                "The program's files have changed since it started. Running matches were finished, and "
+                "no new ones start. Start it again to continue with the new version"
+            )
+
+    def stop(self) -> None:
+        """Abort running matches, requeue them and end. Safe to call from a signal handler."""
+        self.stopped = True
+        self._workers.stop()
+        self._news.put(None)
+
+    def drain(self) -> None:
+        """Start no more matches; end when the running ones are stored. Safe to call from a signal handler."""
+        self.draining = True
+        self._news.put(None)
+
+    def _turn(self, refill: Callable[[], bool]) -> bool:
+        """Store results, start matches, and wait for an event; return whether there is more to do."""
+        try:
+            self._store_ended()
+            voids = self._settling.voids
+            if voids.too_many(len(self._workers.status())):
+                raise ArenaTrouble(
+                    f"{voids.count} matches in a row failed for faults of the arena, so it "
+                    "stops. Fix the cause logged above, and start it again"
+                )
+            in_backoff = self._settling.backoff.matches(time.monotonic())
+            if time.monotonic() - self._looked > _LOOK_SECONDS:
+                self._look_at_program()
+            if self.draining:
+                if not self._given:
+                    return False
+            elif not self._dispatch(refill):
+                if refill():
+                    self._dispatch(refill)
+                elif not (self._given or in_backoff):
+                    return False
+            self._note_database(None)
+        except DatabaseUnavailable as error:
+            self._note_database(error)
+        except DatabaseChanged as error:
+            raise ArenaTrouble(str(error)) from error
+        self._hear()
+        return True
+
+    def _end(self) -> None:
+        """Abort running matches, store finished ones and requeue the rest."""
+        self._workers.stop()
+        try:
+            self._store_ended()
+            while self._given:
+                self._hear()
+                self._store_ended()
+            reach("releasing")
+            self._store.leases.release(self._name)
+        except DatabaseUnavailable as error:
+            _log.error("running matches abandoned: database unreachable", error=str(error))
+        except DatabaseChanged as error:
+            _log.error("running matches left to a newer program", error=str(error))
+
+    def _dispatch(self, refill: Callable[[], bool]) -> bool:
+        """Start matches while there is capacity; return whether one waits for capacity or for its backoff."""
+        while not (self.stopped or self.draining):
+            house_only = self._gate.house_only
+            now, backoff = time.monotonic(), self._settling.backoff
+            if backoff.holds_all(now):
+                return self._store.leases.due(self._runtime, house_only=house_only) is not None
+            failed = backoff.matches(now)
+            seats = self._store.leases.due(self._runtime, house_only=house_only, without=failed)
+            if seats is None:
+                return False
+            place = self._workers.take(seats)
+            if place is None:
+                return True
+            claim = self._claim(place, house_only=house_only, without=failed)
+            if claim is None:
+                return True  # other coordinators claim them all; a slow one must not hold this one up
+            reach("claimed")
+            self._submit(claim, place)
+            if not claim.rated and not self._rated_wait():
+                refill()  # unrated matches must not starve the ladder
+            if not self._news.empty():
+                return True  # handle it first: if every match fails, start no more
+        return False
+
+    def _claim(self, place: Place, *, house_only: bool, without: Collection[str]) -> Claim | None:
+        claim = None
+        try:
+            claim = self._store.leases.claim(
+                self._name,
+                place.worker,
+                self._now(),
+                self._runtime,
+                most=place.seats,
+                house_only=house_only,
+                without=without,
+            )
+        finally:
+            if claim is None:
+                place.give_back()
+        return claim
+
+    def _rated_wait(self) -> bool:
+        return bool(
+            self._store.queue.waiting(self._runtime, house_only=self._gate.house_only, rated_only=True)
+        )
+
+    def _submit(self, claim: Claim, place: Place) -> None:
+        limits = claim.spec.limits
+        # The match may have been made where there were more cores.
+        fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, place.cpus)))
+        deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
+        future = place.play(encode(fitting), lambda data: self._live.hear(claim, data))
+        playing = Playing(claim, place, future, deadline)
+        self._given.add(playing)
+        future.add_done_callback(lambda _: self._news.put(playing))
+        _log.info("match started", match=claim.spec.match, attempt=claim.spec.attempt, worker=place.worker)
+        self._watcher.on_started(claim, place.worker)
+        reach("submitted")
+
+    def _keep_leases(self) -> None:
+        """Renew own leases and expire those of dead coordinators. Runs in its own thread."""
+        kept = self._given.matches
+        self._store.leases.renew(self._name, kept)
+        if expired := self._store.leases.expire(self._now()):
+            self._news.put(_Expired(expired))
+        self._watcher.on_leases_kept(len(kept), len(expired))
+        # Last, because it is only displayed: a failure or delay here costs no match.
+        self._store.leases.tell(self._name, self._workers.status(), self._workers.refused())
+
+    def _hear(self) -> None:
+        """Wait briefly for an event."""
+        try:
+            news = self._news.get(timeout=_POLL_SECONDS)
+        except queue.Empty:
+            news = None
+        if isinstance(news, _Expired):
+            self._note_expired(news)
+        elif news is not None and news in self._given and news not in self._ended:
+            self._ended.append(news)
+        late = self._given.late(time.monotonic())
+        self._ended.extend(playing for playing in late if playing not in self._ended)
+
+    def _note_expired(self, expired: _Expired) -> None:
+        for (match, attempt), state in expired.matches.items():
+            _log.warning("lease expired", match=match, attempt=attempt, state=state)
+            given_up = state is MatchState.QUARANTINED
+            self._watcher.on_lost(match, attempt, "its lease expired", quarantined=given_up)
+
+    def _store_ended(self) -> None:
+        while self._ended:
+            if not self._failed_overtaken(self._ended[0]):
+                self._settling.settle(self._ended[0])
+            self._given.discard(self._ended.popleft())
+
+    def _failed_overtaken(self, playing: Playing) -> bool:
+        """Return whether a match failed because the program changed; it is requeued and no attempt counts."""
+        if playing.has_record:
+            return False
+        self._look_at_program()
+        return self._overtaken
+
+    def _look_at_program(self) -> None:
+        self._looked = time.monotonic()
+        if not self._overtaken and self._is_overtaken():
+            _log.error("program changed", then="running matches finish, and no new ones start")
+            self._overtaken = True
+            self.drain()
+
+    def _note_database(self, error: DatabaseUnavailable | None) -> None:
+        """Log once when the database becomes unavailable, and once when it is back."""
+        if error is not None and not self._unavailable:
+            _log.error("database unavailable", error=str(error))
+        elif error is None and self._unavailable:
+            _log.info("database available again")
+        self._unavailable = error is not None

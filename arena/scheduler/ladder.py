@@ -1,0 +1,183 @@
+"""Enters house bots, and queues the ladder's matches and qualification games."""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from arena.db.bots import NewVersion
+from arena.db.matches import NewMatch, NewQualification
+from arena.db.store import Store
+from arena.ladder.matchmaking import (
+    TooFewBots,
+    deals,
+    draw_seatings,
+    draw_table,
+    has_newcomer,
+    next_players,
+    possible_players,
+    round_of_tables,
+)
+from arena.ladder.qualification import table
+from arena.ladder.settings import LadderSettings
+from arena.protocol.controls import Gate
+from arena.protocol.match import Limits, RuntimeName
+from arena.rules import Rules
+
+_log = structlog.get_logger()
+
+HOUSE: Final = "house"
+"""Author name of the house bots."""
+
+_AT_ONCE: Final = 4
+"""Matches drawn when the queue is empty, so that several tables can start together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entropy:
+    """Sources of UTC time, short unique ids, seeds of 16 unpredictable bytes, and match-making dice."""
+
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    new_seed: Callable[[], bytes]
+    dice: random.Random
+
+
+class Ladder:
+    """Queues matches of the basic game. ``has`` returns whether a house bot's source still exists."""
+
+    def __init__(  # noqa: PLR0913 - what matches are made of
+        self,
+        store: Store,
+        runtime: RuntimeName,
+        entropy: Entropy,
+        gate: Gate,
+        limits: Limits,
+        *,
+        has: Callable[[str], bool] = lambda _: True,
+    ) -> None:
+        self._store = store
+        self.runtime = runtime
+        self.entropy = entropy
+        self.gate = gate
+        self.limits = limits
+        self._has = has
+        self._missing: frozenset[str] = frozenset()
+        self._too_few = False
+
+    def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
+        """Enter house bots, given as (name, source). A changed source becomes a new version.
+
+        House bots entered earlier whose source is gone don't play.
+        """
+        for name, source in sources:
+            self._store.bots.add_version(
+                NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self.entropy.now())
+            )
+
+        self.look_for_house_bots()
+
+    def look_for_house_bots(self) -> None:
+        """Leave out house bots whose source is gone, with their waiting matches, until it is back."""
+        known = self._store.bots.house_versions()
+        missing = {each.id: each for each in known if not self._has(each.source)}
+        self._store.bots.note_house_versions(
+            gone=[each.id for each in known if each.available and each.id in missing],
+            back=[each.id for each in known if not each.available and each.id not in missing],
+            at=self.entropy.now(),
+        )
+        names = frozenset(each.bot for each in missing.values())
+        for each in missing.values():
+            if each.bot not in self._missing:
+                _log.warning("house bot left out: source missing", bot=each.bot, source=each.source)
+        for bot in sorted(self._missing - names):
+            _log.info("house bot back: source found", bot=bot)
+        self._missing = names
+
+    def waiting(self) -> int:
+        """Return the number of waiting matches that may be played here."""
+        return self._store.queue.waiting(self.runtime, house_only=self.gate.house_only)
+
+    def ensure_round(self) -> None:
+        """Queue a round of one-deal matches: every bot plays at every number of players that can be seated.
+
+        Does nothing if the ladder is paused or every bot already has such matches queued. Raises TooFewBots.
+        """
+        settings = self._store.ladder.settings()
+        if settings.paused:
+            return
+        candidates = self._store.ratings.candidates(house_only=self.gate.house_only)
+        counts = possible_players(candidates, settings.players)
+        if all(candidate.queued[players] for candidate in candidates for players in counts):
+            return
+        for bots in round_of_tables(candidates, counts, self.entropy.dice):
+            # One deal: a round shows every bot soon and need not settle its rating.
+            self._add(settings, bots, 1, soon=True)
+
+    def refill(self) -> bool:
+        """Queue several matches; return False if the ladder is paused or no table can be filled."""
+        try:
+            added = all(self.add_match() for _ in range(_AT_ONCE))
+        except TooFewBots as error:
+            if not self._too_few:
+                _log.warning("no rated match made: too few bots", reason=str(error))
+            self._too_few = True
+            return False
+        self._too_few = False
+        return added
+
+    def add_match(self) -> bool:
+        """Queue the next match; return False if the ladder is paused. Raises TooFewBots."""
+        settings = self._store.ladder.settings()
+        if settings.paused:
+            return False
+        candidates = self._store.ratings.candidates(house_only=self.gate.house_only)
+        players = next_players(candidates, settings.players)
+        bots = draw_table(candidates, players, self.entropy.dice)
+        if has_newcomer(candidates, bots):
+            self._add(settings, bots, 1, soon=True)  # one deal, so that it is on the board soon
+        else:
+            micros = self._store.ratings.decision_micros(bots)
+            self._add(settings, bots, deals(bots, settings.deals, micros), soon=False)
+        return True
+
+    def qualify(self, submission: str, played: int, counted: int) -> None:
+        """Queue a submission's next game against house bots; ``counted`` of its ``played`` games count.
+
+        Raises TooFewBots if there is no house bot.
+        """
+        house = [candidate.version for candidate in self._store.ratings.candidates(house_only=True)]
+        if not house:
+            raise TooFewBots("there is no house bot to play a qualification game against")
+        players, seat = table(counted, len(house))
+        settings = self._store.ladder.settings()
+        others = self.entropy.dice.sample(house, players - 1)
+        game = NewQualification(
+            id=self.entropy.new_id(),
+            submission=submission,
+            seed=self.entropy.new_seed().hex(),
+            seats=(*others[:seat], None, *others[seat:]),
+            clock=settings.clock,
+            limits=settings.limits.lowered(self.limits),
+            runtime=self.runtime,
+            created=self.entropy.now(),
+        )
+        self._store.submissions.add_game(game, played=played)
+
+    def _add(self, settings: LadderSettings, bots: tuple[int, ...], count: int, *, soon: bool) -> None:
+        new = NewMatch(
+            id=self.entropy.new_id(),
+            rules=Rules(players=len(bots)),
+            bots=bots,
+            seeds=tuple(self.entropy.new_seed().hex() for _ in range(count)),
+            seatings=draw_seatings(len(bots), count, self.entropy.dice),
+            clock=settings.clock,
+            limits=settings.limits.lowered(self.limits),
+            runtime=self.runtime,
+            created=self.entropy.now(),
+            soon=soon,
+        )
+        self._store.queue.add(new)

@@ -1,0 +1,115 @@
+"""Checks workers' progress messages and publishes what viewers may see of games in progress.
+
+Workers are not trusted: the deal comes from the specification, the rules replay the steps, and only finished
+rounds are stored. A failure here affects no match.
+"""
+
+import threading
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+
+from arena.db.errors import DatabaseUnavailable
+from arena.db.live_games import LiveGames, ShownGame
+from arena.db.matches import Claim
+from arena.play.referee.stand_in import places_with_faults
+from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
+from arena.protocol.match import MOST_PROGRESS_BYTES, GameRecord, Progress, decode
+from arena.scheduler.check import RecordRefused, check_steps
+
+_log = structlog.get_logger()
+
+SHOW_SECONDS: Final = 0.5
+"""Between two updates of the published games."""
+
+
+def check_progress(claim: Claim, progress: Progress) -> ShownGame:
+    """Replay a worker's progress message and return what viewers may see.
+
+    Raises RecordRefused if the progress is invalid, or discloses too much; the message says why.
+    """
+    spec, index = claim.spec, progress.game
+    if (progress.match, progress.attempt) != (spec.match, spec.attempt):
+        raise RecordRefused(
+            f"the progress is of match {progress.match}, attempt {progress.attempt}, "
+            f"not of match {spec.match}, attempt {spec.attempt}"
+        )
+    if not 0 <= index < len(spec.seeds):
+        raise RecordRefused(f"the progress is of game {index}, the match has {len(spec.seeds)}")
+    steps = check_steps(spec.rules, index, GameRecord(seed=spec.seeds[index], steps=progress.steps))
+    state = steps.states[-1]
+    places = places_with_faults(state.result.places, steps.moments) if state.result else ()
+    try:
+        text = encode_disclosed(
+            disclose(
+                game=f"{spec.match}-{index}",
+                state=state,
+                seats=[LiveSeat(bot=seat.bot, version=seat.number) for seat in claim.seated(index)],
+                places=places,
+                steps=progress.steps,
+            )
+        )
+        parse_disclosed(text)
+    except ValueError as error:
+        raise RecordRefused(f"game {index}: {error}") from error
+    return ShownGame(game=index, rounds=len(state.rounds), text=text)
+
+
+_Game = tuple[str, int, int]
+"""Match, attempt and the game's index."""
+
+
+class LiveMatches:
+    """Keeps the latest progress of each game until it is published."""
+
+    def __init__(self, shown: LiveGames) -> None:
+        self._shown = shown
+        self._heard: dict[_Game, tuple[Claim, Progress]] = {}
+        self._lock = threading.Lock()
+
+    def hear(self, claim: Claim, data: bytes) -> None:
+        """Take an encoded :class:`arena.protocol.match.Progress`; drop it if invalid. Thread-safe."""
+        spec = claim.spec
+        try:
+            progress = _read(data)
+        except RecordRefused as error:
+            _log.warning("progress dropped", match=spec.match, attempt=spec.attempt, reason=str(error))
+            return
+        # Ignore unknown games, so that this never holds more entries than there are games.
+        if 0 <= progress.game < len(spec.seeds):
+            with self._lock:
+                self._heard[spec.match, spec.attempt, progress.game] = (claim, progress)
+
+    def show(self) -> None:
+        """Publish new progress.
+
+        Raises DatabaseUnavailable if some progress could not be published; the next call retries.
+        """
+        with self._lock:
+            heard, self._heard = self._heard, {}
+        try:
+            self._show(heard)
+        except DatabaseUnavailable:
+            with self._lock:
+                self._heard = heard | self._heard
+            raise
+
+    def _show(self, heard: Mapping[_Game, tuple[Claim, Progress]]) -> None:
+        games: dict[tuple[str, int], list[ShownGame]] = {}
+        for (match, attempt, _), (claim, progress) in heard.items():
+            try:
+                games.setdefault((match, attempt), []).append(check_progress(claim, progress))
+            except RecordRefused as error:
+                _log.warning("progress dropped", match=match, attempt=attempt, reason=str(error))
+        for (match, attempt), checked in games.items():
+            self._shown.show(match, attempt, checked)
+
+
+def _read(data: bytes) -> Progress:
+    if len(data) > MOST_PROGRESS_BYTES:
+        raise RecordRefused(f"the progress has {len(data)} bytes, more than {MOST_PROGRESS_BYTES}")
+    try:
+        return decode(data, Progress)
+    except ValueError as error:
+        raise RecordRefused(f"the progress can't be read: {error}") from error

@@ -1,0 +1,181 @@
+"""A coordinator's Prometheus metrics. Reasons are not labels, because their number is unbounded."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from arena.db.errors import StoreError
+from arena.db.matches import Claim, FinishedMatch
+from arena.protocol.match import WorkerStatus
+from arena.protocol.states import MatchKind, MatchState
+
+_MATCH_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
+_LAUNCH_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
+
+
+class Outcome(StrEnum):
+    """How an attempt to play a match ended."""
+
+    FINISHED = "finished"
+    VOID = "void"
+    """The arena failed; the match is requeued."""
+    LOST = "lost"
+    """The worker disappeared; the match is requeued."""
+    QUARANTINED = "quarantined"
+    """Void or lost too often."""
+
+
+class MatchMetrics:
+    """Counts match events; see :class:`arena.scheduler.settling.Watcher`.
+
+    Each attempt is counted once, by the coordinator that ended it in the database.
+
+    ``clock`` is monotonic, ``now`` since 1970, both in seconds.
+    """
+
+    def __init__(
+        self, registry: CollectorRegistry, clock: Callable[[], float], now: Callable[[], float]
+    ) -> None:
+        self._clock = clock
+        self._now = now
+        self._begun: dict[tuple[str, int], float] = {}
+        self._matches = Counter(
+            "kaiten_matches", "Finished attempts to play a match.", ("outcome",), registry=registry
+        )
+        self._dropped = Counter(
+            "kaiten_dropped_results",
+            "Results that came after their attempt was over, and were not stored.",
+            registry=registry,
+        )
+        self._games = Counter("kaiten_games", "Stored games, rated or not.", registry=registry)
+        self._seconds = Histogram(
+            "kaiten_match_seconds",
+            "Time from the claim of a match until its result is stored.",
+            buckets=_MATCH_SECONDS,
+            registry=registry,
+        )
+        self._launch = Histogram(
+            "kaiten_launch_seconds",
+            "Time to start the sandboxes of a match.",
+            buckets=_LAUNCH_SECONDS,
+            registry=registry,
+        )
+        self._renewals = Counter("kaiten_lease_renewals", "Renewed leases.", registry=registry)
+        self._expiries = Counter(
+            "kaiten_lease_expiries", "Expired leases of any coordinator.", registry=registry
+        )
+        self._finished = Gauge(
+            "kaiten_last_match_timestamp_seconds",
+            "When a result was last stored; 0 before the first.",
+            registry=registry,
+        )
+        self._renewed = Gauge(
+            "kaiten_last_lease_renewal_timestamp_seconds",
+            "When leases were last renewed; 0 before the first time.",
+            registry=registry,
+        )
+        for outcome in Outcome:  # without an initial 0 Prometheus misses the first increase
+            self._matches.labels(outcome.value)
+
+    def on_started(self, claim: Claim, worker: str) -> None:  # noqa: ARG002 - as watchers have it
+        """Record the start time."""
+        self._begun[claim.spec.match, claim.spec.attempt] = self._clock()
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Count a stored match."""
+        self._matches.labels(Outcome.FINISHED.value).inc()
+        self._games.inc(len(match.games))
+        self._seconds.observe(self._clock() - self._begun.pop((match.match, match.attempt)))
+        self._launch.observe(match.launch_seconds)
+        self._finished.set(self._now())
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
+        """Count a void attempt."""
+        self._over(match, attempt, Outcome.QUARANTINED if quarantined else Outcome.VOID)
+
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
+        """Count a lost attempt, possibly of another coordinator."""
+        self._over(match, attempt, Outcome.QUARANTINED if quarantined else Outcome.LOST)
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Count a dropped result; its attempt was counted when it ended."""
+        self._begun.pop((match, attempt), None)
+        self._dropped.inc()
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Count renewed and expired leases."""
+        self._renewals.inc(renewed)
+        self._expiries.inc(expired)
+        self._renewed.set(self._now())
+
+    def _over(self, match: str, attempt: int, outcome: Outcome) -> None:
+        self._begun.pop((match, attempt), None)
+        self._matches.labels(outcome.value).inc()
+
+
+_log = structlog.get_logger()
+
+Queue = Mapping[tuple[MatchState, MatchKind], int]
+"""Number of matches by state and kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaGauges(Collector):
+    """Reads gauges on each scrape; those from the database are missing while it is unavailable."""
+
+    queue: Callable[[], Queue]  # may raise StoreError
+    workers: Callable[[], Sequence[WorkerStatus]]  # may raise StoreError
+    disk_free: Callable[[], int]  # free bytes on the disk of the data directory
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Name the metrics without reading them."""
+        yield from (_queue({}), *_workers(()), _disk(None))
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Read the gauges."""
+        yield _disk(self.disk_free())
+        try:
+            queue, workers = self.queue(), self.workers()
+        except StoreError as error:
+            _log.warning("queue not measured", error=str(error))
+            return
+        yield _queue(queue)
+        yield from _workers(workers)
+
+
+def _queue(queue: Queue) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(
+        "kaiten_queue_matches", "Waiting, running and quarantined matches.", labels=("state", "kind")
+    )
+    for (state, kind), count in queue.items():
+        family.add_metric((state.value, kind.value), count)
+    return family
+
+
+def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
+    slots = GaugeMetricFamily(
+        "kaiten_worker_slots", "Bots that a worker can run at a time.", labels=("worker",)
+    )
+    busy = GaugeMetricFamily(
+        "kaiten_worker_busy_slots", "Bots that a worker was running recently.", labels=("worker",)
+    )
+    usable = GaugeMetricFamily(
+        "kaiten_worker_usable_slots",
+        "Bots that a worker may run at a time, given its host's load.",
+        labels=("worker",),
+    )
+    for worker in workers:
+        slots.add_metric((worker.name,), worker.seats)
+        busy.add_metric((worker.name,), worker.busy)
+        usable.add_metric((worker.name,), worker.seats if worker.usable is None else worker.usable)
+    return slots, busy, usable
+
+
+def _disk(free: int | None) -> GaugeMetricFamily:
+    return GaugeMetricFamily("kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", value=free)

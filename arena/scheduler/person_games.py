@@ -1,0 +1,240 @@
+"""Plays the games of people: the ladder comes first, so they have seats and a low CPU weight of their own."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import count
+from typing import Final
+
+import structlog
+
+from arena.db.errors import StoreError
+from arena.db.person_games import ChosenMove, PersonGame, PersonGames
+from arena.ladder.settings import LadderSettings
+from arena.platform.recurring import Recurring
+from arena.play.launcher.errors import LauncherError
+from arena.play.launcher.launcher import Launcher, PersonLine
+from arena.play.launcher.slots import FULL_TABLE
+from arena.play.replay.document import Seat, build
+from arena.play.replay.document import encode as write
+from arena.protocol.controls import Gate
+from arena.protocol.match import Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.rules import View
+from arena.scheduler.check import RecordRefused, check_record
+from arena.scheduler.ladder import Entropy
+
+PERSON: Final = "you"
+"""Name of the person in a replay, which only they see."""
+
+GONE_SECONDS: Final = 45
+"""A game ends when its person wasn't heard of for as long: their page asks every few seconds."""
+
+_LOOK_SECONDS: Final = 0.1
+_LOOKS_AT_PEOPLE: Final = 50
+"""Every so many looks, games whose person is gone are ended."""
+
+_LOOKS_WITHOUT_GAMES: Final = 5
+"""Every so many looks, the database is asked for a first game."""
+
+_NO_TABLES: Final = "the arena's host has too little memory for a table of people"
+_FAILED: Final = "the arena failed"
+
+_log = structlog.get_logger()
+
+
+class PersonTables:
+    """The tables at which people play, ``tables`` at a time, on slots from ``first_slot`` on.
+
+    Without tables, as on a host with too little memory, games end as soon as they are asked for.
+    ``settings`` returns the ladder's clock and limits, ``limits`` are those of this host.
+    """
+
+    def __init__(  # noqa: PLR0913 - what games are made of
+        self,
+        games: PersonGames,
+        launcher: Launcher,
+        entropy: Entropy,
+        gate: Gate,
+        *,
+        tables: int,
+        first_slot: int,
+        settings: Callable[[], LadderSettings],
+        limits: Limits,
+        runtime: RuntimeName,
+    ) -> None:
+        self._games = games
+        self._launcher = launcher
+        self._entropy = entropy
+        self._gate = gate
+        self._free = list(range(tables))
+        self._first_slot = first_slot
+        self._settings = settings
+        self._limits = limits
+        self._runtime = runtime
+        self._executor = ThreadPoolExecutor(max(1, tables), thread_name_prefix="person")
+        self._any = bool(tables)
+        self._lock = threading.Lock()
+        self._seated: dict[str, _Seated] = {}
+        self._looks = count()
+        self._begun = False
+
+    def look(self) -> None:
+        """Pass choices on, end the games of people who have left, begin waiting ones. Raises StoreError."""
+        looks = next(self._looks)
+        if not self._begun:
+            self._games.interrupt(self._now)
+            self._begun = True
+        if not self._seated and (looks % _LOOKS_WITHOUT_GAMES or not self._games.any_open()):
+            return
+        if not looks % _LOOKS_AT_PEOPLE:
+            self._games.leave_unseen(self._now - timedelta(seconds=GONE_SECONDS), self._now)
+        playing = self._games.playing()
+        with self._lock:
+            seated = dict(self._seated)
+        for id_, person in seated.items():
+            if id_ not in playing:
+                person.leave()
+            elif (choice := playing[id_]) is not None:
+                person.choose(choice)
+        while not self._any and (game := self._games.begin()) is not None:
+            self._games.fail(game.id, _NO_TABLES, self._now)
+        while self._free and (game := self._games.begin()) is not None:
+            with self._lock:
+                table = self._free.pop()
+                person = self._seated[game.id] = _Seated(partial(self._games.ask, game.id))
+            self._executor.submit(self._play, game, table, person)
+
+    def close(self) -> None:
+        """End the games in progress."""
+        with self._lock:
+            seated = dict(self._seated)
+        try:
+            for id_ in seated:
+                self._games.fail(id_, "the arena was stopped", self._now)
+        except StoreError as error:  # the next coordinator ends them
+            _log.warning("games of people not closed", error=str(error))
+        finally:
+            for person in seated.values():
+                person.leave()
+            self._executor.shutdown()
+
+    @property
+    def _now(self) -> datetime:
+        return self._entropy.now()
+
+    def _play(self, game: PersonGame, table: int, person: "_Seated") -> None:
+        try:
+            with structlog.contextvars.bound_contextvars(person_game=game.number):
+                self._play_at(game, table, person)
+        finally:
+            with self._lock:
+                del self._seated[game.id]
+                self._free.append(table)
+
+    def _play_at(self, game: PersonGame, table: int, person: "_Seated") -> None:
+        try:
+            if (trouble := self._trouble(game)) is not None:
+                self._games.fail(game.id, trouble, self._now)
+                return
+            spec = self._spec(game)
+            first = self._first_slot + table * FULL_TABLE
+            slots = tuple(range(first, first + game.rules.players))
+            record = self._launcher.play_with(person, encode(spec), slots)
+            self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
+            _log.info("game of a person played")
+        except (LauncherError, RecordRefused) as error:
+            if not person.left:
+                _log.warning("game of a person failed", error=str(error))
+                self._games.fail(game.id, _FAILED, self._now)
+        except StoreError as error:
+            _log.warning("game of a person not stored", error=str(error))
+        except Exception:  # noqa: BLE001 - its thread has no caller
+            _log.exception("game of a person failed")
+            self._games.fail(game.id, _FAILED, self._now)
+
+    def _trouble(self, game: PersonGame) -> str | None:
+        for opponent in game.opponents:
+            if not opponent.available:
+                return f"{opponent.bot}@{opponent.version} can't play: its image is gone"
+            if not opponent.house and self._gate.house_only:
+                return f"{opponent.bot} can't play: this arena runs only the house bots now"
+        return None
+
+    def _spec(self, game: PersonGame) -> MatchSpec:
+        ladder = self._settings()
+        sources = [opponent.source for opponent in game.opponents]
+        sources.insert(game.seat, "")
+        return MatchSpec(
+            match=f"person-{game.number}",
+            attempt=1,
+            rules=game.rules,
+            seeds=(self._entropy.new_seed().hex(),),
+            seats=tuple(sources),
+            clock=ladder.clock,
+            limits=ladder.limits.lowered(self._limits),
+            runtime=self._runtime,
+            person=game.seat,
+        )
+
+
+class _Seated:
+    """A person at a table; see :class:`arena.play.launcher.launcher.Person`. ``ask`` stores a decision."""
+
+    def __init__(self, ask: Callable[[View], None]) -> None:
+        self._ask = ask
+        self._line: PersonLine | None = None
+        self._chosen: ChosenMove | None = None
+        self.left = False
+
+    def sits(self, line: PersonLine) -> None:
+        self._line = line
+        if self.left:
+            line.leave()
+
+    def asked(self, view: View) -> None:
+        try:
+            self._ask(view)
+        except StoreError as error:
+            _log.warning("decision of a person not stored", error=str(error))
+            self.leave()
+
+    def choose(self, choice: ChosenMove) -> None:
+        """Play a choice, once."""
+        if self._line is not None and choice != self._chosen:
+            self._chosen = choice
+            self._line.choose(choice.round, choice.turn, choice.move)
+
+    def leave(self) -> None:
+        """End the game, at once or as soon as it begins."""
+        self.left = True
+        if self._line is not None:
+            self._line.leave()
+
+
+def _replay(game: PersonGame, spec: MatchSpec, record: MatchRecord) -> str:
+    """Return the checked replay, as JSON. Raises RecordRefused."""
+    (checked,) = check_record(spec, record)
+    seats = [Seat(bot=each.bot, version=each.version, author=each.author) for each in game.opponents]
+    seats.insert(game.seat, Seat(bot=PERSON, version=0, author=PERSON))
+    replay = build(
+        game=spec.match,
+        seed=checked.record.seed,
+        state=checked.state,
+        seats=seats,
+        places=checked.places,
+        steps=checked.record.steps,
+    )
+    return write(replay).decode()
+
+
+@contextmanager
+def person_tables(tables: PersonTables) -> Iterator[None]:
+    """Let people play while the context lasts."""
+    with Recurring(tables.look, name="games of people", seconds=_LOOK_SECONDS, expected=(StoreError,)):
+        try:
+            yield
+        finally:
+            tables.close()

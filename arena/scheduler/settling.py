@@ -1,0 +1,248 @@
+"""Stores, retries or quarantines a match that a worker has played or failed to, and notifies watchers."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from arena.db.errors import StoreError
+from arena.db.matches import Claim, FinishedMatch
+from arena.db.store import Store
+from arena.platform.environment import reach
+from arena.play.launcher.errors import HostFailed, LauncherStopped, MatchVoid
+from arena.protocol.states import MatchState
+from arena.scheduler.backoff import MatchBackoff, RetryDelays, VoidsInARow
+from arena.scheduler.check import RecordRefused, finish
+from arena.scheduler.ladder import HOUSE
+from arena.scheduler.workers import Place, Verdict, WorkerLost
+
+_log = structlog.get_logger()
+
+
+class Watcher(Protocol):
+    """Is notified of match events, in the coordinator's thread."""
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """A worker was given a match."""
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """A match was played and stored."""
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """An attempt failed because of a fault of the arena; the match was requeued or quarantined."""
+
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """A worker was lost, possibly another coordinator's; its match was requeued or quarantined."""
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """A result came after its attempt was over and was not stored."""
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Leases were renewed. Called in a thread of its own.
+
+        ``renewed`` counts this coordinator's leases, ``expired`` those of any coordinator.
+        """
+
+
+class Watchers:
+    """Notifies several watchers, in the given order."""
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self._watchers = watchers
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Notify each watcher."""
+        for watcher in self._watchers:
+            watcher.on_started(claim, worker)
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Notify each watcher."""
+        for watcher in self._watchers:
+            watcher.on_finished(match)
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """Notify each watcher."""
+        for watcher in self._watchers:
+            watcher.on_voided(match, attempt, reason, quarantined=quarantined)
+
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """Notify each watcher."""
+        for watcher in self._watchers:
+            watcher.on_lost(match, attempt, reason, quarantined=quarantined)
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Notify each watcher."""
+        for watcher in self._watchers:
+            watcher.on_dropped(match, attempt)
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Notify each watcher."""
+        for watcher in self._watchers:
+            watcher.on_leases_kept(renewed, expired)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Playing:
+    """A match that is being played."""
+
+    claim: Claim
+    place: Place
+    future: Future[bytes]  # the encoded match record
+    deadline: float  # in seconds of the monotonic clock; after it the match counts as lost
+
+    @property
+    def has_record(self) -> bool:
+        """Whether the match was played to its end."""
+        return self.future.done() and not self.future.cancelled() and self.future.exception() is None
+
+    def record(self) -> bytes:
+        """Return the record without waiting.
+
+        Raises WorkerLost if the record has not arrived, or LauncherError as
+        :meth:`arena.scheduler.workers.Place.play` does.
+        """
+        if not self.future.done():
+            raise WorkerLost(
+                f"worker {self.place.worker} did not finish the match in the time that its clocks allow"
+            )
+        return self.future.result()
+
+
+class InFlight:
+    """Matches in flight, whose leases are renewed. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._playing: set[Playing] = set()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._playing)
+
+    def __contains__(self, playing: Playing) -> bool:
+        with self._lock:
+            return playing in self._playing
+
+    @property
+    def matches(self) -> frozenset[str]:
+        """The ids of the matches in flight."""
+        with self._lock:
+            return frozenset(playing.claim.spec.match for playing in self._playing)
+
+    def add(self, playing: Playing) -> None:
+        """Add a match."""
+        with self._lock:
+            self._playing.add(playing)
+
+    def discard(self, playing: Playing) -> None:
+        """Remove a match if it is present."""
+        with self._lock:
+            self._playing.discard(playing)
+
+    def late(self, now: float) -> tuple[Playing, ...]:
+        """Return the matches whose deadlines have passed."""
+        with self._lock:
+            return tuple(playing for playing in self._playing if playing.deadline < now)
+
+
+class _Failed(Protocol):
+    """A watcher's callback for a failed attempt."""
+
+    def __call__(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """See :class:`arena.scheduler.settling.Watcher`."""
+
+
+class Settling:
+    """Checks, stores and reports the results of matches; only the current attempt counts."""
+
+    def __init__(
+        self, store: Store, now: Callable[[], datetime], watcher: Watcher, delays: RetryDelays
+    ) -> None:
+        self._store = store
+        self._now = now
+        self._watcher = watcher
+        self.voids = VoidsInARow()  # arena faults since a match was last played
+        self.backoff = MatchBackoff(delays)  # matches in backoff after such faults
+
+    def settle(self, playing: Playing) -> None:
+        """Store the record, or requeue the match and log the reason.
+
+        Raises StoreError if the database is unavailable; nothing has changed, so the call can be retried.
+        """
+        claim = playing.claim
+        try:
+            record = playing.record()
+            reach("record-received")
+            finished = finish(claim, record, self._now())
+            reach("record-checked")
+            stored = self._store.results.record(finished)
+        except StoreError:
+            raise  # not the match's fault: it is stored once the database is available
+        except LauncherStopped:
+            return
+        except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
+            self._lose(claim, str(error) or f"worker {playing.place.worker} was lost")
+            playing.place.judge(Verdict.LOST)
+            return
+        except MatchVoid as error:
+            self._void(playing, str(error))
+            return
+        except RecordRefused as error:
+            self._void(playing, f"worker {playing.place.worker}: {error}")
+            return
+        except Exception as error:  # noqa: BLE001 - see below
+            # An arena defect or a malformed record must not affect other matches.
+            _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
+            self._void(playing, repr(error))
+            return
+        playing.place.judge(Verdict.BELIEVED)
+        self.voids.reset()
+        self.backoff.play(claim.spec.match)
+        if stored:
+            reach("recorded")
+            _log.info(
+                "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
+            )
+            self._watcher.on_finished(finished)
+        else:
+            self._drop(claim)
+
+    def _void(self, playing: Playing, reason: str) -> None:
+        claim, spec = playing.claim, playing.claim.spec
+        state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
+        self._tell("match void", self._watcher.on_voided, claim, state, reason)
+        self.voids.add(
+            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE],
+            playing.place.worker,
+        )
+        self._back_off(spec.match, state)
+        playing.place.judge(Verdict.SPOILT)
+
+    def _back_off(self, match: str, state: MatchState | None) -> None:
+        self.backoff.fail(match, self.voids.count, time.monotonic())
+        if state is not MatchState.WAITING:
+            self.backoff.forget(match)
+
+    def _lose(self, claim: Claim, reason: str) -> None:
+        spec = claim.spec
+        state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
+        self._tell("match lost", self._watcher.on_lost, claim, state, reason)
+
+    def _tell(self, event: str, tell: _Failed, claim: Claim, state: MatchState | None, reason: str) -> None:
+        """Log and report a failed attempt. ``state`` is None if the attempt was already over."""
+        spec = claim.spec
+        _log.error(event, match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        if state is None:
+            self._drop(claim)
+        else:
+            tell(spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED)
+
+    def _drop(self, claim: Claim) -> None:
+        """Log and report a result whose attempt was already over."""
+        _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
+        self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)

@@ -1,0 +1,115 @@
+"""Lets a program play that knows no gRPC: the protocol's messages as lines of JSON on its stdin and stdout.
+
+Each line is one message in protobuf's JSON mapping, a RefereeMessage to the program and a BotMessage from it.
+Run as ``python -m arena.sdk.bridge COMMAND...``, or ``arena bridge -- COMMAND...``.
+"""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from google.protobuf.json_format import MessageToJson, Parse, ParseError
+
+from arena.sdk.main import ADDRESS
+from arena.sdk.stream import Call, complain, hold, send
+from arena.wire.v1 import referee_pb2 as pb
+
+_LINE_BYTES: Final = 64 * 1024
+_SHOWN: Final = 200
+_LEAVE_SECONDS: Final = 2.0
+
+_NO_ADDRESS: Final = f"""\
+{ADDRESS} is not set: the arena sets it to the address of a referee when it starts a bot. To play at home:
+    arena play greedy --bot "arena bridge -- ./mybot"
+"""
+
+
+def bridge(command: Sequence[str]) -> int:
+    """Run a program between a referee and itself, and return the exit code.
+
+    0 when the referee ended the match; 1 when the program ended before, or wrote what is no message; 2 when
+    there was no program to run or no referee, or the referee went away or refused.
+    """
+    address = os.environ.get(ADDRESS)
+    if not address:
+        sys.stderr.write(_NO_ADDRESS)
+        return 2
+    # gRPC's own log lines would go to the bot's stderr, which is for its author.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    return hold(address, lambda call: _run(call, command))
+
+
+async def _run(call: Call, command: Sequence[str]) -> int:
+    try:
+        program = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=_LINE_BYTES)
+    except OSError as error:
+        complain(f"can't run {command[0]}: {error.strerror}")
+        return 2
+    spoken = asyncio.create_task(_from_program(call, program))
+    heard = asyncio.create_task(_to_program(call, program))
+    try:
+        await asyncio.wait((spoken, heard), return_when=asyncio.FIRST_COMPLETED)
+        if heard.done():
+            heard.result()
+            return 0
+        complain(spoken.result() or f"the program ended with exit code {await program.wait()}")
+        return 1
+    finally:
+        for task in (spoken, heard):
+            task.cancel()
+        await _end(program)
+
+
+async def _to_program(call: Call, program: Process) -> None:
+    """Write what the referee sends, until it ends the stream."""
+    if program.stdin is None:
+        raise RuntimeError("the program has no stdin")
+    while isinstance(message := await call.read(), pb.RefereeMessage):
+        # Zeros are written too, so that a program needs no defaults.
+        line = MessageToJson(message, indent=None, always_print_fields_with_no_presence=True)
+        program.stdin.write(line.encode() + b"\n")
+        with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed on its stdout
+            await program.stdin.drain()
+
+
+async def _from_program(call: Call, program: Process) -> str:
+    """Send what the program writes, and return what was wrong with it; empty if it closed its stdout."""
+    if program.stdout is None:
+        raise RuntimeError("the program has no stdout")
+    while True:
+        try:
+            line = await program.stdout.readline()
+        except ValueError:
+            return f"the program wrote a line of more than {_LINE_BYTES // 1024} KiB"
+        if not line:
+            return ""
+        if line.strip():
+            try:
+                message = Parse(line, pb.BotMessage())
+            except (ParseError, UnicodeDecodeError) as error:
+                shown = line.decode(errors="backslashreplace").rstrip()[:_SHOWN]
+                return f"the program wrote a line that is no BotMessage: {error}: {shown}"
+            await send(call, message)
+
+
+async def _end(program: Process) -> None:
+    """Close its stdin, and give it a moment to end by itself."""
+    if program.stdin is not None:
+        program.stdin.close()
+    try:
+        async with asyncio.timeout(_LEAVE_SECONDS):
+            await program.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            program.kill()
+        await program.wait()
+
+
+if __name__ == "__main__":
+    if not sys.argv[1:]:
+        sys.exit("usage: python -m arena.sdk.bridge COMMAND...")
+    sys.exit(bridge(sys.argv[1:]))

@@ -1,0 +1,132 @@
+"""Decisions as arrays and moves as integers, for bots that have learnt; needs NumPy.
+
+An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is seen from the
+deciding seat: hands in the order in which it passed them on, participants from itself upwards. So one network
+can play every seat.
+
+An action is ``first + 13 * second + 13 * 14 * dummy``: the first card by its number less one, the second card
+and the dummy's card by their numbers, 0 for none.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.rules import Card, Move, Rules, View
+from arena.rules.cards import NIGIRI_POINTS
+from arena.sdk.memory import direction, known_hands, unseen_cards
+
+Numbers = NDArray[np.int16]
+Mask = NDArray[np.bool_]
+Whole = NDArray[np.intp]
+
+KINDS: Final = len(Card)
+SECONDS: Final = KINDS + 1
+SINGLES: Final = KINDS
+"""Actions below this number are one card and nothing else."""
+PLAIN: Final = KINDS * SECONDS
+"""Actions below this number name no card for the dummy."""
+
+
+class Segment(NamedTuple):
+    """A part of an observation."""
+
+    name: str
+    start: int
+    size: int
+
+
+def segments(rules: Rules) -> tuple[Segment, ...]:
+    """Return the parts of an observation, in order."""
+    sizes = [("round", 1), ("turns_left", 1), ("control", 1), ("hand", KINDS)]
+    sizes += [(f"known_hand_{passed}", KINDS) for passed in range(1, rules.players)]
+    sizes += [("unseen", KINDS)]
+    for name in ("own", *(f"other_{number}" for number in range(1, rules.players))):
+        sizes += _of_participant(name)
+    if rules.dummy:
+        sizes += _of_participant("dummy")
+    parts, start = [], 0
+    for name, size in sizes:
+        parts.append(Segment(name, start, size))
+        start += size
+    return tuple(parts)
+
+
+def _of_participant(name: str) -> list[tuple[str, int]]:
+    return [
+        (f"{name}_table", KINDS),
+        (f"{name}_free_wasabi", 1),
+        (f"{name}_points", 1),
+        (f"{name}_puddings", 1),
+    ]
+
+
+def size_of(rules: Rules) -> int:
+    """Return how many numbers an observation has."""
+    last = segments(rules)[-1]
+    return last.start + last.size
+
+
+def action_count(rules: Rules) -> int:
+    """Return how many actions there are, legal or not."""
+    return PLAIN * SECONDS if rules.dummy else PLAIN
+
+
+def action_of(move: Move) -> int:
+    """Return a move as an action."""
+    first, *second = move.cards
+    return first - 1 + KINDS * (second[0] if second else 0) + PLAIN * (move.dummy or 0)
+
+
+def move_of(action: int) -> Move:
+    """Return an action as a move. Raises ValueError if no move has this number."""
+    if not 0 <= action < PLAIN * SECONDS:
+        raise ValueError(f"{action} is no action: they are 0 to {PLAIN * SECONDS - 1}")
+    rest, first = divmod(action, KINDS)
+    dummy, second = divmod(rest, SECONDS)
+    cards = (Card(first + 1), Card(second)) if second else (Card(first + 1),)
+    return Move(cards, Card(dummy) if dummy else None)
+
+
+def legal_actions(view: View) -> Mask:
+    """Return which actions are legal: ``[action_count(rules)]``."""
+    mask = np.zeros(action_count(view.rules), dtype=np.bool_)
+    mask[[action_of(move) for move in view.legal_moves()]] = True
+    return mask
+
+
+def observe(view: View) -> Numbers:
+    """Return what a seat sees: ``[size_of(rules)]``."""
+    rules, players = view.rules, view.rules.players
+    step = direction(view)
+    hands = known_hands(view)
+    parts: list[Sequence[int]] = [
+        (view.round, rules.turns - view.turn + 1, int(view.control)),
+        _counts(view.hand),
+    ]
+    parts += [_counts(hands[(view.seat + passed * step) % players]) for passed in range(1, players)]
+    parts.append(_counts(unseen_cards(view)))
+    participants = [(view.seat + number) % players for number in range(players)]
+    for who in [*participants, *range(players, rules.participants)]:
+        table = view.tables[who]
+        parts += [_counts(table), (_free_wasabi(table), view.scores[who], view.puddings[who])]
+    return np.array([number for part in parts for number in part], dtype=np.int16)
+
+
+def _counts(cards: Sequence[Card]) -> list[int]:
+    counts = [0] * KINDS
+    for card in cards:
+        counts[card - 1] += 1
+    return counts
+
+
+def _free_wasabi(table: Sequence[Card]) -> int:
+    free = 0
+    for card in table:
+        if card is Card.WASABI:
+            free += 1
+        elif free and card in NIGIRI_POINTS:
+            free -= 1
+    return free

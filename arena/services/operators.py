@@ -1,0 +1,249 @@
+"""What operators do with bots, quarantined matches, the ladder and accounts."""
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from arena.accounts.accounts import Accounts
+from arena.accounts.errors import NoSuchAccount
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import KnownBot
+from arena.db.credentials import KnownAccount
+from arena.db.errors import NoSuchBot, WrongState
+from arena.db.ladder import Rebuilt
+from arena.db.queue import QuarantinedMatch
+from arena.db.store import Store
+from arena.ladder.settings import LadderChange, LadderSettings
+from arena.protocol.match import Limits
+from arena.protocol.states import BotState
+from arena.submissions.receiver import Receiver
+
+
+class QuarantineOperators:
+    """Lists and releases quarantined matches; ``now`` returns UTC."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+
+    def every(self) -> tuple[QuarantinedMatch, ...]:
+        """Return all quarantined matches, newest first."""
+        return self._store.queue.quarantine()
+
+    def release(self, who: str, match: str) -> None:
+        """Queue a match again, as if it had never failed. ``who`` is as in the audit log.
+
+        Raises BotDisqualified, NoSuchMatch, VersionGone; or WrongState if it is not quarantined, or its
+        submission plays another match instead.
+        """
+        entry = NewAuditEntry(at=self._now(), who=who, what="release", subject=f"match:{match}")
+        self._store.queue.release(match, entry)
+
+
+class OperationRefused(Exception):
+    """The operation can't be done; the text says why."""
+
+
+REASON_LENGTH: Final = 200
+_PAGE: Final = 100
+
+
+class BotOperators:
+    """Changes bots for operators; ``now`` returns UTC.
+
+    Each method that changes a bot raises BotDisqualified, NoSuchBot, or WrongState: the bot's state doesn't
+    allow the change, the bot is in the wanted state already, or it is a house bot. ``who`` is as in the audit
+    log: an account's name, or ``terminal:`` and a user of the machine.
+    """
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+
+    def every(self, *, state: BotState | None = None, author: str | None = None) -> Iterator[KnownBot]:
+        """Yield bots by name, optionally only those in a state or of an author (case-insensitive)."""
+        after = None
+        while page := self._store.bots.listed(after, _PAGE, state=state, author=author):
+            yield from page
+            after = page[-1].name
+
+    def find(self, bot: str) -> KnownBot:
+        """Return a bot. Raises NoSuchBot."""
+        known = self._store.bots.find(bot)
+        if known is None:
+            raise NoSuchBot(f"there is no bot called {bot}")
+        return known
+
+    def bench(self, who: str, bot: str, reason: str) -> KnownBot:
+        """Bench a bot until its author, a new version or an operator brings it back.
+
+        The reason is public and replaces an earlier one. Raises OperationRefused if the reason is empty or
+        too long.
+        """
+        reason = _reason(reason)
+        now = self._now()
+        self._store.bot_states.bench(bot, reason, now, _entry(now, who, "bench", bot, reason))
+        return self.find(bot)
+
+    def unbench(self, who: str, bot: str) -> KnownBot:
+        """Let a benched bot play again. Raises VersionGone."""
+        now = self._now()
+        self._store.bot_states.unbench(bot, now, _entry(now, who, "unbench", bot))
+        return self.find(bot)
+
+    def retire(self, who: str, bot: str) -> KnownBot:
+        """Take a bot off the ladder until its author or a new version brings it back."""
+        now = self._now()
+        if not self._store.bot_states.retire(bot, now, _entry(now, who, "retire", bot)):
+            raise WrongState(f"{bot} is retired already")
+        return self.find(bot)
+
+    def play_version(self, who: str, bot: str, number: int) -> KnownBot:
+        """Make a version the one that plays, and bring the bot back if it was off the ladder.
+
+        Raises NoSuchVersion or VersionGone.
+        """
+        now = self._now()
+        entry = _entry(now, who, "play-version", bot, f"version {number}")
+        if not self._store.bot_states.play_version(bot, number, now, entry):
+            raise WrongState(f"{bot}@{number} plays already")
+        return self.find(bot)
+
+    def disqualify(self, who: str, bot: str, reason: str) -> Rebuilt:
+        """Take a bot off the ladder for good, and recompute all ratings as if it had never played.
+
+        This takes about one millisecond per rated game. The reason is public. Raises OperationRefused if the
+        reason is empty or too long.
+        """
+        reason = _reason(reason)
+        now = self._now()
+        return self._store.bot_states.disqualify(
+            bot, reason, now, _entry(now, who, "disqualify", bot, reason)
+        )
+
+    def reinstate(self, who: str, bot: str) -> Rebuilt:
+        """Undo a disqualification and recompute all ratings, which takes as long."""
+        now = self._now()
+        return self._store.bot_states.reinstate(bot, now, _entry(now, who, "reinstate", bot))
+
+
+def _entry(at: datetime, who: str, what: str, bot: str, detail: str = "") -> NewAuditEntry:
+    return NewAuditEntry(at=at, who=who, what=what, subject=f"bot:{bot}", detail=detail)
+
+
+def _reason(text: str) -> str:
+    """Return a reason in one line, without control characters."""
+    seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
+    if not seen:
+        raise OperationRefused("give a reason; the bot's author and everyone else can read it")
+    if len(seen) > REASON_LENGTH:
+        raise OperationRefused(f"the reason has {len(seen)} characters, and the limit is {REASON_LENGTH}")
+    return seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderStatus:
+    """The ladder's settings, rated games and matches by state; ``limits`` are a bot's on this host."""
+
+    settings: LadderSettings
+    limits: Limits
+    games: int
+    waiting: int
+    running: int
+    quarantined: int
+
+
+class LadderOperators:
+    """Reads and changes the ladder's settings; ``now`` returns UTC."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime], limits: Limits) -> None:
+        self._store = store
+        self._now = now
+        self._limits = limits
+
+    def status(self) -> LadderStatus:
+        """Return the ladder's settings and progress."""
+        totals, settings = self._store.activity.totals(), self._store.ladder.settings()
+        return LadderStatus(
+            settings=settings,
+            limits=settings.limits.lowered(self._limits),
+            games=totals.games,
+            waiting=totals.matches_waiting,
+            running=totals.matches_running,
+            quarantined=self._store.queue.quarantined(),
+        )
+
+    def change(self, who: str, wanted: LadderChange) -> LadderStatus:
+        """Change the settings for matches drawn from now on. ``who`` is as in the audit log.
+
+        Raises OperationRefused if the ladder can't play with these settings, or WrongState if it has these
+        settings already.
+        """
+        entry = NewAuditEntry(at=self._now(), who=who, what="ladder", detail=_words(wanted))
+        try:
+            changed = self._store.ladder.change(wanted, entry)
+        except ValueError as error:
+            raise OperationRefused(str(error)) from error
+        if not changed:
+            raise WrongState("the ladder has these settings already")
+        return self.status()
+
+
+def _words(wanted: LadderChange) -> str:
+    named = wanted.named()
+    words = []
+    if "paused" in named:
+        words.append("paused" if named.pop("paused") else "resumed")
+    if "players" in named:
+        words.append(f"players {','.join(map(str, named.pop('players')))}")
+    return "; ".join([*words, *(f"{name} {value}" for name, value in named.items())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaStatus:
+    """A quota of an account."""
+
+    most: int  # the effective limit
+    own: bool  # whether it was set for this account; otherwise it is the arena's default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserStatus:
+    """An account with its bots and quotas."""
+
+    account: KnownAccount
+    bots: tuple[KnownBot, ...]  # by name
+    submissions: int  # sent within the last 24 hours
+    submissions_a_day: QuotaStatus  # within 24 hours
+    most_bots: QuotaStatus
+    challenges_a_day: QuotaStatus  # within 24 hours
+    tokens: int  # number of valid ones
+    sessions: int  # number of browsers that are logged in
+
+
+def user_status(
+    store: Store, accounts: Accounts, receiver: Receiver, challenges_a_day: int, name: str
+) -> UserStatus:
+    """Return an account by name (case-insensitive); ``challenges_a_day`` is the arena's default quota.
+
+    Raises NoSuchAccount.
+    """
+    found = store.people.account(name)
+    if found is None:
+        raise NoSuchAccount(f"there is no account {name}")
+    account = found.account
+    own = store.people.quota(account.id)
+    sends = receiver.allowance(account.name, account.id)
+    challenges = challenges_a_day if own.challenges_a_day is None else own.challenges_a_day
+    return UserStatus(
+        account=account,
+        bots=store.bots.of_account(account.id),
+        submissions=sends.sent,
+        submissions_a_day=QuotaStatus(most=sends.submissions_a_day, own=own.submissions_a_day is not None),
+        most_bots=QuotaStatus(most=sends.most_bots, own=own.bots is not None),
+        challenges_a_day=QuotaStatus(most=challenges, own=own.challenges_a_day is not None),
+        tokens=len(accounts.tokens.of(account)),
+        sessions=len(accounts.sessions.of(account)),
+    )

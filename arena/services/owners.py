@@ -1,0 +1,243 @@
+"""What owners do with bots and submissions: choose what plays, retire, bring back, cancel, challenge."""
+
+import re
+import secrets
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import Final
+
+from arena.db.bots import KnownBot, disqualified
+from arena.db.challenges import ChallengeGame, KnownChallenge, NewChallenge
+from arena.db.errors import BotDisqualified, NoSuchBot
+from arena.db.matches import NewMatch
+from arena.db.store import Store
+from arena.ladder.matchmaking import PLAYER_COUNTS, rotations
+from arena.platform.settings import Settings
+from arena.play.replay.document import parse
+from arena.protocol.controls import admit
+from arena.protocol.documents import ChallengeState, ChallengeSummary, Entrant, PlayedGame, SeatResult
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import BotState, MatchState
+from arena.rules import Rules
+
+MOST_OPPONENTS: Final = max(PLAYER_COUNTS) - 1
+MOST_DEALS: Final = 6
+_ID_BYTES: Final = 8
+_SEED_BYTES: Final = 16
+_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+class NotYours(Exception):
+    """The bot belongs to another account."""
+
+
+class ChallengeRefused(Exception):
+    """A challenge can't be played; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedChallenge:
+    """Unrated matches that an owner requests."""
+
+    bot: str
+    version: int | None  # number; None for the version that plays
+    opponents: tuple[str, ...]  # each `NAME` or `NAME@VERSION`
+    deals: int  # each is played once per match, and there are as many matches as seats
+
+
+class Owners:
+    """Changes bots for their owners.
+
+    Each method that takes a bot's name raises NoSuchBot or, for another account's bot, NotYours.
+
+    ``challenges_a_day`` is an account's quota within 24 hours, and ``now`` returns UTC. ``new_id`` returns a
+    short unique id, ``new_seed`` 32 unpredictable hexadecimal digits.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a match is made of, and when
+        self,
+        store: Store,
+        runtime: RuntimeName,
+        challenges_a_day: int,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+        new_seed: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._challenges_a_day = challenges_a_day
+        self._now = now
+        self._new_id = new_id
+        self._new_seed = new_seed
+
+    def play_version(self, account: int, bot: str, number: int) -> KnownBot:
+        """Make a version the one that plays, and bring the bot back if it was off the ladder.
+
+        Raises BotDisqualified, NoSuchVersion or VersionGone.
+        """
+        self.own(account, bot)
+        self._store.bot_states.play_version(bot, number, self._now())
+        return self.own(account, bot)
+
+    def come_back(self, account: int, bot: str) -> KnownBot:
+        """Let a benched or retired bot play again. Raises BotDisqualified or VersionGone."""
+        self.own(account, bot)
+        self._store.bot_states.come_back(bot, self._now())
+        return self.own(account, bot)
+
+    def retire(self, account: int, bot: str) -> KnownBot:
+        """Take a bot off the ladder; its games stay. Raises BotDisqualified."""
+        self.own(account, bot)
+        self._store.bot_states.retire(bot, self._now())
+        return self.own(account, bot)
+
+    def open_to_people(self, account: int, bot: str, *, is_open: bool) -> KnownBot:
+        """Let anyone play against a bot, or no longer. Raises BotDisqualified."""
+        self.own(account, bot)
+        self._store.bot_states.open_to_people(bot, is_open=is_open)
+        return self.own(account, bot)
+
+    def cancel(self, submission: str) -> bool:
+        """End an open submission, by its id. Returns False if it isn't open."""
+        return self._store.submissions.withdraw(submission, self._now())
+
+    def own(self, account: int, bot: str) -> KnownBot:
+        """Return a bot of an account."""
+        known = self._store.bots.find(bot)
+        if known is None:
+            raise NoSuchBot(f"there is no bot called {bot}")
+        if known.account != account:
+            raise NotYours(f"{bot} belongs to {known.author}")
+        return known
+
+    def challenge(self, account: int, wanted: RequestedChallenge) -> KnownChallenge:
+        """Queue unrated matches: one per seat, so that each bot sits in each seat once.
+
+        Raises BotDisqualified, QuotaReached, UntrustedBotsRefused, or ChallengeRefused if the challenge can't
+        be played.
+        """
+        known = self.own(account, wanted.bot)
+        if known.state is BotState.DISQUALIFIED:
+            raise BotDisqualified(disqualified(known.name, known.reason))
+        hosts = self._store.activity.hosts()
+        admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+        if not 1 <= len(wanted.opponents) <= MOST_OPPONENTS:
+            raise ChallengeRefused(f"name 1 to {MOST_OPPONENTS} opponents, not {len(wanted.opponents)}")
+        if not 1 <= wanted.deals <= MOST_DEALS:
+            raise ChallengeRefused(f"a challenge has 1 to {MOST_DEALS} deals, not {wanted.deals}")
+        own = self._version(wanted.bot, known.playing if wanted.version is None else wanted.version)
+        order = (own, *(self._opponent(account, name) for name in wanted.opponents))
+        if len(set(order)) < len(order):
+            raise ChallengeRefused("a version can sit at a table only once: name each opponent once")
+        id_, created = self._new_id(), self._now()
+        settings = self._store.ladder.settings()
+        seeds = tuple(self._new_seed() for _ in range(wanted.deals))
+        matches = tuple(
+            NewMatch(
+                id=f"{id_}-{index}",
+                rules=Rules(players=len(order)),
+                bots=bots,
+                seeds=seeds,
+                clock=settings.clock,
+                limits=settings.limits,
+                runtime=self._runtime,
+                created=created,
+            )
+            for index, bots in enumerate(rotations(order))
+        )
+        challenge = NewChallenge(id=id_, account=account, version=own, matches=matches)
+        self._store.challenges.add(challenge, most_a_day=self._challenges_a_day)
+        made = self._store.challenges.find(id_)
+        if made is None:
+            raise ValueError(f"the challenge {id_} was written and is not there")
+        return made
+
+    def _opponent(self, account: int, name: str) -> int:
+        """Return the version id of a bot that may be challenged: on the leaderboard, or the account's own."""
+        bot, at, number = name.partition("@")
+        known = self._store.bots.find(bot)
+        if known is None:
+            raise ChallengeRefused(f"there is no bot called {bot}")
+        if known.account != account and known.state not in {BotState.ACTIVE, BotState.BENCHED}:
+            raise ChallengeRefused(f"{bot} is {known.state} and plays no more")
+        if at and not _NUMBER.fullmatch(number):
+            raise ChallengeRefused(f"{name}: after @ comes the number of a version, such as {bot}@1")
+        return self._version(bot, int(number) if at else known.playing)
+
+    def _version(self, bot: str, number: int) -> int:
+        found = self._store.bots.version_id(bot, number)
+        if found is None:
+            raise ChallengeRefused(
+                f"{bot}@{number} can't play: there is no such version, or its image was removed, "
+                "or the bot was disqualified"
+            )
+        return found
+
+
+def challenge_summary(challenge: KnownChallenge) -> ChallengeSummary:
+    """Sum up a challenge."""
+    games = tuple(map(_game, challenge.games))
+    played: dict[tuple[str, int], list[SeatResult]] = defaultdict(list)
+    for game in games:
+        for seat in game.seats:
+            played[seat.bot, seat.version].append(seat)
+    # The seats of struck matches are no longer known.
+    known = dict.fromkeys(((challenge.bot, challenge.version), *challenge.seats, *played))
+    return ChallengeSummary(
+        id=challenge.id,
+        bot=challenge.bot,
+        version=challenge.version,
+        created=challenge.created,
+        deals=challenge.deals,
+        state=_challenge_state(challenge.states, matches=len(known)),
+        entrants=tuple(_entrant(bot, version, played[bot, version]) for bot, version in known),
+        games=games,
+    )
+
+
+def _challenge_state(states: tuple[MatchState, ...], *, matches: int) -> ChallengeState:
+    """Return the state; a challenge has as many matches as seats, unless some were struck."""
+    if states and set(states) == {MatchState.WAITING}:
+        return ChallengeState.WAITING
+    if not {MatchState.WAITING, MatchState.RUNNING}.isdisjoint(states):
+        return ChallengeState.RUNNING
+    return ChallengeState.DONE if states.count(MatchState.DONE) == matches else ChallengeState.FAILED
+
+
+def _game(game: ChallengeGame) -> PlayedGame:
+    replay = parse(game.replay)
+    players = zip(replay.seats, replay.totals[: len(replay.seats)], replay.places, strict=True)
+    return PlayedGame(
+        game=game.game,
+        ended=game.ended,
+        seats=tuple(
+            SeatResult(bot=seat.bot, version=seat.version, points=points, place=place)
+            for seat, points, place in players
+        ),
+    )
+
+
+def _entrant(bot: str, version: int, seats: list[SeatResult]) -> Entrant:
+    return Entrant(
+        bot=bot,
+        version=version,
+        games=len(seats),
+        wins=sum(seat.place == 1 for seat in seats),
+        mean_place=fmean(seat.place for seat in seats) if seats else None,
+        points=fmean(seat.points for seat in seats) if seats else None,
+    )
+
+
+def open_owners(settings: Settings, store: Store) -> Owners:
+    """Return the arena's owner actions; ids and seeds come from the system's random source."""
+    return Owners(
+        store,
+        settings.sandbox,
+        settings.challenges_a_day,
+        now=lambda: datetime.now(UTC),
+        new_id=lambda: secrets.token_hex(_ID_BYTES),
+        new_seed=lambda: secrets.token_hex(_SEED_BYTES),
+    )

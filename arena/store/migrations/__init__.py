@@ -1,1 +1,0 @@
-"""The history of the tables, for alembic. See arena/store/migrate.py."""

@@ -1,0 +1,80 @@
+"""A submission as it is told to its owner and operators: the same from the command line and from the site."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+import msgspec
+
+from arena.db.submissions import KnownSubmission, QualificationGame
+from arena.ladder.qualification import Played, numbers
+from arena.play.referee.stand_in import places_with_faults, taken_over
+from arena.protocol.documents import Figures, Submission, SubmissionGame, WholeSubmission
+from arena.protocol.faults import Fault
+from arena.protocol.match import played_again
+
+
+def figures(played: Played) -> Figures:
+    """Return the figures of a game that was played to its end."""
+    decisions = [decision for step in played.game.steps if (decision := step[played.seat]) is not None]
+    millis = [decision.millis for decision in decisions if decision.millis is not None]
+    return Figures(
+        place=_place(played),
+        decisions=sum(decision.fault is not None or not decision.standin for decision in decisions),
+        median_millis=median(millis) if millis else None,
+        slowest_millis=max(millis, default=None),
+        late=sum(decision.fault is Fault.TIMEOUT for decision in decisions),
+        notes=sum(decision.note is not None for decision in decisions),
+        stderr_bytes=len(played.report.stderr.encode()),
+    )
+
+
+def _place(played: Played) -> int:
+    faults = [[decision.fault if decision else None for decision in step] for step in played.game.steps]
+    result = played_again(played.rules, played.game).state.result
+    if result is None:
+        raise ValueError("the record of the game ends before the game")
+    return places_with_faults(result.places, taken_over(faults, played.rules.players))[played.seat]
+
+
+def document(submission: KnownSubmission) -> Submission:
+    """Return everything about a submission that its owner and operators may see."""
+    return Submission(**_members(submission))
+
+
+def whole_document(submission: KnownSubmission, games: Iterable[QualificationGame]) -> WholeSubmission:
+    """Return the same with its games."""
+    games = tuple(games)
+    played = tuple(map(_played, games))
+    lines = zip(numbers(played), games, played, strict=True)
+    return WholeSubmission(**_members(submission), games=tuple(_game(*line) for line in lines))
+
+
+def plain(submission: Submission) -> dict[str, Any]:
+    """Return a submission as what JSON is made of; times in ISO 8601."""
+    made = msgspec.to_builtins(submission, builtin_types=(datetime,))
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in made.items()}
+
+
+def _members(submission: KnownSubmission) -> dict[str, Any]:
+    return {field.name: getattr(submission, field.name) for field in fields(Submission)}
+
+
+def _game(number: int, game: QualificationGame, played: Played | None) -> SubmissionGame:
+    return SubmissionGame(
+        number=number,
+        match=game.match,
+        state=game.state,
+        players=game.rules.players,
+        seat=game.seat,
+        game=game.game,
+        figures=None if played is None else figures(played),
+    )
+
+
+def _played(game: QualificationGame) -> Played | None:
+    if game.report is None or game.record is None:
+        return None
+    return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)

@@ -1,0 +1,313 @@
+"""How a file gets onto the ladder: through the stages, or entered by an operator without qualification.
+
+Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next.
+A killed step is repeated by the next run. A fault of the arena never ends a submission: it waits, shows why,
+and is retried.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+import structlog
+
+from arena.db.bots import NewVersion
+from arena.db.errors import BotTaken, StoreError
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission, QualificationGame
+from arena.images.image import BotImage, IntakeTrouble, Rejected
+from arena.images.intake import Intake
+from arena.images.keeper import ImageKeeper
+from arena.ladder.matchmaking import TooFewBots
+from arena.ladder.qualification import GAMES, MOST_REPLAYS, Played, standing
+from arena.platform.names import WrongName, check_name, is_reserved
+from arena.platform.recurring import Recurring
+from arena.protocol.controls import Gate, admit
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
+from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
+from arena.scheduler.ladder import Ladder
+from arena.submissions.uploads import Uploads
+
+_log = structlog.get_logger()
+
+_RETRY_SECONDS: Final = 10.0
+_QUARANTINE_SECONDS: Final = 60.0
+"""How long a submission waits after a game that the arena could not play."""
+
+_STEP_SECONDS: Final = 0.25
+_PRUNE_SECONDS: Final = 600.0
+
+_CLOSED: Final = (
+    "this host lacks a control that untrusted bots need, or its controls have not been checked yet; "
+    "the operator can see more with `arena doctor`"
+)
+
+
+QUIET_SECONDS: Final = 20.0
+"""How long a bot rests before a game that its host may have made late is played again."""
+
+_HOST_IN_DOUBT: Final = (
+    "the bot was late while the host was busy: the game is replayed "
+    f"({{replays}} of {MOST_REPLAYS} times), at no cost to the quota"
+)
+
+
+class SubmissionEngine(Protocol):
+    """The engine that runs the bots."""
+
+    def check_source(self, source: str) -> None:
+        """Check that an image can run, and load it."""
+
+
+class _Wait(Exception):
+    """The arena lacks something; the text names it."""
+
+    def __init__(self, why: str, rest: float = _RETRY_SECONDS) -> None:
+        super().__init__(why)
+        self.rest = rest
+
+
+class Pipeline:
+    """Moves submissions from stage to stage. An arena has one, in one thread."""
+
+    def __init__(  # noqa: PLR0913 - what a submission goes through
+        self,
+        *,
+        store: Store,
+        uploads: Uploads,
+        intake: Intake,
+        keeper: ImageKeeper,
+        engine: SubmissionEngine,
+        gate: Gate,
+        ladder: Ladder,
+        now: Callable[[], datetime],  # UTC
+        clock: Callable[[], float],  # monotonic seconds: setting back the wall clock must not prolong a wait
+    ) -> None:
+        self._store = store
+        self._uploads = uploads
+        self._intake = intake
+        self._keeper = keeper
+        self._engine = engine
+        self._gate = gate
+        self._ladder = ladder
+        self._now = now
+        self._clock = clock
+        self._rest_until: dict[str, float] = {}
+        self._rested: set[str] = set()
+        self._pruned: float | None = None
+
+    def step(self) -> None:
+        """Advance every submission that is due; inspect at most one file. Raises StoreError."""
+        waiting = self._store.submissions.on_their_way()
+        self._prune(waiting)
+        first: dict[str, KnownSubmission] = {}
+        for submission in waiting:
+            first.setdefault(submission.bot, submission)  # one version of a bot at a time
+        self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._clock()}
+        inspected = False
+        for submission in first.values():
+            if submission.id in self._rest_until or (inspected and submission.stage is Stage.RECEIVED):
+                continue
+            inspected |= submission.stage is Stage.RECEIVED
+            self._advance(submission)
+
+    def _advance(self, submission: KnownSubmission) -> None:
+        try:
+            match submission.stage:
+                case Stage.RECEIVED:
+                    self._inspect(submission)
+                case Stage.INSPECTED:
+                    self._load(submission)
+                case Stage.QUALIFYING:
+                    self._qualify(submission)
+        except _Wait as error:
+            self._let_wait(submission, str(error), error.rest)
+        except (IntakeTrouble, RuntimeTrouble, TooFewBots) as error:
+            _log.warning("submission waits", submission=submission.id, stage=submission.stage, why=str(error))
+            self._let_wait(submission, str(error), _RETRY_SECONDS)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop the others
+            _log.exception("submission failed", submission=submission.id, stage=submission.stage)
+            self._let_wait(submission, f"an internal error of the arena: {error!r}", _QUARANTINE_SECONDS)
+
+    def _let_wait(self, submission: KnownSubmission, why: str, rest: float) -> None:
+        self._rest_until[submission.id] = self._clock() + rest
+        if submission.waiting != why:
+            self._store.submissions.wait(submission.id, why)
+
+    def _inspect(self, submission: KnownSubmission) -> None:
+        file = self._uploads.path(submission.id, submission.kind)
+        if not file.is_file():
+            self._reject(submission, CauseKind.LOST, "the arena lost the file, through no fault of yours")
+            return
+        try:
+            image = self._intake.take(file, self._keeper.room())
+        except Rejected as error:
+            self._reject(submission, CauseKind.FILE, str(error))
+        else:
+            self._keeper.note_gone()
+            same = self._store.submissions.same_image(submission.bot, image.id)
+            if same is None:
+                self._store.submissions.inspected(submission.id, image.id, self._now())
+            else:
+                self._reject(submission, CauseKind.SAME, f"this is the same image as {same}")
+        self._uploads.remove(submission.id, submission.kind)
+
+    def _load(self, submission: KnownSubmission) -> None:
+        if self._gate.house_only:
+            raise _Wait(_CLOSED)
+        try:
+            self._engine.check_source(_source(submission))
+        except LaunchRefused as error:
+            self._reject(submission, CauseKind.START, str(error))
+        else:
+            self._store.submissions.qualifying(submission.id, self._now())
+            self._ladder.qualify(submission.id, 0, 0)
+
+    def _qualify(self, submission: KnownSubmission) -> None:
+        games = self._store.submissions.games(submission.id)
+        last = games[-1] if games else None
+        if last is not None and last.state in {MatchState.WAITING, MatchState.RUNNING}:
+            why = _CLOSED if self._gate.house_only else last.reason
+            if why != submission.waiting:
+                self._store.submissions.wait(submission.id, why)
+            return
+        played = [_played(game) for game in games if game.state is MatchState.DONE]
+        if last is not None and last.state is MatchState.QUARANTINED and last.match not in self._rested:
+            self._rested.add(last.match)
+            raise _Wait(f"the arena could not play a game: {last.reason}", _QUARANTINE_SECONDS)
+        now = standing(played)
+        if now.cause is not None:
+            self._end(submission, now.cause)
+            return
+        dropped = bool(played) and now.games[-1:] != tuple(played[-1:])
+        if dropped and last is not None and last.match not in self._rested:
+            self._rested.add(last.match)
+            raise _Wait(_HOST_IN_DOUBT.format(replays=now.replays), QUIET_SECONDS)
+        if len(now.games) < GAMES:
+            self._ladder.qualify(submission.id, len(played), len(now.games))
+        else:
+            self._enter(submission)
+
+    def _enter(self, submission: KnownSubmission) -> None:
+        try:
+            version = self._store.submissions.activate(submission.id, self._now())
+        except BotTaken as error:
+            self._reject(submission, CauseKind.NAME, str(error))
+            return
+        _log.info("version entered", submission=submission.id, bot=submission.bot, version=version)
+        # The author has waited for this; don't make the bot wait until the queue is empty.
+        self._ladder.add_match()
+
+    def _reject(self, submission: KnownSubmission, kind: CauseKind, text: str) -> None:
+        self._end(submission, Cause(stage=submission.stage, kind=kind, text=text, hint=HINTS[kind]))
+
+    def _end(self, submission: KnownSubmission, cause: Cause) -> None:
+        self._store.submissions.reject(submission.id, cause, self._now())
+        _log.info("submission rejected", submission=submission.id, bot=submission.bot, kind=cause.kind)
+
+    def _prune(self, waiting: tuple[KnownSubmission, ...]) -> None:
+        """Remove files left by killed processes, and those that their submission no longer needs."""
+        moment = self._clock()
+        if self._pruned is not None and moment - self._pruned < _PRUNE_SECONDS:
+            return
+        self._pruned = moment
+        names = {
+            self._uploads.path(each.id, each.kind).name for each in waiting if each.stage is Stage.RECEIVED
+        }
+        self._uploads.prune(names, self._now())
+
+
+def _source(submission: KnownSubmission) -> str:
+    if submission.source is None:
+        raise ValueError(f"submission {submission.id} is {submission.stage} and has no image")
+    return submission.source
+
+
+def _played(game: QualificationGame) -> Played:
+    if game.report is None or game.record is None:
+        raise ValueError(f"match {game.match} is done and has no record")
+    return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
+
+
+def steps_of(pipeline: Pipeline) -> Recurring:
+    """Return a recurring task that calls :meth:`Pipeline.step`."""
+    return Recurring(pipeline.step, name="submissions", seconds=_STEP_SECONDS, expected=(StoreError,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted:
+    """The result of a submission."""
+
+    bot: str
+    version: int
+    image: BotImage
+    new: bool  # False if the bot's newest version already had this image; `version` is then that one
+
+
+class OperatorSubmissions:
+    """Submits files for operators."""
+
+    def __init__(  # noqa: PLR0913 - what a submission goes through
+        self,
+        *,
+        store: Store,
+        intake: Intake,
+        keeper: ImageKeeper,
+        engine: SubmissionEngine,
+        accepted: Collection[str],  # names of the missing controls that the operator accepts
+        now: Callable[[], datetime],  # UTC
+    ) -> None:
+        self._store = store
+        self._intake = intake
+        self._keeper = keeper
+        self._engine = engine
+        self._accepted = accepted
+        self._now = now
+
+    def submit(self, bot: str, author: str, file: Path) -> Submitted:
+        """Enter a file as the newest version of a bot; create the bot if it is new.
+
+        If the author has an account, the bot belongs to it. After an error no version is entered, and
+        leftovers are pruned later. Raises BotTaken, StoreError, UntrustedBotsRefused, WrongName;
+        IntakeTrouble if the arena can't process the file now; LaunchRefused if the engine can't run the
+        image; Rejected if the file is unusable; or RuntimeTrouble if the engine does not answer, or could not
+        load the image.
+        """
+        check_name(bot, "bot")
+        author, account = self._author(author)
+        hosts = self._store.activity.hosts()
+        admit(hosts[0].report if hosts else None, self._accepted)
+        before = self._store.bots.find(bot)
+        if before is not None and not before.is_of(author, account):
+            raise BotTaken(f"the name {bot} belongs to a bot of {before.author}: choose another")
+        image = self._intake.take(file, self._keeper.room())
+        self._keeper.note_gone()
+        self._engine.check_source(image.id)
+        self._store.bots.add_version(
+            NewVersion(
+                bot=bot,
+                author=author,
+                house=False,
+                source=image.id,
+                created=self._now(),
+                account=account,
+            )
+        )
+        after = self._store.bots.find(bot)
+        number = 1 if after is None else after.playing
+        return Submitted(bot=bot, version=number, image=image, new=before is None or before.playing != number)
+
+    def _author(self, name: str) -> tuple[str, int | None]:
+        """Return the author's name as their account spells it, and the account's id if they have one."""
+        check_name(name, "author")
+        found = self._store.people.account(name)
+        if found is not None:
+            return found.account.name, found.account.id
+        if is_reserved(name):
+            raise WrongName(f"the name {name} is reserved for the arena: name another author")
+        return name, None

@@ -1,0 +1,280 @@
+"""Receives bots' files: checks, stores, hashes and records them. Needs no engine, and parses nothing."""
+
+import hashlib
+import secrets
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from arena.db.errors import DatabaseUnavailable
+from arena.db.quotas import NewSubmission, Quota, UploadAllowance
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission
+from arena.images.image import DEFAULT_LIMITS
+from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.platform.files import Disk
+from arena.platform.names import check_name
+from arena.platform.settings import Settings
+from arena.protocol.controls import admit
+from arena.protocol.submissions import UploadKind
+from arena.submissions.uploads import Damaged, NoRoom, TooLarge, UploadRefused, Uploads, unwritten
+
+
+class Places:
+    """Limits concurrent uploads: ``most``, of which ``for_small`` only for small files, and one per account.
+
+    Threads may share it.
+    """
+
+    def __init__(self, most: int, *, for_small: int) -> None:
+        self._most = most
+        self._most_large = most - for_small
+        self._lock = threading.Lock()
+        self._taken: list[tuple[int | None, bool]] = []
+
+    @contextmanager
+    def one(self, account: int | None, *, small: bool) -> Iterator[None]:
+        """Hold a place; an operator has no ``account`` and may hold several.
+
+        Raises NoRoom if all places are taken, or the account holds one.
+        """
+        with self._lock:
+            if account is not None and any(account == other for other, _ in self._taken):
+                raise NoRoom("another upload of yours is in progress: try again when it has finished")
+            if len(self._taken) == self._most:
+                raise NoRoom(f"{self._most} files are being received already: try again in a moment")
+            if not small and sum(not other for _, other in self._taken) == self._most_large:
+                raise NoRoom(f"{self._most_large} images are being received already: try again in a moment")
+            self._taken.append((account, small))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken.remove((account, small))
+
+
+MOST_AT_ONCE: Final = 4
+"""Files that one process receives at a time."""
+
+FOR_SOURCES: Final = 1
+"""Of these, places that images can't take: a source file arrives within seconds."""
+
+NOTE_LENGTH: Final = 200
+_ROOM_STEP: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file as its sender announces it."""
+
+    bot: str
+    author: str
+    account: int | None  # None if an operator acts for the author
+    kind: UploadKind
+    note: str = ""  # the author's, at most `NOTE_LENGTH` characters
+    size: int | None = None  # bytes; None if unknown before the end
+    sha256: str | None = None  # hexadecimal; None if unknown before the end
+
+    @property
+    def limit(self) -> int:
+        """Maximum bytes of such a file."""
+        return DEFAULT_LIMITS.archive_bytes if self.kind is UploadKind.IMAGE else MAX_SOURCE_BYTES
+
+
+class Receiver:
+    """Receives files. Threads may share it."""
+
+    def __init__(  # noqa: PLR0913 - what a file goes through
+        self,
+        store: Store,  # records the submissions
+        uploads: Uploads,  # stores the files
+        quota: Quota,  # applies to each author
+        now: Callable[[], datetime],  # UTC
+        new_id: Callable[[], str],  # returns a short id that was never used
+        *,
+        own: bool = False,  # whether every file comes from the operator; `admit` then checks nothing
+    ) -> None:
+        self._store = store
+        self._uploads = uploads
+        self._quota = quota
+        self._now = now
+        self._new_id = new_id
+        self._own = own
+        self._places = Places(MOST_AT_ONCE, for_small=FOR_SOURCES)
+
+    def admit(self) -> None:
+        """Check that the arena accepts bots now. Raises UntrustedBotsRefused."""
+        if not self._own:
+            hosts = self._store.activity.hosts()
+            admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+
+    def has_room(self) -> bool:
+        """Return whether the disk has room for more files."""
+        return self._uploads.disk.has_room()
+
+    def allowance(self, author: str, account: int | None) -> UploadAllowance:
+        """Return what an author has sent and may still send."""
+        return self._store.submissions.allowance(author, account, self._quota, self._now())
+
+    @contextmanager
+    def begin(self, upload: Upload) -> Iterator["Incoming"]:
+        """Begin to receive a file, which is removed at the end unless it was finished.
+
+        It counts towards the quota from now on, finished or not, unless the arena was unable to receive it.
+        Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or
+        SameContent if the bot has this file already and the upload names its hash.
+        """
+        self.admit()
+        check_name(upload.bot, "bot")
+        new = NewSubmission(
+            id=self._new_id(),
+            bot=upload.bot,
+            author=upload.author,
+            account=upload.account,
+            kind=upload.kind,
+            note=_note(upload.note),
+            size=upload.size or 0,
+            sha256=(upload.sha256 or "").lower(),
+            received=self._now(),
+        )
+        if upload.size is not None and upload.size > upload.limit:
+            raise _too_large(upload)
+        self._store.submissions.check(new, self._quota)  # before a place is taken
+        self._uploads.check_room(upload.size or 0)
+        small = upload.kind is not UploadKind.IMAGE
+        with (
+            self._places.one(upload.account, small=small),
+            self._counted(new),
+            self._uploads.writing(new.id) as file,
+        ):
+            yield Incoming(self._store, self._uploads, self._quota, upload, new, file, self._now)
+
+    @contextmanager
+    def _counted(self, new: NewSubmission) -> Iterator[None]:
+        """Count an upload from its start, unless the arena was unable to receive it."""
+        self._store.submissions.begin(new, self._quota)
+        try:
+            yield
+        except (NoRoom, DatabaseUnavailable):
+            with suppress(DatabaseUnavailable):
+                self._store.submissions.give_back(new.id)
+            raise
+
+
+class Incoming:
+    """A file that is being received, from :meth:`Receiver.begin`: any number of writes, then finish."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - made in one place
+        self,
+        store: Store,
+        uploads: Uploads,
+        quota: Quota,
+        upload: Upload,
+        new: NewSubmission,
+        file: BinaryIO,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._uploads = uploads
+        self._quota = quota
+        self._upload = upload
+        self._new = new
+        self._file = file
+        self._now = now
+        self._digest = hashlib.sha256()
+        self._size = 0
+        self._checked = 0
+
+    def write(self, piece: bytes) -> None:
+        """Append bytes. Raises UploadRefused if the file is too large, or there is no room."""
+        self._size += len(piece)
+        if self._size > self._upload.limit:
+            raise _too_large(self._upload)
+        if self._upload.size is not None and self._size > self._upload.size:
+            raise Damaged(f"more than the announced {self._upload.size} bytes arrived: send it again")
+        if self._size - self._checked >= _ROOM_STEP:
+            self._uploads.check_room(len(piece))
+            self._checked = self._size
+        self._digest.update(piece)
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            raise unwritten(error) from error
+
+    def finish(self) -> KnownSubmission:
+        """Store the complete file and record the submission.
+
+        Raises BotTaken, QuotaReached, SameContent, StoreError, or UploadRefused if the file differs from what
+        was announced.
+        """
+        new = self._whole()
+        try:
+            self._uploads.keep(self._file, new.id, new.kind)
+        except OSError as error:
+            raise unwritten(error) from error
+        try:
+            return self._store.submissions.add(new, self._quota)
+        except BaseException:
+            self._uploads.remove(new.id, new.kind)
+            raise
+
+    def _whole(self) -> NewSubmission:
+        announced, digest = self._upload, self._digest.hexdigest()
+        if not self._size:
+            raise Damaged("the file is empty")
+        if announced.size is not None and self._size != announced.size:
+            raise Damaged(f"{self._size} of {announced.size} bytes arrived: send it again")
+        if announced.sha256 is not None and announced.sha256.lower() != digest:
+            raise Damaged(f"the file has the SHA-256 {digest}, not {announced.sha256[:64]}: send it again")
+        return replace(self._new, size=self._size, sha256=digest, received=self._now())
+
+
+def _note(note: str) -> str:
+    """Return a note in one line, without control characters. Raises UploadRefused if it is too long."""
+    seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in note).split())
+    if len(seen) > NOTE_LENGTH:
+        raise UploadRefused(f"the note has {len(seen)} characters; the limit is {NOTE_LENGTH}")
+    return seen
+
+
+def _too_large(upload: Upload) -> TooLarge:
+    what = "an image's archive" if upload.kind is UploadKind.IMAGE else "a source file"
+    return TooLarge(f"{what} may have {upload.limit} bytes, and this one has more")
+
+
+_ID_BYTES: Final = 8
+_MOST_ON_THEIR_WAY: Final = 100
+"""Unfinished submissions of all authors: their files fit on a disk, and no author waits for hours."""
+
+
+def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:
+    """Return the arena's receiver; ``own`` is as for :class:`Receiver`."""
+    quota = Quota(
+        submissions_a_day=settings.submissions_a_day,
+        bots=settings.bots_per_author,
+        on_their_way=_MOST_ON_THEIR_WAY,
+    )
+    return Receiver(
+        store,
+        uploads_of(settings),
+        quota,
+        now=lambda: datetime.now(UTC),
+        new_id=lambda: secrets.token_hex(_ID_BYTES),
+        own=own,
+    )
+
+
+def uploads_of(settings: Settings) -> Uploads:
+    """Return the arena's received files."""
+    folder = uploads_folder(settings)
+    return Uploads(folder, Disk(folder, settings.least_free))
+
+
+def uploads_folder(settings: Settings) -> Path:
+    """Return the folder of received files."""
+    return settings.data_dir / "uploads"

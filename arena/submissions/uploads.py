@@ -1,0 +1,116 @@
+"""The folder of received files: complete ones, named after their submission, and partial ones.
+
+A file is renamed when it is complete, before its submission is recorded. A killed process thus leaves a file
+without a submission, which :meth:`Uploads.prune` removes.
+"""
+
+import errno
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from arena.platform.files import Disk, sync
+from arena.protocol.submissions import UploadKind
+
+
+class UploadRefused(Exception):
+    """A file was not received, and no part of it is kept. The text is for its sender."""
+
+
+class TooLarge(UploadRefused):
+    """The file exceeds the limit for its kind."""
+
+
+class Damaged(UploadRefused):
+    """The file is incomplete, or differs from what its sender announced."""
+
+
+class NoRoom(UploadRefused):
+    """The arena can't receive a file now. The file itself is fine."""
+
+
+class DiskFull(NoRoom):
+    """The arena's disk is too full."""
+
+
+GRACE: Final = timedelta(minutes=10)
+"""A file without a submission is pruned if it has not been written to for this long."""
+
+_PART: Final = ".part"
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Uploads:
+    """Received files in a folder, which is created if missing, for this process's user only.
+
+    Processes may share the folder.
+    """
+
+    def __init__(self, folder: Path, disk: Disk) -> None:
+        self._folder = folder
+        self.disk = disk
+
+    def path(self, id_: str, kind: UploadKind) -> Path:
+        """Return where a submission's file is, or would be."""
+        return self._folder / f"{id_}{kind.suffix}"
+
+    @contextmanager
+    def writing(self, id_: str) -> Iterator[BinaryIO]:
+        """Open a new file; it is removed at the end unless :meth:`keep` was called.
+
+        Raises NoRoom if the file can't be created.
+        """
+        part = self._part(id_)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = part.open("xb")
+        except OSError as error:
+            raise unwritten(error) from error
+        try:
+            with file:
+                yield file
+        finally:
+            part.unlink(missing_ok=True)
+
+    def keep(self, file: BinaryIO, id_: str, kind: UploadKind) -> None:
+        """Keep a complete file durably: it survives a crash of the machine."""
+        file.flush()
+        os.fsync(file.fileno())
+        self._part(id_).rename(self.path(id_, kind))
+        sync(self._folder)
+
+    def remove(self, id_: str, kind: UploadKind) -> None:
+        """Remove a submission's file, if it is there."""
+        with suppress(FileNotFoundError):
+            self.path(id_, kind).unlink()
+
+    def check_room(self, size: int) -> None:
+        """Check that ``size`` more bytes fit on the disk. Raises DiskFull if they don't."""
+        if not self.disk.has_room(size):
+            raise DiskFull(
+                "the arena's disk is too full for this file: try again later, or tell its operator"
+            )
+
+    def prune(self, received: Collection[str], now: datetime) -> int:
+        """Remove old files except those named in ``received`` (without their folder); return how many."""
+        removed = 0
+        for file in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
+            with suppress(FileNotFoundError):  # its writer has finished meanwhile
+                written = datetime.fromtimestamp(file.lstat().st_mtime, UTC)
+                if file.name not in received and now - written >= GRACE:
+                    file.unlink()
+                    removed += 1
+        return removed
+
+    def _part(self, id_: str) -> Path:
+        return self._folder / f"{id_}{_PART}"
+
+
+def unwritten(error: OSError) -> NoRoom:
+    """Return the error for the sender of a file that can't be written."""
+    if error.errno in _FULL:
+        return DiskFull("the arena's disk is full: try again later, or tell its operator")
+    return NoRoom(f"the arena could not write the file ({error.strerror}): try again later")

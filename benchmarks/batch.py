@@ -1,0 +1,70 @@
+"""How many decisions a second a learner can have of ``arena.env.Batch``, on one core.
+
+    python -m benchmarks.batch
+
+Legal actions are drawn at random, chopsticks among them. *Step* is shuffling, dealing and playing; the other
+columns are what a learner asks for in each turn.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from arena.env import Batch, shuffled
+from arena.rules import Rules
+
+_GAMES = 2048
+_TIMES = 5
+
+
+def main() -> None:
+    """Play, and print nanoseconds of CPU a decision, the least of some runs."""
+    table = Table(title=f"{_GAMES} games at once: nanoseconds of CPU a decision")
+    for column in ("players", "step", "observe", "legal actions", "million steps/s", "million decisions/s"):
+        table.add_column(column, justify="right")
+    for players in range(2, 6):
+        runs = [_play(Rules(players=players)) for _ in range(_TIMES)]
+        step, observe, legal = (min(run[what] for run in runs) for what in ("step", "observe", "legal"))
+        whole = step + observe + legal
+        table.add_row(
+            str(players),
+            *(f"{1e9 * seconds:.0f}" for seconds in (step, observe, legal)),
+            f"{1e-6 / step:.1f}",
+            f"{1e-6 / whole:.1f}",
+        )
+    Console().print(table)
+
+
+def _play(rules: Rules) -> dict[str, float]:
+    """Play a batch of games; return the seconds of CPU a decision by what took them."""
+    rng = np.random.default_rng(1)
+    spent: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def timed(what: str) -> Iterator[None]:
+        begun = time.process_time()
+        yield
+        spent[what] += time.process_time() - begun
+
+    with timed("step"):
+        batch = Batch(rules, shuffled(rules, _GAMES, rng))
+    decisions = 0
+    while not batch.over:
+        with timed("observe"):
+            batch.observe()
+        with timed("legal"):
+            legal = batch.legal_actions()
+        actions = (legal * rng.random(legal.shape, dtype=np.float32)).argmax(axis=2)
+        decisions += _GAMES * len(batch.asked)
+        with timed("step"):
+            batch.step(actions)
+    return {what: seconds / decisions for what, seconds in spent.items()}
+
+
+if __name__ == "__main__":
+    main()

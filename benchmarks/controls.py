@@ -1,0 +1,154 @@
+"""``python -m benchmarks.controls``: what the sandbox's filters cost a decision. Needs a Docker engine.
+
+A match seats the same bot twice, once with all controls and once without some of them, and then the other way
+round. Both bots are asked by the same referee at the same times, so other work on the machine slows both: the
+ratio of their CPU time a decision holds on a busy machine too. A first line takes nothing away, and shows how
+exact that is.
+"""
+
+import argparse
+import json
+from collections.abc import Callable
+from statistics import median, quantiles
+from typing import Any, Final
+
+import docker
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from arena.protocol.match import MatchRecord, RuntimeName
+from arena.sandbox.runtime import SEAT_LABEL
+from benchmarks.diary import Diary, bot_cpu
+from benchmarks.hall import Hall, open_hall
+from benchmarks.machine import describe_machine
+
+Loosen = Callable[[dict[str, Any]], None]
+
+_GAMES: Final = 100
+_FIRST: Final = 2
+_MICRO: Final = 1e6
+
+
+class _LooseClient(docker.APIClient):
+    """The engine's client. It takes controls away from the containers of one seat."""
+
+    def __init__(self) -> None:
+        super().__init__(version="auto", timeout=60, max_pool_size=64)
+        self.loosen: Loosen = _nothing
+        self.seat = 0
+
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
+        """Create it."""
+        if (arguments.get("labels") or {}).get(SEAT_LABEL) == str(self.seat):
+            self.loosen(arguments)
+        return super().create_container(*args, **arguments)
+
+
+def _nothing(_: dict[str, Any]) -> None:
+    """Leave everything as it is."""
+
+
+def _by_name(arguments: dict[str, Any]) -> None:
+    """Allow each call by its name, so that the kernel looks at no argument."""
+    options = arguments["host_config"]["SecurityOpt"]
+    place, profile = next(
+        (place, json.loads(option.removeprefix("seccomp=")))
+        for place, option in enumerate(options)
+        if option.startswith("seccomp=")
+    )
+    allowed = {
+        name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
+    }
+    refused = [
+        rule for rule in profile["syscalls"] if "args" not in rule and rule["action"] != "SCMP_ACT_ALLOW"
+    ]
+    profile["syscalls"] = [{"names": sorted(allowed), "action": "SCMP_ACT_ALLOW"}, *refused]
+    options[place] = f"seccomp={json.dumps(profile)}"
+
+
+def _open_files(arguments: dict[str, Any]) -> None:
+    """Mask what the engine masks by default, and let the init set up no Landlock domain."""
+    config = arguments["host_config"]
+    del config["MaskedPaths"]
+    options = config["SecurityOpt"]
+    options[:] = [option.replace('"landlock_create_ruleset",', "") for option in options]
+
+
+def _all(arguments: dict[str, Any]) -> None:
+    """Do both, and lift the limits on the disk."""
+    _open_files(arguments)
+    _by_name(arguments)
+    for name in ("BlkioDeviceReadBps", "BlkioDeviceReadIOps"):
+        arguments["host_config"].pop(name, None)
+
+
+_KINDS: Final[dict[str, Loosen]] = {
+    "nothing": _nothing,
+    "rules on arguments of system calls": _by_name,
+    "masks of /proc and /sys, Landlock": _open_files,
+    "both, and the limits on the disk": _all,
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.controls", description="Measure the controls."
+    )
+    parser.add_argument("--times", type=int, default=20, help="matches each way, for each kind of control")
+    times: int = parser.parse_args().times
+    client = _LooseClient()
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in _KINDS}
+    with open_hall(RuntimeName.DOCKER, lambda: client) as hall:
+        machine = describe_machine(hall.runtime.describe)
+        for number in range(times + 1):
+            for name, client.loosen in _KINDS.items():
+                cost = _both_ways(hall, client)
+                if number:  # the first ones warm up
+                    costs[name].append(cost)
+    _print(machine, costs)
+
+
+def _both_ways(hall: Hall, client: _LooseClient) -> tuple[float, float]:
+    """Play two matches; return the CPU seconds a decision with all controls, and without some."""
+    tight = loose = 0.0
+    for client.seat in (0, 1):
+        cpu = [bot_cpu([Diary.read(seat.stderr)]) for seat in _play(hall).seats]
+        loose += cpu.pop(client.seat) / 2
+        tight += cpu[0] / 2
+    return tight, loose
+
+
+def _play(hall: Hall) -> MatchRecord:
+    record = hall.play(hall.spec(games=_GAMES, at_once=1))
+    decisions = (decision for game in record.games for step in game.steps for decision in step)
+    if any(decision is not None and decision.standin for decision in decisions):
+        raise RuntimeError("not all decisions were the bots' own, so there is nothing to measure")
+    return record
+
+
+def _print(machine: dict[str, str], costs: dict[str, list[tuple[float, float]]]) -> None:
+    console = Console(highlight=False, width=120)
+    console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
+    table = Table(title="A bot's CPU a decision, with all controls and without some", box=box.SIMPLE_HEAD)
+    table.add_column("taken away")
+    for heading in ("with, µs", "without, µs", "ratio", "quartiles", "least", "most", "pairs"):
+        table.add_column(heading, justify="right")
+    for name, pairs in costs.items():
+        ratios = [tight / loose for tight, loose in pairs]
+        low, _, high = quantiles(ratios) if len(ratios) >= _FIRST else (ratios[0],) * 3
+        table.add_row(
+            name,
+            *(f"{median(each) * _MICRO:.0f}" for each in zip(*pairs, strict=True)),
+            f"{median(ratios):.3f}",
+            f"{low:.3f} to {high:.3f}",
+            f"{min(ratios):.3f}",
+            f"{max(ratios):.3f}",
+            str(len(ratios)),
+        )
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""The ladder's laboratory: plays simulated ladders with the arena's match-making and ratings, and measures.
+
+    python -m benchmarks.ladder                              # a table of all populations
+    python -m benchmarks.ladder --json before.json           # keep the figures
+    python -m benchmarks.ladder --against before.json        # and compare another commit with them
+
+Each figure is a mean over runs (populations and seeds) with its standard error. The same seed gives the same
+games as long as match-making, deals and ratings are the same.
+"""
+
+import argparse
+import json
+import math
+import random
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from arena.ladder.matchmaking import DEALS
+from arena.ladder.rating import conservative
+from benchmarks.ladder.measures import Estimate, coverage, estimate, excess_loss, kendall, odd_results
+from benchmarks.ladder.populations import Population, even, populations
+from benchmarks.ladder.season import Season
+
+_NEWCOMER_AMONG: Final = 100
+_NEWCOMER_AFTER: Final = 300
+_NEWCOMER_MATCHES: Final = 60
+
+_ALL: Final = "all"
+
+Key = tuple[str, int, str]
+"""Population (or all), matches, and the figure's name."""
+
+
+def main() -> None:
+    """Run the laboratory."""
+    wanted = _arguments()
+    begun = time.process_time()
+    values: dict[Key, list[float]] = defaultdict(list)
+    names = [each.name for each in populations(wanted.bots, 0)]
+    for seed in range(1, wanted.seeds + 1):
+        for population in populations(wanted.bots, seed):
+            if wanted.only in {None, population.name}:
+                for matches, name, value in _measure(population, wanted.matches, wanted.deals, seed):
+                    values[_ALL, matches, name].append(value)
+                    values[population.name, matches, name].append(value)
+        values[_ALL, _NEWCOMER_MATCHES, "games of a newcomer among 100"].append(_newcomer(wanted.deals, seed))
+    figures = {key: estimate(each) for key, each in values.items()}
+    before = _read(wanted.against) if wanted.against else {}
+    if wanted.json:
+        wanted.json.write_text(_as_json(figures))
+    _print([_ALL, *names], figures, before)
+    print(f"commit {_commit()}, {time.process_time() - begun:.0f} s of processor time")
+
+
+def _arguments() -> Any:  # noqa: ANN401 - a namespace
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--bots", type=int, default=50)
+    parser.add_argument("--seeds", type=int, default=2, help="runs of every population")
+    parser.add_argument("--matches", type=int, nargs="+", default=[150, 400, 1000], help="when to measure")
+    parser.add_argument("--deals", type=int, default=DEALS, help="of a match")
+    parser.add_argument("--only", help="name of one population")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    parser.add_argument("--against", type=Path, help="earlier figures to compare with")
+    return parser.parse_args()
+
+
+def _measure(
+    population: Population, matches: Sequence[int], usual_deals: int, seed: int
+) -> Iterator[tuple[int, str, float]]:
+    """Play a season; yield matches, name and value of each figure."""
+    dice = random.Random(f"season {seed} {population.name}")  # noqa: S311 - must be reproducible
+    season = Season(range(len(population)), population.play, usual_deals, dice)
+    played = 0
+    for checkpoint in sorted(matches):
+        season.run(checkpoint - played)
+        played = checkpoint
+        ratings, truth = season.ratings, population.values
+        held = coverage(season.skills, truth)
+        seats = sum(len(game.bots) for game in season.games)
+        yield checkpoint, "games a bot", seats / len(population)
+        scores = {bot: conservative(rating) for bot, rating in ratings.items()}
+        yield checkpoint, "τ of the board", kendall(scores, truth)
+        yield (
+            checkpoint,
+            "τ of the means",
+            kendall({bot: rating.mean for bot, rating in ratings.items()}, truth),
+        )
+        yield checkpoint, "coverage", held.share
+        yield checkpoint, "width of an interval", held.width
+        yield checkpoint, "excess log-loss, %", 100 * excess_loss(ratings, population)
+        yield checkpoint, "pairs reported as odd", odd_results(season.games, ratings)
+        yield (
+            checkpoint,
+            "longest wait, in mean waits",
+            max(season.waits) * len(season.waits) / sum(season.waits),
+        )
+
+
+def _newcomer(usual_deals: int, seed: int) -> float:
+    """Return how many games the last bot of a ladder has some matches after it came."""
+    dice = random.Random(f"newcomer {seed}")  # noqa: S311 - must be reproducible
+    newcomer = _NEWCOMER_AMONG - 1
+    season = Season(range(newcomer), even(_NEWCOMER_AMONG, dice).play, usual_deals, dice)
+    season.run(_NEWCOMER_AFTER)
+    season.enter(newcomer)
+    season.run(_NEWCOMER_MATCHES)
+    return season.games_of(newcomer)
+
+
+def _print(populations: Sequence[str], figures: dict[Key, Estimate], before: dict[Key, Estimate]) -> None:
+    console = Console(highlight=False)
+    console.width = max(console.width, 110)
+    for population in populations:
+        rows = {key: value for key, value in figures.items() if key[0] == population}
+        if not rows:
+            continue
+        matches = sorted({key[1] for key in rows})
+        table = Table(title=population, box=box.SIMPLE_HEAD, title_justify="left")
+        table.add_column("after this number of matches")
+        for each in matches:
+            table.add_column(str(each), justify="right")
+        for name in dict.fromkeys(key[2] for key in rows):
+            cells = [_cell((population, each, name), figures, before) for each in matches]
+            table.add_row(name, *cells)
+        console.print(table)
+
+
+def _cell(key: Key, figures: dict[Key, Estimate], before: dict[Key, Estimate]) -> str:
+    if key not in figures:
+        return ""
+    text = _figure(figures[key])
+    return f"{text} (was {_figure(before[key])})" if key in before else text
+
+
+def _figure(value: Estimate) -> str:
+    digits = 3 if abs(value.mean) < 1 else 1
+    error = "" if math.isnan(value.error) else f" ± {value.error:.{digits}f}"
+    return f"{value.mean:.{digits}f}{error}"
+
+
+def _as_json(figures: dict[Key, Estimate]) -> str:
+    rows = [
+        {
+            "population": population,
+            "matches": matches,
+            "figure": name,
+            "mean": value.mean,
+            "error": None if math.isnan(value.error) else value.error,
+        }
+        for (population, matches, name), value in figures.items()
+    ]
+    return json.dumps({"commit": _commit(), "figures": rows}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _read(file: Path) -> dict[Key, Estimate]:
+    return {
+        (row["population"], row["matches"], row["figure"]): Estimate(
+            row["mean"], math.nan if row["error"] is None else row["error"]
+        )
+        for row in json.loads(file.read_text())["figures"]
+    }
+
+
+def _commit() -> str:
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"  # noqa: S603
+
+
+if __name__ == "__main__":
+    main()

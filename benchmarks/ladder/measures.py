@@ -1,0 +1,92 @@
+"""What the laboratory measures: order, intervals, predictions."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from arena.ladder.fitting import PredictedGame
+from arena.ladder.odd_results import odd_pairs
+from arena.ladder.posterior import stated
+from arena.ladder.ranks import Field
+from arena.ladder.rating import Rating, expected
+from benchmarks.ladder.populations import SIZES, Population
+from benchmarks.ladder.season import SeasonGame
+
+
+class Estimate(NamedTuple):
+    """A mean over runs with its standard error, which is NaN for a single run."""
+
+    mean: float
+    error: float
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Average over runs; bots of one run aren't independent, so runs are the sample."""
+    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return Estimate(fmean(values), error)
+
+
+def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
+    """Return Kendall's τ of an order with the true one: agreeing less disagreeing pairs, as a share."""
+    bots = sorted(values)
+    signs = [
+        _sign(values[bot] - values[other]) * _sign(truth[bot] - truth[other])
+        for index, bot in enumerate(bots)
+        for other in bots[:index]
+    ]
+    return fmean(signs)
+
+
+class Held(NamedTuple):
+    """How rank intervals did.
+
+    Attributes:
+        share: Of true ranks inside their interval.
+        width: Mean of worst less best rank.
+    """
+
+    share: float
+    width: float
+
+
+def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
+    """Compare the rank intervals of skills with the true ranks."""
+    field = Field({bot: stated(skill) for bot, skill in skills.items()})
+    better = sorted((truth[bot] for bot in skills), reverse=True)
+    intervals = {bot: field.interval(bot) for bot in skills}
+    inside = [low <= better.index(truth[bot]) + 1 <= high for bot, (low, high) in intervals.items()]
+    return Held(fmean(inside), fmean(high - low for low, high in intervals.values()))
+
+
+def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> int:
+    """Return how many pairs of bots operators would see reported: false alarms on an honest ladder."""
+    predicted = [
+        PredictedGame(
+            versions=game.bots,
+            ratings=tuple(ratings[bot] for bot in game.bots),
+            rated=tuple(ratings[bot] for bot in game.bots),
+            places=game.places,
+            ended=datetime.min.replace(tzinfo=UTC),
+        )
+        for game in games
+    ]
+    return len(odd_pairs(predicted, {bot: bot for bot in ratings}))
+
+
+def excess_loss(ratings: Mapping[int, Rating], population: Population) -> float:
+    """Return by which share the log-loss of predicted pairs exceeds that of the true strengths."""
+    lost, least = 0.0, 0.0
+    for players in SIZES:
+        for bot, rating in ratings.items():
+            for other in range(bot):
+                true = population.ahead(players, bot, other)
+                said = expected(rating, ratings[other], (players,))
+                lost -= true * math.log(said) + (1 - true) * math.log(1 - said)
+                least -= true * math.log(true) + (1 - true) * math.log(1 - true)
+    return lost / least - 1
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

@@ -1,0 +1,179 @@
+"""Populations of bots with known strengths.
+
+The weighers play real games; their strengths were fitted once (``recorded.json``). The others are synthetic:
+a bot's result in a game is its strength plus normal noise, as points of real games are (their kurtosis is
+3.0 to 3.1), and the best result wins.
+
+Strengths are in deviations of that noise, for each number of players.
+"""
+
+import json
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from benchmarks.ladder.weighers import draw_weigher, play_weighers
+
+SIZES: Final = (2, 3, 4, 5)
+
+RECORDED: Final = Path(__file__).with_name("recorded.json")
+
+WEIGHERS_SEED: Final = 1
+
+_SPREAD: Final = 0.54
+"""Deviation of the weighers' strengths in games of two."""
+
+_EVEN: Final = {2: 1.0, 3: 0.97, 4: 0.92, 5: 0.86}
+"""How widely strengths spread by number of players, as the weighers' do."""
+
+_STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
+"""The same as the ratings assume (their β), fitted to the sample bots and relatives of them."""
+
+_TIE: Final = 0.03
+"""Results nearer than this share a place: about as often as points and puddings are equal."""
+
+Skills = Mapping[int, Sequence[float]]
+"""Strengths of all bots, by number of players."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """Bots, numbered from 0, and how they play.
+
+    Attributes:
+        edge: What one bot gains on another beyond its strength: styles that beat each other in a circle.
+        play: Plays a game of bots, given by seat; returns their places.
+    """
+
+    name: str
+    skills: Skills
+    edge: Callable[[int, int], float]
+    play: Callable[[Sequence[int], random.Random], tuple[int, ...]]
+
+    def __len__(self) -> int:
+        """Return the number of bots."""
+        return len(self.skills[SIZES[0]])
+
+    def ahead(self, players: int, bot: int, other: int) -> float:
+        """Return the true probability that a bot finishes a game ahead of another, ignoring ties."""
+        skills = self.skills[players]
+        gap = skills[bot] - skills[other] + 2 * self.edge(bot, other) / (players - 1)
+        return math.erfc(-gap / 2) / 2
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """Share of random opponents that each bot leaves behind, all numbers of players equally often."""
+        bots = range(len(self))
+        return tuple(
+            math.fsum(self.ahead(players, bot, other) for players in SIZES for other in bots if other != bot)
+            / (len(SIZES) * (len(self) - 1))
+            for bot in bots
+        )
+
+
+def populations(count: int, seed: int) -> tuple[Population, ...]:
+    """Return the six populations of ``count`` bots; the weighers are always the same."""
+    dice = random.Random(f"populations {seed}")  # noqa: S311 - must be reproducible
+    return (
+        weighers(count),
+        even(count, dice),
+        _synthetic("families", _scaled(_families(count, dice), _EVEN)),
+        _synthetic("skewed", _scaled([dice.expovariate(1) for _ in range(count)], _STEEP)),
+        _synthetic("specialists", _specialists(count, dice)),
+        _circles(count, dice),
+    )
+
+
+def even(count: int, dice: random.Random) -> Population:
+    """Return bots with normally distributed strengths."""
+    return _synthetic("even", _scaled(_normal(count, dice), _EVEN))
+
+
+def weighers(count: int) -> Population:
+    """Return the bots that play real games.
+
+    Raises:
+        ValueError: More bots than were recorded.
+    """
+    recorded = json.loads(RECORDED.read_text())
+    skills = {players: recorded["strengths"][str(players)][:count] for players in SIZES}
+    if len(skills[SIZES[0]]) < count:
+        raise ValueError(f"{RECORDED.name} has {len(skills[SIZES[0]])} weighers, not {count}: ask for fewer")
+    dice = random.Random(WEIGHERS_SEED)  # noqa: S311 - must be reproducible
+    bots = [draw_weigher(dice) for _ in range(count)]
+
+    def play(table: Sequence[int], dice: random.Random) -> tuple[int, ...]:
+        result = play_weighers([bots[bot] for bot in table], dice).result
+        return () if result is None else result.places
+
+    return Population("weighers", skills, _no_edge, play)
+
+
+def _synthetic(name: str, skills: Skills, edge: Callable[[int, int], float] | None = None) -> Population:
+    def play(table: Sequence[int], dice: random.Random) -> tuple[int, ...]:
+        own = skills[len(table)]
+        results = [own[bot] + dice.gauss(0, 1) for bot in table]
+        if edge is not None:
+            for seat, bot in enumerate(table):
+                results[seat] += sum(edge(bot, other) for other in table if other != bot) / (len(table) - 1)
+        return _places(results)
+
+    return Population(name, skills, edge or _no_edge, play)
+
+
+def _places(results: Sequence[float]) -> tuple[int, ...]:
+    """Rank results; the best is first, and results within ``_TIE`` of the next better one share its place."""
+    order = sorted(range(len(results)), key=lambda seat: -results[seat])
+    places = [1] * len(results)
+    for index, (before, seat) in enumerate(pairwise(order), start=2):
+        places[seat] = places[before] if results[before] - results[seat] < _TIE else index
+    return tuple(places)
+
+
+def _no_edge(_bot: int, _other: int) -> float:
+    return 0.0
+
+
+def _scaled(raw: Sequence[float], spread: Mapping[int, float]) -> Skills:
+    mean = math.fsum(raw) / len(raw)
+    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in raw) / len(raw))
+    return {
+        players: [_SPREAD * factor * (each - mean) / deviation for each in raw]
+        for players, factor in spread.items()
+    }
+
+
+def _normal(count: int, dice: random.Random) -> list[float]:
+    return [dice.gauss(0, 1) for _ in range(count)]
+
+
+def _families(count: int, dice: random.Random) -> list[float]:
+    """Return strengths of families of five bots that are nearly equal."""
+    centres = _normal((count + 4) // 5, dice)
+    return [centres[bot // 5] + dice.gauss(0, 0.1) for bot in range(count)]
+
+
+def _specialists(count: int, dice: random.Random) -> Skills:
+    """Return strengths of which those for two players agree with the others only at 0.8, as the weighers'."""
+    common, duels = _normal(count, dice), _normal(count, dice)
+    apart = {
+        2: [0.8 * base + 0.6 * own for base, own in zip(common, duels, strict=True)],
+        **{
+            players: [0.98 * base + 0.2 * dice.gauss(0, 1) for base in common]
+            for players in SIZES
+            if players > SIZES[0]
+        },
+    }
+    return {players: _scaled(raw, _EVEN)[players] for players, raw in apart.items()}
+
+
+def _circles(count: int, dice: random.Random) -> Population:
+    """Return bots each of which beats the styles just behind its own on a circle."""
+    styles = [dice.uniform(0, math.tau) for _ in range(count)]
+    skills = _scaled(_normal(count, dice), _STEEP)
+    return _synthetic("circles", skills, lambda bot, other: 0.2 * math.sin(styles[bot] - styles[other]))

@@ -1,0 +1,91 @@
+"""Bots for the laboratory that play real games fast: each weighs cards by its own fixed habits.
+
+A weigher is drawn from a seed. Skill comes from its habits (how near they are to good ones) and from how
+often it takes a random card instead.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, shuffled_deck, view
+
+_BASE: Final = {
+    Card.TEMPURA: 2.3,
+    Card.SASHIMI: 2.2,
+    Card.DUMPLING: 2.0,
+    Card.MAKI_1: 1.0,
+    Card.MAKI_2: 1.9,
+    Card.MAKI_3: 3.0,
+    Card.SALMON_NIGIRI: 2.2,
+    Card.SQUID_NIGIRI: 3.2,
+    Card.EGG_NIGIRI: 1.1,
+    Card.PUDDING: 2.4,
+    Card.WASABI: 2.8,
+    Card.CHOPSTICKS: 0.6,
+}
+"""About what a card is worth in points, before the weigher has any of its kind."""
+
+_NIGIRI: Final = (Card.SALMON_NIGIRI, Card.SQUID_NIGIRI, Card.EGG_NIGIRI)
+
+
+@dataclass(frozen=True, slots=True)
+class Weigher:
+    """A bot's habits.
+
+    Attributes:
+        weights: Worth of each kind of card.
+        sets: Added worth of a card that completes a set, from 0 (never noticed) to 1.
+        whim: Probability of taking a random card.
+    """
+
+    weights: dict[Card, float]
+    sets: float
+    whim: float
+
+    def choose(self, view: View, dice: random.Random) -> Move:
+        """Return one card; a weigher never uses chopsticks."""
+        if dice.random() < self.whim:
+            return Move((dice.choice(view.hand),))
+        mine = view.tables[view.seat]
+        return Move((max(set(view.hand), key=lambda card: (self._worth(card, mine, view), -card)),))
+
+    def _worth(self, card: Card, mine: Sequence[Card], view: View) -> float:
+        worth, have = self.weights[card], mine.count(card)
+        left = len(view.hand)
+        if card is Card.TEMPURA:
+            worth += self.sets * (2.5 if have % 2 else (-1.5 if left < 3 else 0.0))  # noqa: PLR2004
+        elif card is Card.SASHIMI:
+            missing = 2 - have % 3
+            worth += self.sets * (7.0 if not missing else (-2.0 if left < 3 * missing else have % 3))
+        elif card is Card.DUMPLING:
+            worth += self.sets * (min(have, 4) - 0.5)
+        elif card in _NIGIRI:
+            free = mine.count(Card.WASABI) - sum(map(mine.count, _NIGIRI))
+            worth += self.sets * (1.5 * worth if free > 0 else 0.0)
+        elif card is Card.WASABI and left < 4:  # noqa: PLR2004
+            worth -= self.sets * 2.0
+        return worth
+
+
+def draw_weigher(dice: random.Random) -> Weigher:
+    """Return a weigher with random habits."""
+    skew = dice.uniform(0.0, 0.7)
+    return Weigher(
+        weights={card: worth * dice.lognormvariate(0.0, skew) for card, worth in _BASE.items()},
+        sets=dice.random(),
+        whim=max(0.0, dice.uniform(-0.2, 0.5)),
+    )
+
+
+def play_weighers(table: Sequence[Weigher], dice: random.Random) -> State:
+    """Play a game of the arena's rules to its end, each seat by one weigher."""
+    rules = Rules(players=len(table))
+    state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
+    while not state.over:
+        moves: list[Move | None] = [None] * rules.players
+        for seat in asked(state):
+            moves[seat] = table[seat].choose(view(state, seat), dice)
+        state = apply(state, moves)
+    return state

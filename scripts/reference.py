@@ -1,0 +1,186 @@
+"""Write the reference pages that are made from sources: settings, commands, and the protocol's messages.
+
+``python scripts/reference.py`` writes them into docs/; ``--check`` fails where a committed page differs.
+"""
+
+import difflib
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import typer
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from arena.cli.main import app
+from arena.platform.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PROTO = "arena/wire/v1/referee.proto"
+_COMMANDS_HEAD = """\
+# Commands
+
+Generated from the command line itself. [For authors](cli.md) and [operating an arena](operating.md) explain
+how they work together.
+"""
+_MESSAGES_HEAD = f"""\
+# The protocol's messages
+
+Generated from [`proto/{PROTO}`](../proto/{PROTO}). [The protocol](protocol.md) explains how they work
+together.
+"""
+
+
+def settings_page(current: str) -> str:
+    """Return docs/settings.md with its first table made anew from :class:`Settings`."""
+    rows = [
+        (f"`ARENA_{name.upper()}`", _default(field), field.description or "")
+        for name, field in Settings.model_fields.items()
+    ]
+    begin, end = (
+        "<!-- generated from arena/platform/settings.py -->\n",
+        "<!-- end of the generated table -->\n",
+    )
+    before, _, rest = current.partition(begin)
+    return before + begin + _table(("variable", "default", "meaning"), rows) + end + rest.partition(end)[2]
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.default
+    if value is PydanticUndefined or value is None or value == frozenset():
+        return "none"
+    return f"`{value.value if isinstance(value, Enum) else value}`"
+
+
+def commands_page() -> str:
+    """Return docs/commands.md: every command with its arguments and options."""
+    parts = [_COMMANDS_HEAD]
+    parts += [
+        _command(words, command) for words, command in _commands(("arena",), typer.main.get_command(app))
+    ]
+    return "\n".join(parts)
+
+
+def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401 - click's types are typer's own copies
+    """Yield the commands below a group, in the order of its help."""
+    context = typer.Context(command, info_name=words[-1])
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        if hasattr(below, "list_commands"):
+            yield from _commands((*words, name), below)
+        else:
+            yield (*words, name), below
+
+
+def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as above
+    context = typer.Context(command, info_name=" ".join(words))
+    usage = " ".join(command.collect_usage_pieces(context))
+    text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(words)} {usage}\n"
+    # A parameter that the help hides has no record.
+    records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    rows = [(f"`{name}`", _cell(meaning)) for name, meaning in filter(None, records) if name != "--help"]
+    return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
+
+
+def messages_page() -> str:
+    """Return docs/messages.md: the service, the messages and the enums of the protocol."""
+    file = _described()
+    comments = {tuple(at.path): _sentence(at.leading_comments) for at in file.source_code_info.location}
+    parts = [_MESSAGES_HEAD]
+    for number, service in enumerate(file.service):
+        parts.append(f"## Service {service.name}\n\n{comments[6, number]}\n")
+        parts += [
+            f"    rpc {method.name}({'stream ' * method.client_streaming}{_name(method.input_type)}) returns "
+            f"({'stream ' * method.server_streaming}{_name(method.output_type)})\n\n"
+            f"{comments[6, number, 2, index]}\n"
+            for index, method in enumerate(service.method)
+        ]
+    for number, message in enumerate(file.message_type):
+        rows = [
+            (f"`{field.name}`", str(field.number), _type(field), _cell(comments[4, number, 2, index]))
+            for index, field in enumerate(message.field)
+        ]
+        table = _table(("field", "number", "type", "meaning"), rows)
+        parts.append(f"## {message.name}\n\n{comments[4, number]}\n\n{table}")
+    for number, enum in enumerate(file.enum_type):
+        values = [
+            (f"`{value.name}`", str(value.number), _cell(comments[5, number, 2, index]))
+            for index, value in enumerate(enum.value)
+        ]
+        table = _table(("value", "number", "meaning"), values)
+        parts.append(f"## {enum.name}\n\n{comments[5, number]}\n\n{table}")
+    return "\n".join(parts)
+
+
+def _described() -> FileDescriptorProto:
+    """Return the protocol with its comments, as protoc reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "descriptor"
+        words = (
+            "-m",
+            "grpc_tools.protoc",
+            "--proto_path=proto",
+            "--include_source_info",
+            f"--descriptor_set_out={out}",
+        )
+        subprocess.run([sys.executable, *words, PROTO], cwd=ROOT, check=True)  # noqa: S603 - fixed words
+        return FileDescriptorSet.FromString(out.read_bytes()).file[0]
+
+
+def _type(field: FieldDescriptorProto) -> str:
+    kind = FieldDescriptorProto.Type.Name(field.type).removeprefix("TYPE_").lower()
+    if field.type_name:
+        name = _name(field.type_name)
+        kind = f"[{name}](#{name.lower()})"
+    return f"repeated {kind}" if field.label == FieldDescriptorProto.LABEL_REPEATED else kind
+
+
+def _name(full: str) -> str:
+    return full.rpartition(".")[2]
+
+
+def _sentence(text: str) -> str:
+    """Return a comment's paragraphs and list items, each on one line, with Markdown's backticks."""
+    lines = text.strip().replace("``", "`").split("\n")
+    joined = "\n".join(line.strip() for line in lines)
+    return re.sub(r"(?<!\n)\n(?!\n|- )", " ", joined)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("``", "`").split()).replace("|", "\\|")
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = (heads, ["---"] * len(heads), *rows)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> int:
+    """Write the pages, or with ``--check`` show how the committed ones differ."""
+    settings = DOCS / "settings.md"
+    pages = {
+        settings: settings_page(settings.read_text()),
+        DOCS / "commands.md": commands_page(),
+        DOCS / "messages.md": messages_page(),
+    }
+    stale = {page: text for page, text in pages.items() if not page.exists() or page.read_text() != text}
+    for page, text in stale.items():
+        if "--check" in sys.argv[1:]:
+            name = page.relative_to(ROOT).as_posix()
+            old = page.read_text().splitlines(keepends=True) if page.exists() else []
+            sys.stderr.writelines(difflib.unified_diff(old, text.splitlines(keepends=True), name, name))
+            sys.stderr.write(f"{name} is out of date: run 'make generate'\n")
+        else:
+            page.write_text(text)
+    return int(bool(stale) and "--check" in sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""The analyst of a running arena: real processes over a real store."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from arena.app.analyst import HostAnalyst, analyst
+from arena.db.store import Store
+from arena.play.analysis.analyst import ANALYST, VERSION, analyse
+from arena.play.analysis.house import house_bots
+from arena.play.analysis.puzzles import puzzle_in
+from arena.play.botfiles import samples
+from arena.play.replay.document import parse
+from tests.builders import fill
+from tests.databases import sqlite_store
+from tests.patience import WAIT_SECONDS
+
+LONG = 100_000
+"""Playouts that nobody waits for."""
+
+
+def now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with games."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
+        fill(opened)
+        yield opened
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started and not yet buried."""
+    found = set()
+    for entry in Path("/proc/self/task").iterdir():
+        found |= {int(pid) for pid in (entry / "children").read_text().split()}
+    return found
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_analyst(pid: int) -> bool:
+    """Return whether a process is an analyst that has begun."""
+    words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"arena.play.analysis" in words and os.sched_getscheduler(pid) == os.SCHED_IDLE
+
+
+def test_games_are_analysed_one_after_another(store: Store) -> None:
+    """With the numbers that anybody gets from the same playouts; the first puzzle is today's."""
+    replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
+    HostAnalyst(store, 8, lambda: True, now).look()
+    found = store.analyses.find(replay.game)
+    assert found == analyse(replay, playouts=8, bots=house_bots(samples()))
+    puzzle = store.puzzles.find(store.puzzles.newest(now().date(), 1)[0])
+    assert puzzle is not None
+    assert (puzzle.game, puzzle.made) == (replay.game, puzzle_in(found))
+    assert parse(store.analyses.wanted(ANALYST, VERSION) or "").game != replay.game
+
+
+@pytest.mark.parametrize("playouts", [0, 8])
+def test_nothing_is_begun_without_playouts_or_room(store: Store, playouts: int) -> None:
+    """Where the host is busy, matches come first."""
+    asked = threading.Event()
+
+    def busy() -> bool:
+        asked.set()
+        return False
+
+    before = store.analyses.wanted(ANALYST, VERSION)
+    with analyst(store, playouts, busy, now, seconds=0.01):
+        assert asked.wait(WAIT_SECONDS if playouts else 0) == bool(playouts)
+    assert store.analyses.wanted(ANALYST, VERSION) == before
+
+
+def test_it_gets_only_time_that_nobody_wants_and_ends_with_the_arena(store: Store) -> None:
+    """At once, whatever it does; its game stays open."""
+    before = store.analyses.wanted(ANALYST, VERSION)
+    earlier = children()
+    with analyst(store, LONG, lambda: True, now, seconds=0.01):
+        until(lambda: any(is_analyst(pid) for pid in children() - earlier))
+    assert children() - earlier == set()
+    assert store.analyses.wanted(ANALYST, VERSION) == before
+
+
+def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
+    """The arena goes on with the next."""
+    before = parse(store.analyses.wanted(ANALYST, VERSION) or "").game
+    earlier = children()
+    made = HostAnalyst(store, LONG, lambda: True, now)
+    looking = threading.Thread(target=made.look)
+    looking.start()
+    until(lambda: bool(children() - earlier))
+    for pid in children() - earlier:
+        os.kill(pid, signal.SIGKILL)
+    looking.join(WAIT_SECONDS)
+    assert not looking.is_alive()
+    assert store.analyses.find(before) is None
+    looking = threading.Thread(target=made.look)
+    looking.start()
+    until(lambda: bool(children() - earlier))
+    made.close()
+    looking.join(WAIT_SECONDS)
+    assert not looking.is_alive()
+    assert made.failed == {before}
+
+
+def test_an_arena_that_has_just_started_plays_first(store: Store) -> None:
+    """The first game is analysed after a while."""
+    asked = threading.Event()
+
+    def idle() -> bool:
+        asked.set()
+        return False
+
+    with analyst(store, 8, idle, now):
+        assert not asked.wait(0.5)

@@ -1,0 +1,70 @@
+"""Of coordinators with containers one works on a database, from its start on."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.app.arena import open_arena
+from arena.app.folders import CannotStart
+from arena.cli.playing import Quiet
+from arena.db.store import open_store
+from arena.platform.settings import Settings
+from tests.db.test_coordinator_lock import end_sessions
+from tests.submissions.opened import settings_in
+
+pytestmark = pytest.mark.docker
+
+Make = Callable[[str, str], Settings]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Give what makes settings of installations by a name and their database."""
+    sockets = Path(tempfile.mkdtemp(prefix="kaiten-h-"))
+    yield lambda name, url: settings_in(tmp_path / name, sockets).model_copy(update={"database_url": url})
+    shutil.rmtree(sockets)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def test_a_second_one_does_not_start(
+    make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Before the first has made an image or has a worker, too; when it has ended, the second does."""
+    url = (
+        f"sqlite:///{tmp_path / 'shared.sqlite3'}"
+        if kind == "sqlite"
+        else str(request.getfixturevalue("postgresql_url"))
+    )
+    first, second = make("first", url), make("second", url)
+    with (
+        open_arena(first),
+        pytest.raises(CannotStart, match="another coordinator uses this database"),
+        open_arena(second),
+    ):
+        pass
+    with open_arena(second):
+        pass
+
+
+@pytest.mark.postgresql
+def test_one_that_has_lost_the_database_to_another_ends(make: Make, postgresql_url: str) -> None:
+    """While it plays, and where it would begin to."""
+    with closing(open_store(postgresql_url)) as other, open_arena(make("first", postgresql_url)) as arena:
+
+        def take_over() -> bool:
+            """Be first when the server is back, of those who ask again and again."""
+            while not other.coordinator_lock.take():
+                end_sessions(postgresql_url)
+            return True
+
+        ended = "another coordinator took over this database"
+        with pytest.raises(CannotStart, match=ended), arena.coordinator(Quiet()) as coordinator:
+            coordinator.run(take_over)
+        assert coordinator.stopped
+        with pytest.raises(CannotStart, match=ended), arena.coordinator(Quiet()):
+            pytest.fail("it has begun")
+        other.coordinator_lock.release()

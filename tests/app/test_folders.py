@@ -1,0 +1,40 @@
+"""The folders of an installation."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from arena.app.folders import CannotStart, data_dir_lock, install_id
+from arena.app.host import sockets_folder
+from arena.platform.settings import Settings
+from arena.play.launcher.seats import LONGEST_RUN_DIR
+
+
+def test_a_data_directory_is_for_its_user_alone(tmp_path: Path) -> None:
+    """Referees and readers of archives, which are other users, can't enter it, even if made first."""
+    with data_dir_lock(tmp_path / "locked"):
+        assert (tmp_path / "locked").stat().st_mode & 0o777 == 0o700
+    install_id(tmp_path / "named")
+    assert (tmp_path / "named").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_data_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    """An operator may let the site's user in."""
+    tmp_path.chmod(0o750)
+    with data_dir_lock(tmp_path):
+        install_id(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o750
+
+
+def test_an_overlong_folder_of_sockets_is_refused_at_the_start() -> None:
+    """In a sentence that names the setting, before anything is made; one byte less is enough."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-f-") as short:
+        most = LONGEST_RUN_DIR - len("/12345678")
+        longest = Path(short) / ("x" * (most - len(short) - 1))
+        too_long = longest.with_name(f"{longest.name}x")
+        with pytest.raises(CannotStart, match=rf"has {most + 1} bytes.* Set ARENA_RUN_DIR"):
+            sockets_folder(Settings(run_dir=too_long))
+        assert not too_long.exists()
+        assert sockets_folder(Settings(run_dir=longest)).is_dir()
+        assert len(install_id(Path(short) / "data")) == len("12345678")

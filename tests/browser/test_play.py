@@ -1,0 +1,206 @@
+"""Whole games against bots in a real browser: by touch, by keyboard, by roles and names, without scripts."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from arena.play.botfiles import samples
+from tests.browser.visits import Visit, visit_of
+from tests.databases import sqlite_store
+from tests.db.builders import add_bot
+from tests.scheduler.test_person_games import host
+from tests.web.site import opened
+
+pytestmark = pytest.mark.chromium
+
+LAST_TURNS = {2: 10, 4: 8, 5: 7}
+"""Cards that are dealt to each player."""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the site of an arena with house bots and two tables for people."""
+    folder = tmp_path_factory.mktemp("play")
+    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-b-"))
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
+        for name in ("greedy", "random", "spoiler"):
+            add_bot(store, name, source=str(samples() / name), author="house")
+        with host(store, run_dir, tables=2), opened(folder, ARENA_ANALYSIS_PLAYOUTS="0") as site:
+            yield site.url
+    shutil.rmtree(run_dir)
+
+
+def table(page: Page) -> Locator:
+    """Return the part of the page that changes."""
+    return page.locator("#table")
+
+
+def sit_down(page: Page, url: str, *bots: str) -> None:
+    """Choose opponents and begin."""
+    page.goto(f"{url}/play")
+    for number, bot in enumerate(bots, start=1):
+        page.get_by_label(f"Bot {number}").select_option(bot)
+    page.get_by_role("button", name="Sit down").click()
+
+
+def play(page: Page, choose: Callable[[Page], None]) -> list[str]:
+    """Play to the end; return the steps at which something was chosen."""
+    steps: list[str] = []
+    ready = re.compile("decide|over")
+    while True:
+        expect(table(page)).to_have_attribute("data-state", ready)
+        if table(page).get_attribute("data-state") == "over":
+            return steps
+        step = table(page).get_attribute("data-step")
+        assert step is not None
+        steps.append(step)
+        choose(page)
+        expect(page.locator(f'#table[data-state="decide"][data-step="{step}"]')).to_have_count(0)
+
+
+def by_touch(page: Page) -> None:
+    """Tap the last card, and with chopsticks also the first."""
+    cards = page.locator("#hand button.pick")
+    if cards.count():
+        cards.last.tap()
+        return
+    page.get_by_role("radiogroup", name="Your card").locator("label").last.tap()
+    if page.get_by_role("radiogroup", name="Your card").locator("label").count() > 1:
+        page.get_by_role("radiogroup", name="A second card").locator("label").nth(1).tap()
+    page.get_by_role("button", name="Play", exact=True).tap()
+
+
+def by_keyboard(page: Page) -> None:
+    """The focus is at the first card."""
+    if page.locator("#hand button.pick").count():
+        page.keyboard.press("1")
+    else:
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+
+
+def by_role(page: Page) -> None:
+    """Use nothing but roles and names."""
+    hand = page.get_by_role("group", name=re.compile("card"))
+    cards = hand.get_by_role("button")
+    if hand.get_by_role("radio").count():
+        page.get_by_role("radiogroup", name="Your card").get_by_role("radio").first.check(force=True)
+        page.get_by_role("button", name="Play", exact=True).click()
+    else:
+        assert cards.first.inner_text() or cards.first.get_attribute("value")
+        cards.first.click()
+
+
+def asked_turns(players: int) -> list[str]:
+    """Return the steps of a whole game; the last card of a round is played by itself."""
+    return [f"{round_}.{turn}" for round_ in (1, 2, 3) for turn in range(1, LAST_TURNS[players])]
+
+
+@pytest.mark.parametrize(
+    ("size", "bots", "choose"),
+    [
+        ("phone", ["greedy"], by_touch),
+        ("desktop", ["greedy", "random", "spoiler"], by_keyboard),
+        ("desktop", ["greedy", "greedy", "random", "spoiler"], by_role),
+    ],
+    ids=["phone", "keyboard", "roles"],
+)
+def test_a_whole_game(
+    browser: Browser, url: str, size: str, bots: list[str], choose: Callable[[Page], None]
+) -> None:
+    """Each decision once, without loading the page again, to the result and the replay."""
+    visit = visit_of(browser, url, size, "light", touch=choose is by_touch)
+    page = visit.page
+    sit_down(page, url, *bots)
+    expect(table(page)).to_have_attribute("data-state", "decide")
+    visit.keep(f"play-{size}-{len(bots)}")
+    page.evaluate("document.body.dataset.same = 'yes'")
+    steps = play(page, choose)
+    assert steps == asked_turns(len(bots) + 1)
+    expect(page.locator("#turn")).to_contain_text("points")
+    expect(page.get_by_role("row")).to_have_count(len(bots) + 2)
+    visit.keep(f"play-{size}-{len(bots)}-over")
+    page.get_by_role("link", name="Watch the replay").click()
+    expect(page.locator("#film")).to_be_visible()
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_each_turn_is_announced_and_takes_no_other_page(browser: Browser, url: str) -> None:
+    """What everyone took, then whose turn it is; the focus is at the first card again."""
+    visit = visit_of(browser, url, "desktop", "dark")
+    page = visit.page
+    sit_down(page, url, "greedy")
+    expect(table(page)).to_have_attribute("data-state", "decide")
+    page.evaluate("document.body.dataset.same = 'yes'")
+    by_keyboard(page)
+    said = page.locator("#announcement")
+    expect(said).to_have_text(re.compile(r"You took .*\. Round 1, turn 2 of 10\. Your turn\."))
+    assert page.evaluate("document.body.dataset.same") == "yes"
+    assert page.evaluate("document.activeElement.matches('.pick, .pick input')")
+    page.reload()
+    expect(table(page)).to_have_attribute("data-step", "1.2")
+    page.goto(f"{url}/play")
+    page.get_by_role("link", name="Continue").click()
+    page.get_by_role("button", name="Leave the table").click()
+    expect(page).to_have_url(f"{url}/play")
+    page.go_back()
+    expect(page.locator("#turn")).to_have_text("You left this table.")
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_without_scripts_the_same_forms_do_it(browser: Browser, url: str) -> None:
+    """With a dummy, whose card is named, too; the page comes again by itself."""
+    visit = visit_of(browser, url, "phone", "light", script=False)
+    page = visit.page
+    page.goto(f"{url}/play")
+    page.get_by_label("Bot 1").select_option("random")
+    page.get_by_role("checkbox", name="A dummy").check()
+    page.get_by_role("button", name="Sit down").click()
+    seen: set[str | None] = set()
+    while len(seen) < 4:
+        expect(table(page)).to_have_attribute("data-state", "decide")
+        step = table(page).get_attribute("data-step")
+        seen.add(step)
+        cards = page.locator("#hand button.pick")
+        if cards.count():
+            cards.first.click()
+        else:
+            for group in page.get_by_role("radiogroup").all():
+                if group.get_attribute("aria-label") == "The dummy's card":
+                    group.get_by_role("radio").last.check(force=True)
+                elif group.get_attribute("aria-label") == "Your card":
+                    group.get_by_role("radio").first.check(force=True)
+            page.get_by_role("button", name="Play", exact=True).click()
+        expect(page.locator(f'#table[data-state="decide"][data-step="{step}"]')).to_have_count(0)
+    page.get_by_role("button", name="Leave the table").click()
+    expect(page).to_have_url(f"{url}/play")
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_people_wait_for_each_other(browser: Browser, url: str) -> None:
+    """With two tables the third waits, sees how many are before, and goes on by itself."""
+    visits: list[Visit] = [visit_of(browser, url, "phone", "light") for _ in range(4)]
+    for visit in visits:
+        sit_down(visit.page, url, "random")
+        if visit in visits[:2]:
+            expect(table(visit.page)).to_have_attribute("data-state", "decide")
+    expect(visits[2].page.locator("#turn")).to_have_text("You are next: waiting for a table.")
+    expect(visits[3].page.locator("#turn")).to_have_text("One person is before you.")
+    visits[0].page.get_by_role("button", name="Leave the table").click()
+    expect(table(visits[2].page)).to_have_attribute("data-state", "decide")
+    expect(visits[3].page.locator("#turn")).to_have_text("You are next: waiting for a table.")
+    for visit in visits[1:]:
+        visit.page.get_by_role("button", name="Leave the table").click()
+        expect(visit.page).to_have_url(f"{url}/play")
+        assert visit.complaints == []
+        visit.page.context.close()
+    visits[0].page.context.close()

@@ -1,0 +1,109 @@
+"""Commands and sites as processes of their own, forked from one that has imported everything already."""
+
+import multiprocessing
+import os
+import pkgutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import Final
+
+import arena.cli.main
+import web.__main__
+
+_STANDARD: Final = (0, 1, 2)
+
+
+def _server() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    modules = [f"arena.cli.{module.name}" for module in pkgutil.iter_modules(arena.cli.__path__)]
+    context.set_forkserver_preload([__name__, "web.__main__", *modules])
+    return context
+
+
+_SERVER: Final = _server()
+
+
+def run(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], text: bytes, seconds: float
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run ``arena`` with these words, this environment and this on stdin, and wait for its end.
+
+    To be called from one thread at a time: exit codes of processes that end at once get lost otherwise.
+    """
+    with _files(text) as files:
+        process = _SERVER.Process(
+            target=_command, args=(arena.cli.main.main, ("arena", *words), folder, dict(environment), files)
+        )
+        process.start()
+        process.join(seconds)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(list(words), seconds, _all(files[1]), _all(files[2]))
+        code = process.exitcode
+        process.close()
+        return subprocess.CompletedProcess(list(words), code, _all(files[1]), _all(files[2]))
+
+
+@contextmanager
+def site(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Callable[[], str]]:
+    """Run ``python -m web`` with these words and this environment, and kill it after use.
+
+    Gives a function that returns what it has printed on stderr, and fails when the site has ended.
+    """
+    with _files() as files:
+        process = _SERVER.Process(
+            target=_command, args=(web.__main__.main, ("web", *words), Path.cwd(), dict(environment), files)
+        )
+        process.start()
+
+        def said() -> str:
+            assert process.exitcode is None, _all(files[2])
+            return _all(files[2]).decode()
+
+        try:
+            yield said
+        finally:
+            process.kill()
+            process.join()
+            process.close()
+
+
+@contextmanager
+def _files(text: bytes = b"") -> Iterator[tuple[str, str, str]]:
+    """Give files for stdin, which holds a text, stdout and stderr."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [str(Path(folder, name)) for name in ("stdin", "stdout", "stderr")]
+        for name in names:
+            Path(name).write_bytes(text if name == names[0] else b"")
+        yield names[0], names[1], names[2]
+
+
+def _all(file: str) -> bytes:
+    return Path(file).read_bytes()
+
+
+def _command(
+    main: Callable[[], int | None],
+    words: Sequence[str],
+    folder: Path,
+    environment: dict[str, str],
+    files: Sequence[str],
+) -> None:
+    for number, name in zip(_STANDARD, files, strict=True):
+        opened = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_APPEND)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as the interpreter does
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [*words]
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""``arena analyse`` with replays in files; tests/cli/test_bots_online.py asks for a site's game."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from arena.play.analysis.analyst import analyse
+from arena.play.analysis.house import house_bots
+from arena.play.botfiles import samples
+from arena.play.replay.document import encode
+from arena.protocol.analysis import Analysis, Grade
+from arena.rules import Rules
+from tests.play.replay.games import replay_of
+
+from .command import arena
+
+GAME = replay_of(Rules(players=2))
+SMALL = ("--playouts", "8", "--seed", "3")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with a game."""
+    (tmp_path / "g.jsonl").write_bytes(encode(GAME) + b"\n")
+    return tmp_path
+
+
+def test_json_is_the_analysts(folder: Path) -> None:
+    """The same numbers as in process, and so the same each time."""
+    done = arena("analyse", "g.jsonl", *SMALL, "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["games"]
+    assert msgspec.convert(found, Analysis) == analyse(GAME, seed=3, playouts=8, bots=house_bots(samples()))
+    assert b"1 game analysed, --playouts 8 --seed 3" in done.stderr
+
+
+def test_the_tables_show_turns_mistakes_and_seats(folder: Path) -> None:
+    """A row a turn, a row a mistake, and the number of each grade by seat."""
+    done = arena("analyse", "g.jsonl", *SMALL, folder=folder)
+    assert done.returncode == 0, done.stderr
+    heading, text = done.stdout.decode().split("\n", 1)
+    assert heading.startswith("game game-1: ")
+    turns, mistakes, seats = text.strip().split("\n\n")
+    analysis = analyse(GAME, seed=3, playouts=8, bots=house_bots(samples()))
+    assert len(turns.splitlines()) == 1 + len(analysis.turns) + 1
+    assert turns.count("turning point") == len(analysis.turning_points)
+    assert len(mistakes.splitlines()) - 1 == sum(
+        each.grade in {Grade.INACCURACY, Grade.BLUNDER} for each in analysis.decisions
+    )
+    for line, seat in zip(seats.splitlines()[1:], analysis.seats, strict=True):
+        assert line.split()[3:7] == [str(seat.grades[grade]) for grade in Grade]
+
+
+def test_a_replay_gets_the_analysis_under_a_key_of_its_own(folder: Path) -> None:
+    """The rest stays as it was, and verifies; analysed again it is the same."""
+    for source in ("g.jsonl", "a.jsonl"):
+        done = arena("analyse", source, *SMALL, "-o", "a.jsonl", folder=folder)
+        assert done.returncode == 0, done.stderr
+        document = json.loads((folder / "a.jsonl").read_bytes())
+        assert msgspec.convert(document.pop("analysis"), Analysis) == analyse(
+            GAME, seed=3, playouts=8, bots=house_bots(samples())
+        )
+        assert document == json.loads(encode(GAME))
+    assert arena("replay", "verify", "a.jsonl", folder=folder).returncode == 0
+    done = arena("analyse", "g.jsonl", *SMALL, "-o", "-", folder=folder)
+    assert json.loads(done.stdout)["analysis"]["game"] == "game-1"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("none.jsonl",), "there is no file none.jsonl"),
+        (("bad.jsonl",), "bad.jsonl, line 1: totals[0]: is "),
+        (("empty.jsonl",), "empty.jsonl holds no replay"),
+        (("g.jsonl", "--json", "-o", "-"), "--json and the replays can't both go to stdout"),
+        (("g.jsonl", "--playouts", "7"), "greater than or equal to 8"),
+        (("g.jsonl", *SMALL, "-o", "no/folder.jsonl"), "can't write no/folder.jsonl"),
+    ],
+)
+def test_what_is_wrong_is_said(folder: Path, args: tuple[str, ...], said: str) -> None:
+    """Exit code 2, and nothing on stdout."""
+    document = json.loads(encode(GAME))
+    document["totals"][0] += 1
+    (folder / "bad.jsonl").write_text(json.dumps(document))
+    (folder / "empty.jsonl").write_text("")
+    done = arena("analyse", *args, folder=folder)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said in done.stderr.decode()

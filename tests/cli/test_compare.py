@@ -1,0 +1,74 @@
+"""``arena compare``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .command import FIRST, arena
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with a bot that takes the first card, quietly."""
+    (tmp_path / "first.py").write_text(FIRST.replace('print("thinking")', "pass"))
+    return tmp_path
+
+
+def test_a_better_bot_is_found(folder: Path) -> None:
+    """At several tables; the exit code says so."""
+    done = arena("compare", "expected", "first.py", "--players", "2,3", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["verdict"] == "better"
+    assert told["difference"] > told["within"]
+    assert told["games"] == 2 * told["deals"] < 1000
+
+
+def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
+    """Nor a worse one than a better one; in words."""
+    same = arena("compare", "first.py", "first.py", folder=folder)
+    assert same.returncode == 1
+    assert b"first is not better than first#2 by 5 points or more" in same.stdout
+    worse = arena("compare", "random", "expected", "--field", "first.py", "--players", "3", folder=folder)
+    assert worse.returncode == 1
+    assert b"random is worse than expected" in worse.stdout
+
+
+def test_results_are_kept_and_gone_on_with(folder: Path) -> None:
+    """The second run plays only what is missing; a changed bot is another comparison."""
+    args = ("compare", "expected", "first.py", "--results", "r.jsonl", "--json")
+    part = arena(*args, "-n", "40", folder=folder)
+    assert (part.returncode, json.loads(part.stdout)["verdict"]) == (1, "open")
+    whole = arena(*args, folder=folder)
+    assert b"continuing after 20 deals" in whole.stderr
+    seed = json.loads(whole.stdout)["seed"]
+    once = arena(*args[:3], "--json", "--seed", str(seed), folder=folder)
+    assert json.loads(once.stdout) == json.loads(whole.stdout)
+    (folder / "first.py").write_text("def choose(view):\n    return view.hand[-1]\n")
+    changed = arena(*args, folder=folder)
+    assert changed.returncode == 2
+    assert b"r.jsonl holds results of another version of a bot" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("gredy", "first.py"), "no bot is called 'gredy'"),
+        (("greedy", "broken.py"), "broken.py can't be loaded: SyntaxError"),
+        (("greedy", "first.py", "--players", "two"), "--players two: give numbers from 2 to 5"),
+        (("greedy", "first.py", "--players", "6"), "6 players: Sushi Go! is for 2 to 5"),
+        (("greedy", "first.py", "--effect", "5"), "effect 5.0 and error 0.05: "),
+        (("greedy", "first.py", "--results", "no/where"), "can't use no/where: "),
+        (("greedy", "first.py", "--results", "/dev/full"), "/dev/full is no file"),
+    ],
+    ids=range(7),
+)
+def test_rubbish_is_refused_in_a_sentence(folder: Path, args: tuple[str, ...], said: str) -> None:
+    """With the exit code for bad input."""
+    (folder / "broken.py").write_text("def choose(view: return")
+    done = arena("compare", *args, folder=folder)
+    assert done.returncode == 2
+    assert said in done.stderr.decode()
+    assert done.stderr.decode().startswith("arena: ")
+    assert done.stderr.decode().count("\n") == 1

@@ -1,0 +1,42 @@
+"""Completion in shells, as the script of ``arena --show-completion`` asks for it."""
+
+from pathlib import Path
+
+import pytest
+
+from .command import arena
+
+
+def completed(line: str, folder: Path) -> list[str]:
+    """Return what bash offers for the last word of a line."""
+    words = line.split(" ")
+    last = str(len(words) - 1)
+    done = arena(folder=folder, _ARENA_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=last)
+    assert done.stderr == b""
+    return done.stdout.decode().split()
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("arena comp", ["compare"]),
+        ("arena replay ", ["verify", "get"]),
+        ("arena admin reb", ["rebuild-statistics", "rebuild-ratings"]),
+        ("arena rerun --l", ["--lost"]),
+        ("arena replay get --", ["--out", "--help"]),
+        ("arena init mybot --language java", ["javascript"]),
+    ],
+)
+def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: list[str]) -> None:
+    """At every level, and the values of a choice."""
+    assert completed(line, tmp_path) == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script(tmp_path: Path, shell: str) -> None:
+    """Which asks the command itself, so new commands need no new script."""
+    done = arena(
+        "--show-completion", shell, folder=tmp_path, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"_ARENA_COMPLETE=complete_{shell}" in done.stdout.decode()

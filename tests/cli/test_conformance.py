@@ -1,0 +1,92 @@
+"""``arena conformance``."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from .command import arena
+
+LINES = """
+import json, sys
+def say(message): print(json.dumps(message), flush=True)
+say({"hello": {"protocol": 1}})
+for line in sys.stdin:
+    for event in json.loads(line)["events"]:
+        asked = event.get("turnRequest")
+        if asked:
+            now = asked["position"]
+            say({"moves": [{"game": asked["game"], "round": now["round"], "turn": now["turn"],
+                            "cards": asked["hand"][:1]}]})
+"""
+
+
+def rules(folder: Path, command: str) -> dict[str, tuple[int, int, str | None]]:
+    """Return (tried, wrong, the first) of each rule, by a word of it."""
+    done = arena("conformance", command, "--json", folder=folder)
+    told = json.loads(done.stdout)["rules"]
+    words = ("answers", "nonce", "legal", "dummy", "all games", "MatchEnd")
+    found = {
+        word: (each["tried"], each["wrong"], each["first"])
+        for each in told
+        for word in words
+        if word in each["rule"]
+    }
+    assert done.returncode == (1 if any(each[1] for each in found.values()) else 0)
+    return found
+
+
+def python(folder: Path, text: str) -> str:
+    """Write a program, and return its command."""
+    (folder / "program.py").write_text(text)
+    return shlex.join([sys.executable, "program.py"])
+
+
+def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
+    """In all 20 games."""
+    text = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[-1]\nrun(choose)\n"
+    done = arena("conformance", python(tmp_path, text), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line[:5] for line in done.stdout.decode().splitlines()] == ["ok   "] * 6
+    assert done.stderr == b"arena: 462 decisions in 20 games, one of each variant\n"
+
+
+def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
+    """No nonce and no card for the dummy, of a program behind the bridge."""
+    found = rules(tmp_path, f"arena bridge -- {python(tmp_path, LINES)}")
+    assert found["answers"] == (462, 0, None)
+    assert found["nonce"][:2] == (462, 462)
+    assert found["legal"] == (408, 0, None)
+    assert found["dummy"][:2] == (54, 54)
+    assert str(found["dummy"][2]).startswith("game 16 (2 players, dummy), round 1, turn 1: illegal: seat 0: ")
+    assert found["all games"] == (1, 0, None)
+
+
+def test_a_crash_is_told_with_its_place(tmp_path: Path) -> None:
+    """And what was never tried is not called right."""
+    text = "from arena.sdk import run\ndef choose(view): return 1 / 0\nrun(choose)\n"
+    command = python(tmp_path, text)
+    found = rules(tmp_path, command)
+    assert found["answers"][:2] == (1, 1)
+    assert found["legal"] == (0, 0, None)
+    assert found["all games"][1] == 1
+    done = arena("conformance", command, folder=tmp_path)
+    assert b"\n-      each move is legal (0 of 0)\n" in done.stdout
+    assert b"ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("./nope", 2, "there is no program './nope'"),
+        ("true", 1, "true didn't connect to the referee: it ended with exit code 0"),
+    ],
+)
+def test_rubbish_is_refused_in_a_sentence(tmp_path: Path, command: str, code: int, said: str) -> None:
+    """Without a traceback."""
+    done = arena("conformance", command, folder=tmp_path)
+    assert done.returncode == code
+    assert done.stderr.decode().startswith(f"arena: {said}")
+    assert done.stderr.count(b"\n") == 1

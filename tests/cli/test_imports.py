@@ -1,0 +1,89 @@
+"""What a command imports: small ones answer before the slow libraries would be loaded."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from arena.cli.main import app
+from tests.cli.command import environment
+from tests.databases import sqlite_store
+
+_SLOW = (
+    "alembic",
+    "arena.play.launcher",
+    "arena.sandbox",
+    "docker",
+    "grpc",
+    "psycopg",
+    "pydantic_settings",
+    "requests",
+    "sqlalchemy",
+    "zxcvbn",
+)
+_RUN = """
+import json, sys
+known, codes, imported = set(sys.modules), {}, {}
+from arena.cli.main import main
+lines = sys.argv[1:]
+for line in lines:
+    sys.argv = ["arena", *line.split()]
+    try:
+        main()
+    except SystemExit as end:
+        codes[line] = end.code
+    imported[line] = sorted(set(sys.modules) - known)
+    known.update(imported[line])
+print(json.dumps([codes, imported]), file=sys.stderr)
+"""
+"""Runs commands one after another, and prints how each ended and what it imported first."""
+
+
+def _slow_imports(lines: tuple[str, ...], folder: Path) -> dict[str, set[str]]:
+    """Run commands in one new process; return the slow libraries that each is the first to import."""
+    done = subprocess.run(  # noqa: S603 - the commands under test
+        [sys.executable, "-c", _RUN, *lines],
+        cwd=folder,
+        env=environment() | {"ARENA_DATA_DIR": str(folder)},
+        capture_output=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    codes, imported = json.loads(done.stderr.decode().splitlines()[-1])
+    assert not any(codes.values()), codes
+    assert "typer" in imported[lines[0]]
+    return {line: set(names) & set(_SLOW) for line, names in imported.items()}
+
+
+def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Path) -> None:
+    """They need neither the database nor the engine."""
+    commands = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
+    lines = ("--help", *(f"{command} --help" for command in commands))
+    found = _slow_imports(lines, tmp_path).values()
+    assert set().union(*found) <= {"requests"}  # what talks to a site needs it
+
+
+def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Path) -> None:
+    """On SQLite; nor what plays matches."""
+    sqlite_store(tmp_path / "arena.sqlite3").close()
+    parts = ("bots", "list-users", "audit", "quarantine", "submissions")
+    lines = ("leaderboard", "workers", *(f"admin {part}" for part in parts))
+    needed = {"leaderboard": {"pydantic_settings", "sqlalchemy"}}
+    assert _slow_imports(lines, tmp_path) == {line: set() for line in lines} | needed
+
+
+@pytest.mark.parametrize("words", [(), ("admin",)])
+def test_a_summary_is_the_first_sentence_of_the_help(words: tuple[str, ...]) -> None:
+    """Lists of commands show the table's words, and the command's help its docstring's."""
+    group: Any = typer.main.get_command(app)
+    context: Any = None
+    for word in words:
+        group = group.get_command(context, word)
+    for name, part in group.parts.items():
+        help_text = " ".join(group.get_command(context, name).help.split("\n\n")[0].split())
+        assert f"{help_text} ".startswith(f"{part.summary}. ") or part.summary == help_text, name

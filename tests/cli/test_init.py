@@ -1,0 +1,94 @@
+"""``arena init``: what it makes plays."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .command import ROOT, arena, environment
+
+
+def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
+    """As its README says."""
+    made = arena("init", "mybot", "--json", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    files = json.loads(made.stdout)["files"]
+    assert files == ["Dockerfile", "README.md", "bot.py", "test_bot.py"]
+    assert sorted(path.name for path in (tmp_path / "mybot").iterdir()) == files
+    assert arena("play", "./mybot", "greedy", "-n", "4", folder=tmp_path).returncode == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest"],
+        cwd=tmp_path / "mybot",
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Ran 2 tests" in done.stderr
+    sample = (ROOT / "bots" / "greedy" / "Dockerfile").read_text()
+    assert (tmp_path / "mybot" / "Dockerfile").read_text() == sample
+
+
+def test_a_bot_in_javascript_passes_its_test(tmp_path: Path) -> None:
+    """With the library beside it."""
+    assert arena("init", "mybot", "--language", "javascript", folder=tmp_path).returncode == 0
+    folder = tmp_path / "mybot"
+    sample = (ROOT / "bots" / "greedy-js" / "Dockerfile").read_text()
+    assert (folder / "Dockerfile").read_text() == sample
+    assert "npm install --install-links" in (folder / "README.md").read_text()
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node")
+    shutil.copytree(ROOT / "bots" / "base-javascript" / "kaiten", folder / "node_modules" / "kaiten")
+    done = subprocess.run([node, "--test"], cwd=folder, capture_output=True, check=False)  # noqa: S603 - the bot's test
+    assert done.returncode == 0, done.stdout
+    assert b"pass 2" in done.stdout
+
+
+def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
+    """As its README says: its test, and games through the bridge."""
+    if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
+        pytest.skip("there is no g++ with nlohmann-json")
+    assert arena("init", "mybot", "--language", "cpp", folder=tmp_path).returncode == 0
+    folder = tmp_path / "mybot"
+    done = subprocess.run(["make", "test"], cwd=folder, capture_output=True, check=False)  # noqa: S607 - the bot's test
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(b"ok\n")
+    assert done.stderr == b""
+    played = arena("play", "greedy", "--bot", "arena bridge -- ./bot", "-n", "2", "--json", folder=folder)
+    assert played.returncode == 0, played.stderr
+    assert json.loads(played.stdout)["mistakes"] == []
+    lines = (folder / "Dockerfile").read_text().splitlines()
+    assert lines[1:] == ["COPY bot /bot/bot", 'ENTRYPOINT ["python3", "-m", "arena.sdk.bridge", "/bot/bot"]']
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("taken",), "taken is there already"),
+        (("../up",), "../up"),
+        (("no name",), "no name"),
+    ],
+    ids=range(3),
+)
+def test_rubbish_is_refused_in_a_sentence(tmp_path: Path, args: tuple[str, ...], said: str) -> None:
+    """And nothing is made or changed."""
+    (tmp_path / "taken").mkdir()
+    done = arena("init", *args, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("arena: ")
+    assert said in done.stderr.decode()
+    assert done.stderr.count(b"\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+    assert not any((tmp_path / "taken").iterdir())
+
+
+def test_an_unknown_language_names_the_known_ones(tmp_path: Path) -> None:
+    """As a wrong choice of an option."""
+    done = arena("init", "mybot", "--language", "cobol", folder=tmp_path)
+    assert done.returncode == 2
+    assert b"'python'" in done.stderr
+    assert b"'javascript'" in done.stderr

@@ -1,0 +1,168 @@
+"""``arena play`` and ``arena puzzle``."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from tests.patience import WAIT_SECONDS
+
+from .command import COMMAND, DICE, FIRST, arena, bot, environment
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with bots as files and as a folder."""
+    bot(tmp_path, "dice", DICE)
+    (tmp_path / "first.py").write_text(FIRST)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "variant", [(), ("--dummy", "--soy-sauce", "--pass-both-ways")], ids=["basic", "all"]
+)
+def test_a_table_at_the_end(folder: Path, variant: tuple[str, ...]) -> None:
+    """Of a file and a folder; the seed that was drawn is printed, and deals the same games again."""
+    drawn = arena("play", "first.py", "./dice", "-n", "20", *variant, folder=folder)
+    assert drawn.returncode == 0, drawn.stderr
+    head, *rows = drawn.stdout.decode().splitlines()
+    assert head.split()[:3] == ["bot", "wins", "beaten"]
+    assert {row.split()[0] for row in rows} == {"first", "dice"}
+    seed = drawn.stderr.decode().split()[-1]
+    again = arena("play", "first.py", "./dice", "-n", "20", *variant, "--seed", seed, "--json", folder=folder)
+    told = json.loads(again.stdout)
+    assert (told["games"], told["seed"], told["mistakes"]) == (20, int(seed), [])
+    assert {each["bot"]: str(each["wins"]) for each in told["bots"]} == {
+        row.split()[0]: row.split()[1] for row in rows
+    }
+
+
+def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
+    """In order, with times; house bots and copies have names of their own."""
+    done = arena(
+        "play", "greedy", "./dice", "first.py", "first.py", "-n", "8", "-o", "g.jsonl", folder=folder
+    )
+    assert done.returncode == 0, done.stderr
+    replays = [parse(line) for line in (folder / "g.jsonl").read_bytes().splitlines()]
+    assert len(replays) == 8
+    assert all(verify(replay) is None for replay in replays)
+    assert [seat.bot for seat in replays[0].seats] == ["greedy", "dice", "first", "first#2"]
+    assert [seat.bot for seat in replays[1].seats] == ["first#2", "greedy", "dice", "first"]
+    assert replays[0].seed == replays[3].seed != replays[4].seed
+    assert replays[0].turns[0].millis is not None
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "a game needs two to five bots, and you gave none"),
+        (("first.py",), "a game needs two to five bots, and you gave first"),
+        (("gredy", "first.py"), "no bot is called 'gredy'. Did you mean greedy?"),
+        (("./nope", "first.py"), "there is no file or folder ./nope"),
+        (("bot.c", "first.py"), "bot.c is neither Python (.py) nor JavaScript (.js)"),
+        ((".", "first.py"), "there is neither bot.py nor bot.js in ."),
+        (("greedy", "first.py", "first.py", "--dummy"), "3 players with a dummy: "),
+        (("greedy", "first.py", "-o", "no/where"), "can't write no/where: "),
+        (("greedy", "./dice", "-o", "/dev/full"), "can't write /dev/full: "),
+    ],
+    ids=range(9),
+)
+def test_rubbish_is_refused_in_a_sentence(folder: Path, args: tuple[str, ...], said: str) -> None:
+    """Without a traceback."""
+    (folder / "bot.c").write_text("int main() {}")
+    done = arena("play", *args, folder=folder)
+    message = done.stderr.decode()
+    assert done.returncode == 2
+    assert message.startswith(f"arena: {said}"), message
+    assert message.count("\n") == 1
+
+
+def test_an_error_comes_with_line_and_position(folder: Path) -> None:
+    """Told once, with a file that puts the position again to this bot or another one."""
+    text = "WORTH = {}\ndef choose(view):\n    return max(view.hand, key=lambda card: WORTH[card])\n"
+    (folder / "bad.py").write_text(text)
+    args = ("play", "bad.py", "first.py", "-n", "6", "--json")
+    done = arena(*args, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
+    message = done.stderr.decode()
+    assert done.returncode == 1
+    assert "arena: bad: crash in game 0: KeyError: " in message
+    assert 'bad.py", line 3, in choose' in message
+    assert "round 1, turn 1, seat 0 (2 players)" in message
+    (mistake,) = json.loads(done.stdout)["mistakes"]
+    assert mistake["where"].startswith("bad.py, line 3")
+    assert Path(mistake["puzzle"]).parent == folder / "cache" / "kaiten" / "puzzles"
+    again = arena("puzzle", mistake["puzzle"], "bad.py", folder=folder)
+    assert again.returncode == 1
+    assert "arena: bad: KeyError: " in again.stderr.decode()
+    other = arena("puzzle", mistake["puzzle"], "greedy", "--json", folder=folder)
+    assert other.returncode == 0
+    assert json.loads(other.stdout)["trouble"] is None
+
+
+def test_a_position_is_put_to_a_program(folder: Path) -> None:
+    """As the message of `arena play` says, whatever the language."""
+    run = "\nfrom arena.sdk import run\nrun(choose)\n"
+    (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + run)
+    line = f"{sys.executable} bad.py"
+    done = arena(
+        "play", "first.py", "--bot", line, "-n", "1", "--json", folder=folder, XDG_CACHE_HOME="cache"
+    )
+    assert done.returncode == 1
+    (mistake,) = json.loads(done.stdout)["mistakes"]
+    assert f"arena puzzle {mistake['puzzle']} --bot '{line}'" in done.stderr.decode()
+    again = arena("puzzle", mistake["puzzle"], "--bot", line, "--json", folder=folder)
+    assert again.returncode == 1
+    assert "the bot ended" in json.loads(again.stdout)["trouble"]
+    assert "KeyError: 1" in again.stderr.decode()
+
+
+def test_an_endless_loop_ends_the_run(folder: Path) -> None:
+    """After three time-outs in a game; the other bot's results are printed."""
+    (folder / "loop.py").write_text("def choose(view):\n    while True:\n        pass\n")
+    done = arena("play", "loop.py", "first.py", folder=folder)
+    message = done.stderr.decode()
+    assert done.returncode == 1
+    assert "loop: timeout in game 0: no answer in 11.0 s" in message
+    assert "(loop.py, line " in message
+    assert "loop was too slow three times in a game" in message
+    assert "first" in done.stdout.decode()
+
+
+def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
+    """And leaves no file and no process."""
+    command = [*COMMAND, "play", "./dice", "first.py", "-n", "10000000", "-o", "g.jsonl"]
+    with subprocess.Popen(  # noqa: S603 - the command under test
+        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not any(file.stat().st_size for file in folder.glob(".g.jsonl.*")):
+            assert time.monotonic() < deadline, process.poll()
+            time.sleep(0.01)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 130
+    assert b"first" in out
+    assert b"of 10000000 games; g.jsonl is not written" in errors
+    assert children
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    left = {path.name for path in folder.iterdir()} - {"__pycache__"}
+    assert left == {"dice", "first.py"}
+
+
+def test_a_position_needs_a_file_and_a_bot(folder: Path) -> None:
+    """Neither a Python file nor a missing one is a position."""
+    for args, said in (
+        (("first.py", "greedy"), "first.py: not a puzzle: "),
+        (("nope", "greedy"), "can't read nope: "),
+        (("nope",), "can't read nope: "),
+    ):
+        done = arena("puzzle", *args, folder=folder)
+        assert done.returncode == 2
+        assert done.stderr.decode().startswith(f"arena: {said}")

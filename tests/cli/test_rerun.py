@@ -1,0 +1,188 @@
+"""``arena rerun`` with replays in files; tests/cli/test_bots_online.py asks for a site's games."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.play.replay.decisions import decisions
+from arena.play.replay.document import parse
+from tests.patience import WAIT_SECONDS
+
+from .command import COMMAND, FIRST, arena, environment
+
+LAST = "def choose(view):\n    return view.legal_moves()[-1]\n"
+RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with two bots and two games of the first one."""
+    (tmp_path / "first.py").write_text(FIRST)
+    (tmp_path / "last.py").write_text(LAST)
+    played = arena("play", "first.py", "greedy", "-n", "2", "--seed", "3", "-o", "g.jsonl", folder=tmp_path)
+    assert played.returncode == 0, played.stderr
+    return tmp_path
+
+
+def test_the_same_bot_plays_the_same(folder: Path) -> None:
+    """What it prints doesn't mix with the data, which are empty."""
+    done = arena("rerun", "g.jsonl", "first.py", folder=folder)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert "54 decisions of 2 games, 0 of them now played otherwise" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "bot", [("last.py",), ("--bot", f"{sys.executable} run.py")], ids=["file", "program"]
+)
+def test_what_is_played_otherwise_is_listed(folder: Path, bot: tuple[str, ...]) -> None:
+    """With hand, both moves and a position that plays the same again."""
+    (folder / "run.py").write_text(LAST + RUN)
+    done = arena("rerun", "g.jsonl", *bot, "--of", "first@1", "--puzzles", "kept", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    replays = [parse(line) for line in (folder / "g.jsonl").read_bytes().splitlines()]
+    recorded = [
+        (replay.game, each.view.round, each.view.turn, [card.label for card in each.view.hand])
+        for replay in replays
+        for each in decisions(replay)
+        if replay.seats[each.view.seat].bot == "first"
+        and each.view.legal_moves()[0] != each.view.legal_moves()[-1]
+    ]
+    differences = told["differences"]
+    assert told["decisions"] == 54
+    assert [(each["game"], each["round"], each["turn"], each["hand"]) for each in differences] == recorded
+    for each in (differences[0], differences[-1]):
+        again = arena("puzzle", each["puzzle"], "last.py", "--json", folder=folder)
+        assert json.loads(again.stdout)["move"] == each["now"]["move"] != each["played"]
+        before = arena("puzzle", each["puzzle"], "first.py", "--json", folder=folder)
+        assert json.loads(before.stdout)["move"] == each["played"]
+
+
+def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
+    """With the files of the positions on request."""
+    done = arena("rerun", "g.jsonl", "last.py", "--of", "first", "--puzzles", "kept", folder=folder)
+    head, *rows = done.stdout.decode().splitlines()
+    assert head.split() == ["game", "seat", "round", "turn", "hand", "played", "now", "puzzle"]
+    assert {row.split()[-1] for row in rows} == {f"kept/{file.name}" for file in (folder / "kept").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def choose(view):\n    return view.missing\n", "AttributeError: "),
+        ("def choose(view):\n    while True:\n        pass\n", "no answer in 11.0 s"),
+        ("def choose(view):\n    raise SystemExit\n", "SystemExit (bad.py"),
+    ],
+    ids=["exception", "loop", "exit"],
+)
+def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said: str) -> None:
+    """And the command that puts this position to the bot again."""
+    (folder / "bad.py").write_text(text)
+    done = arena(
+        "rerun", "g.jsonl", "bad.py", "--of", "first", folder=folder, XDG_CACHE_HOME=str(folder / "cache")
+    )
+    message = done.stderr.decode()
+    assert done.returncode == 1
+    assert "1 decision of 1 game, 1 of them now played otherwise" in message
+    assert f"arena: bad: {said}" in message
+    assert "(bad.py, line " in message
+    assert "round 1, turn 1, seat 0 (2 players)" in message
+    assert f"to ask it again: arena puzzle {folder}/cache/kaiten/puzzles/bad-" in message
+
+
+def test_a_program_that_ends_is_told_of(folder: Path) -> None:
+    """With what it wrote to stderr."""
+    (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + RUN)
+    line = f"{sys.executable} bad.py"
+    done = arena(
+        "rerun",
+        "g.jsonl",
+        "--bot",
+        line,
+        "--of",
+        "first",
+        folder=folder,
+        XDG_CACHE_HOME=str(folder / "cache"),
+    )
+    assert done.returncode == 1
+    assert "KeyError: 1" in done.stderr.decode()
+    assert "now played otherwise" in done.stderr.decode()
+
+
+def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
+    """It is a difference like others, and the exit code is 1."""
+    (folder / "bad.py").write_text(
+        "from arena.sdk import Card, Move\ndef choose(view):\n    return Move((Card.WASABI,) * 2)\n"
+    )
+    done = arena(
+        "rerun",
+        "g.jsonl",
+        "bad.py",
+        "--of",
+        "first",
+        "--json",
+        folder=folder,
+        XDG_CACHE_HOME=str(folder / "cache"),
+    )
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert (told["decisions"], len(told["differences"])) == (54, 54)
+    assert "illegal: " in told["differences"][0]["now"]["trouble"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "name one bot: "),
+        (("first.py",), "name games before the bot, or give --lost"),
+        (("--lost", "g.jsonl", "first.py"), "name games before the bot, or give --lost"),
+        (("nope.jsonl", "first.py"), "there is no file nope.jsonl"),
+        (("g.jsonl", "gredy"), "no bot is called 'gredy'. Did you mean greedy?"),
+        (("first.py", "first.py"), "first.py, line 2: not JSON"),
+        (("empty.jsonl", "first.py"), "empty.jsonl holds no replay"),
+        (("broken.jsonl", "first.py"), "broken.jsonl, line 1: totals[0]: is "),
+        (("g.jsonl", "last.py"), "last didn't play game play-3-0. Choose with --of from first@1, greedy@1"),
+        (("g.jsonl", "last.py", "--of", "first@2"), "first@2 didn't play game play-3-0"),
+    ],
+    ids=range(10),
+)
+def test_rubbish_is_refused_in_a_sentence(folder: Path, args: tuple[str, ...], said: str) -> None:
+    """Without a traceback."""
+    (folder / "empty.jsonl").write_text("")
+    line = json.loads((folder / "g.jsonl").read_text().splitlines()[0])
+    line["totals"][0] += 1
+    (folder / "broken.jsonl").write_text(json.dumps(line))
+    done = arena("rerun", *args, folder=folder)
+    message = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message.startswith(f"arena: {said}"), message
+    assert message.count("\n") == 1
+
+
+def test_ctrl_c_prints_what_was_asked(folder: Path) -> None:
+    """The differences so far, and exit code 130."""
+    (folder / "slow.py").write_text(
+        "import pathlib, time\ndef choose(view):\n    if view.turn == 3:\n"
+        "        pathlib.Path('there').touch()\n        time.sleep(10)\n    return view.legal_moves()[-1]\n"
+    )
+    with subprocess.Popen(  # noqa: S603 - the command under test
+        [*COMMAND, "rerun", "g.jsonl", "slow.py", "--of", "first"],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (folder / "there").exists():
+            assert time.monotonic() < deadline, process.poll()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 130
+    assert len(out.splitlines()) == 3
+    assert b"stopped; 2 decisions of 1 game, 2 of them now played otherwise" in errors

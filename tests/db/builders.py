@@ -1,0 +1,162 @@
+"""Bots, matches and results.
+
+The games are played by the stand-in in every seat, and their records and replays are true. Points and places
+by which they are rated are those that a test wants: the store doesn't compare them.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zlib import crc32
+
+from arena.db.bots import NewVersion
+from arena.db.challenges import NewChallenge
+from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
+from arena.db.store import Store
+from arena.ladder.card_counts import count_game
+from arena.ladder.matchmaking import rotations
+from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
+from arena.play.replay.document import Seat, build, encode
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
+from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
+from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
+
+START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+
+
+def add_bot(store: Store, bot: str, *, source: str = "sha256:1", author: str = "ann") -> int:
+    """Add a version of a bot and return its id."""
+    new = NewVersion(bot=bot, author=author, house=author == "house", source=source, created=START)
+    return store.bots.add_version(new)
+
+
+def new_match(id_: str, versions: Sequence[int], *, deals: int = 2) -> NewMatch:
+    """Make a match in which everybody keeps its place."""
+    return NewMatch(
+        id=id_,
+        rules=Rules(players=len(versions)),
+        bots=tuple(versions),
+        seeds=tuple(f"{crc32(id_.encode()):08x}{deal:024x}" for deal in range(deals)),
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+        created=START,
+    )
+
+
+def add_matches(
+    store: Store, id_: str, versions: Sequence[int], *, deals: int = 2, matches: int | None = None
+) -> tuple[str, ...]:
+    """Add rated matches, one a bot or ``matches``, each with the bots in another order; return their ids."""
+    new = [
+        new_match(f"{id_}-{index}", order, deals=deals)
+        for index, order in enumerate(rotations(versions)[:matches])
+    ]
+    for each in new:
+        store.queue.add(each)
+    return tuple(each.id for each in new)
+
+
+def new_challenge(
+    id_: str, account: int, versions: Sequence[int], *, deals: int = 2, matches: int | None = None
+) -> NewChallenge:
+    """Make a challenge by the first of these versions, of one match a bot, or ``matches``."""
+    return NewChallenge(
+        id=id_,
+        account=account,
+        version=versions[0],
+        matches=tuple(
+            replace(new_match(f"{id_}-{index}", order), seeds=new_match(id_, versions, deals=deals).seeds)
+            for index, order in enumerate(rotations(versions)[:matches])
+        ),
+    )
+
+
+def claimed(store: Store, versions: Sequence[int], *, id_: str = "s", deals: int = 2) -> Claim:
+    """Queue one match, claim it and return the claim."""
+    add_matches(store, id_, versions, deals=deals, matches=1)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    return claim
+
+
+def finished(
+    claim: Claim, places: Sequence[Sequence[int]], *, minute: int = 1, faults: Sequence[int] | None = None
+) -> FinishedMatch:
+    """Make the result of a claim: the places of each game, and each seat's faults in every game."""
+    spec = claim.spec
+    seats = len(spec.seats)
+    faulty = tuple(faults or (0,) * seats)
+    games = tuple(_game(claim, index, tuple(each), faulty) for index, each in enumerate(places))
+    reports = tuple(
+        SeatReport(image=source, runtime="docker/runc", limits=("memory 256 MiB",), stderr=f"seat {seat}")
+        for seat, source in enumerate(spec.seats)
+    )
+    return FinishedMatch(
+        match=spec.match,
+        attempt=spec.attempt,
+        reports=reports,
+        games=games,
+        ended=START + timedelta(minutes=minute),
+    )
+
+
+def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, ...]) -> FinishedGame:
+    id_ = f"{claim.spec.match}-{index}"
+    states, record = _play(claim.spec.rules, claim.spec.seeds[index], faults)
+    state = states[-1]
+    assert state.result is not None
+    rows = [[decision.fault if decision else None for decision in step] for step in record.steps]
+    replay = build(
+        game=id_,
+        seed=record.seed,
+        state=state,
+        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seated(index)],
+        places=places_with_faults(state.result.places, taken_over(rows, len(faults))),
+        steps=record.steps,
+    )
+    lost = tuple(count >= FAULTS_TO_TAKE_OVER for count in faults)
+    return FinishedGame(
+        id=id_,
+        bots=claim.spec.bots(index),
+        record=record,
+        replay=encode(replay).decode(),
+        points=tuple(40 - place for place in places),
+        puddings=state.result.puddings,
+        places=places,
+        faults=faults,
+        taken_over=lost,
+        cards=count_game(states, record.steps, places, lost),
+    )
+
+
+def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[list[State], GameRecord]:
+    """Play a game in which everybody moves as the stand-in would, and is late this many times, at first."""
+    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+    states = [state]
+    steps: list[tuple[Decision, ...]] = []
+    while not state.over:
+        moves = [stand_in(view(state, seat)) for seat in asked(state)]
+        assert len(moves) == rules.players
+        state = apply(state, moves)
+        states.append(state)
+        steps.append(
+            tuple(
+                _decision(move.cards[0].label, late=len(steps) < count, lost=count >= FAULTS_TO_TAKE_OVER)
+                for move, count in zip(moves, faults, strict=True)
+            )
+        )
+    return states, GameRecord(seed=seed, steps=tuple(steps))
+
+
+def _decision(card: str, *, late: bool, lost: bool) -> Decision:
+    if late:
+        return Decision(cards=(card,), fault=Fault.TIMEOUT, standin=True, trouble="no answer in time")
+    return Decision(cards=(card,), millis=None if lost else 2.5, standin=lost)
+
+
+def outcomes(dice: random.Random, players: int, games: int) -> list[tuple[int, ...]]:
+    """Draw the places of some games, with a tie now and then."""
+    points = [[dice.randrange(12) for _ in range(players)] for _ in range(games)]
+    return [tuple(1 + sum(other > mine for other in each) for mine in each) for each in points]

@@ -1,0 +1,39 @@
+"""The next version of this program: it has one more migration, so a database of today's is an older one."""
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from arena.db import migrations, opening
+
+NEXT_REVISION: Final = f"{int(opening.NEWEST_REVISION) + 1:04}"
+
+NICKNAMES: Final = (
+    "ALTER TABLE bot ADD COLUMN nickname TEXT NOT NULL DEFAULT ''",
+    "UPDATE bot SET nickname = upper(name)",
+)
+"""A migration of the tables and of the rows in them."""
+
+
+def become(monkeypatch: pytest.MonkeyPatch, folder: Path, statements: tuple[str, ...] = NICKNAMES) -> None:
+    """Be the next version from now on, for this process and until the test ends.
+
+    Args:
+        monkeypatch: Of the test.
+        folder: An existing one, for the migrations of that version.
+        statements: What its migration does.
+    """
+    scripts = folder / "next-migrations"
+    shutil.copytree(Path(migrations.__file__).parent, scripts)
+    (scripts / "versions" / "added.py").write_text(
+        "from alembic import op\n\n"
+        f"revision = {NEXT_REVISION!r}\n"
+        f"down_revision = {opening.NEWEST_REVISION!r}\n\n\n"
+        "def upgrade():\n"
+        f"    for statement in {statements!r}:\n"
+        "        op.execute(statement)\n"
+    )
+    monkeypatch.setattr(opening, "SCRIPTS", str(scripts))
+    monkeypatch.setattr(opening, "NEWEST_REVISION", NEXT_REVISION)

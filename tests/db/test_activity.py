@@ -1,0 +1,317 @@
+"""What the arena does and did lately, its workload and its hosts."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from arena.db.activity import HourOfGames
+from arena.db.audit import NewAuditEntry
+from arena.db.queue import OpenMatch
+from arena.db.store import Store
+from arena.ladder.highlights import KEPT, HighlightKind
+from arena.ladder.settings import LadderChange
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import MatchKind
+from tests.builders import host_report
+from tests.db.builders import START, add_bot, add_matches, claimed, finished
+from tests.db.test_queue import put_aside
+from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+
+LATER: Final = START + timedelta(days=9)
+ENTRY: Final = NewAuditEntry(at=LATER, who="terminal:root", what="test")
+
+
+def test_nothing_happens_in_an_empty_arena(store: Store) -> None:
+    """No match, no game, nothing remarkable."""
+    activity = store.activity.current(START)
+    assert (activity.running, activity.remarkable) == ((), ())
+    assert (activity.games, activity.games_last_hour, activity.games_last_day) == (0, 0, 0)
+
+
+def test_running_rated_matches_are_listed_in_seat_order(store: Store) -> None:
+    """In seat order; what waits is counted."""
+    versions = [add_bot(store, bot) for bot in "abc"]
+    add_matches(store, "s", versions, deals=4)
+    for _ in range(2):
+        assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    activity = store.activity.current(START)
+    assert (activity.matches_running, activity.matches_waiting) == (2, 1)
+    assert activity.running == tuple(
+        OpenMatch(
+            match=match,
+            kind=MatchKind.RATED,
+            players=3,
+            deals=4,
+            started=START,
+            worker="worker",
+            coordinator="here",
+            seats=tuple((bot, 1) for bot in seats),
+        )
+        for match, seats in (("s-0", "abc"), ("s-1", "cab"))
+    )
+
+
+def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
+    """By when they ended."""
+    versions = [add_bot(store, bot) for bot in "ab"]
+    for number, minute in enumerate((0, 30, 24 * 60 - 50, 24 * 60 - 40)):
+        claim = claimed(store, versions, id_=f"s{number}")
+        assert store.results.record(finished(claim, [(1, 2)] * 2, minute=minute))
+    at = START + timedelta(hours=24)
+    activity = store.activity.current(at)
+    assert (activity.games, activity.games_last_hour, activity.games_last_day) == (8, 4, 6)
+    activity = store.activity.current(at + timedelta(minutes=1))
+    assert (activity.games_last_hour, activity.games_last_day) == (4, 6)
+    activity = store.activity.current(at + timedelta(days=1))
+    assert (activity.games_last_hour, activity.games_last_day) == (0, 0)
+
+
+def surprise(store: Store, versions: list[int], *, day: int) -> None:
+    """Let the first win thirty games, and lose one."""
+    claim = claimed(store, versions, id_=f"day{day}", deals=31)
+    assert store.results.record(finished(claim, [(1, 2)] * 30 + [(2, 1)], minute=day * 24 * 60))
+
+
+def test_upsets_and_points_are_remarkable(store: Store) -> None:
+    """Of the last two days with any; the best first, with the game and who was in it."""
+    versions = [add_bot(store, bot) for bot in ("strong", "weak")]
+    for day in (0, 1, 3):
+        surprise(store, versions, day=day)
+    found = store.activity.current(LATER).remarkable
+    upsets = [each for each in found if each.kind is HighlightKind.UPSET]
+    assert upsets[0].game.seats[upsets[0].seat].bot == "weak"
+    assert upsets[0].other is not None
+    assert upsets[0].game.seats[upsets[0].other].bot == "strong"
+    assert [each.value for each in upsets] == sorted(each.value for each in upsets)
+    assert {each.game.game for each in upsets} == {"day1-0-30", "day3-0-30"}
+    points = [each for each in found if each.kind is HighlightKind.POINTS]
+    assert [each.value for each in points] == [39] * KEPT
+    assert {each.game.game[:4] for each in points} == {"day1"}
+
+
+def test_a_day_keeps_a_few(store: Store) -> None:
+    """Of each kind, however much was played."""
+    versions = [add_bot(store, bot) for bot in "ab"]
+    assert store.results.record(finished(claimed(store, versions, deals=12), [(1, 2)] * 12))
+    found = store.activity.current(LATER).remarkable
+    assert [each.kind for each in found] == [HighlightKind.POINTS] * KEPT
+    assert [each.game.number for each in found] == [*range(1, KEPT + 1)]
+
+
+def test_games_of_a_disqualified_bot_are_not_remarkable(store: Store) -> None:
+    """Neither are those that it still plays; once it is reinstated they are again."""
+    versions = [add_bot(store, bot) for bot in ("strong", "weak")]
+    surprise(store, versions, day=1)
+    before = store.activity.current(LATER).remarkable
+    claim = claimed(store, versions, id_="late")
+    store.bot_states.disqualify("weak", "why", LATER, ENTRY)
+    assert store.results.record(finished(claim, [(2, 1)] * 2, minute=24 * 60))
+    assert store.activity.current(LATER).remarkable == ()
+    store.bot_states.reinstate("weak", LATER, ENTRY)
+    after = store.activity.current(LATER).remarkable
+    assert before[0] in after
+    assert store.ladder.rebuild().differing == 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM highlight WHERE seat = 1", "UPDATE highlight SET value = 99 WHERE kind = 'points'"],
+)
+def test_a_rebuild_repairs_what_differs(store: Store, url: str, statement: str) -> None:
+    """Lost and altered rows become what the log says again, and are counted."""
+    versions = [add_bot(store, bot) for bot in ("strong", "weak")]
+    surprise(store, versions, day=1)
+    before = store.activity.current(LATER).remarkable
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        changed = connection.execute(text(statement)).rowcount
+    engine.dispose()
+    assert changed > 0
+    assert store.ladder.rebuild().differing == changed
+    assert store.activity.current(LATER).remarkable == before
+
+
+HOUR = timedelta(hours=1)
+NINE = START.replace(minute=0)
+
+
+def submit(store: Store, opponent: int) -> None:
+    """Let a submission wait for a game."""
+    store.submissions.add(new(bot="third"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (opponent, None)), played=0)
+
+
+def test_an_empty_arena_has_nothing_to_do(store: Store) -> None:
+    """No match, no game, in no hour."""
+    found = store.activity.workload(START, hours=2)
+    assert found.waiting == dict.fromkeys(MatchKind, 0)
+    assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
+    assert found.hours == (HourOfGames(begins=NINE - HOUR, games=0), HourOfGames(begins=NINE, games=0))
+
+
+def test_what_waits_is_counted_by_kind(store: Store) -> None:
+    """Not what runs, and not what was put aside."""
+    versions = [add_bot(store, bot) for bot in "ab"]
+    add_matches(store, "aside", versions, matches=1)
+    put_aside(store)
+    add_matches(store, "s", versions)
+    submit(store, versions[0])
+    claim(store)
+    found = store.activity.workload(START)
+    assert found.waiting == {MatchKind.RATED: 2, MatchKind.QUALIFICATION: 0, MatchKind.CHALLENGE: 0}
+    assert found.quarantined == 1
+    assert [match.kind for match in found.running] == [MatchKind.QUALIFICATION]
+
+
+def test_the_workload_lists_running_matches_of_every_kind(store: Store) -> None:
+    """Of every kind, in seat order; a submission has no version yet."""
+    versions = [add_bot(store, bot) for bot in "ab"]
+    submit(store, versions[0])
+    add_matches(store, "s", versions, deals=3, matches=1)
+    for minute in range(2):
+        assert store.leases.claim("here", "worker", START + timedelta(minutes=minute), RuntimeName.DOCKER)
+    assert store.activity.workload(START).running == (
+        OpenMatch(
+            match="q-0",
+            kind=MatchKind.QUALIFICATION,
+            players=2,
+            deals=1,
+            started=START,
+            worker="worker",
+            coordinator="here",
+            seats=(("a", 1), ("third", None)),
+        ),
+        OpenMatch(
+            match="s-0",
+            kind=MatchKind.RATED,
+            players=2,
+            deals=3,
+            started=START + timedelta(minutes=1),
+            worker="worker",
+            coordinator="here",
+            seats=(("a", 1), ("b", 1)),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "hours"),
+    [
+        (START + HOUR, [0, 1, 4]),
+        (START + HOUR * 2, [1, 4, 0]),
+        (START + HOUR * 4, [0, 0, 0]),
+    ],
+)
+def test_games_are_counted_by_the_hour_in_which_they_ended(
+    store: Store, at: datetime, hours: list[int]
+) -> None:
+    """The last hour is the one that has begun."""
+    versions = [add_bot(store, bot) for bot in "ab"]
+    for number, (minute, games) in enumerate([(20, 1), (40, 2), (50, 2)]):
+        match = finished(
+            claimed(store, versions, id_=f"s{number}", deals=games), [(1, 2)] * games, minute=minute
+        )
+        assert store.results.record(match)
+    found = store.activity.workload(at, hours=3)
+    assert [hour.games for hour in found.hours] == hours
+    assert found.hours[-1].begins == at.replace(minute=0)
+    assert found.last_game == START + timedelta(minutes=50)
+
+
+def test_a_paused_ladder_is_told(store: Store) -> None:
+    """As operators have paused it."""
+    entry = NewAuditEntry(at=START, who="terminal:root", what="ladder")
+    store.ladder.change(LadderChange(paused=True), entry)
+    assert store.activity.workload(START).paused
+
+
+def test_the_list_of_what_was_put_aside_can_be_cut(store: Store) -> None:
+    """The last one stays."""
+    versions = [add_bot(store, bot) for bot in "ab"]
+    add_matches(store, "s", versions, matches=2)
+    put_aside(store, minute=1)
+    last = put_aside(store, minute=2)
+    assert [match.match for match in store.queue.quarantine(1)] == [last]
+    assert len(store.queue.quarantine()) == 2
+
+
+def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
+    """A new report takes the place of the host's last one; the host that was checked last comes first."""
+    old = host_report("swap", host="a")
+    new = replace(host_report(host="a"), checked=START + timedelta(days=300))
+    other = replace(host_report("cpu", host="b"), checked=START + timedelta(days=600))
+    store.activity.record_host(old, {"swap"})
+    assert [(found.report, found.accepted) for found in store.activity.hosts()] == [
+        (old, frozenset({"swap"}))
+    ]
+    store.activity.record_host(other, ())
+    store.activity.record_host(new, ())
+    assert [found.report for found in store.activity.hosts()] == [other, new]
+    assert [found.unaccepted for found in store.activity.hosts()] == [("cpu",), ()]
+
+
+def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> None:
+    """Nobody knows then how many bots run there."""
+    store.activity.record_host(host_report(), ())
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        report = bytes(connection.execute(text("SELECT report FROM host_report")).scalar_one())
+        older = report.replace(b',"slots":5', b"")
+        assert older != report
+        connection.execute(text("UPDATE host_report SET report = :older"), {"older": older})
+    engine.dispose()
+    (found,) = store.activity.hosts()
+    assert found.report == replace(host_report(), slots=None)
+
+
+def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
+    """Its report is replaced like any other's."""
+    for _ in range(2):
+        store.activity.record_host(host_report(host="long-" * 40), ())
+    (found,) = store.activity.hosts()
+    assert found.report.host == "long-" * 40
+
+
+def test_matches_with_strangers_wait(store: Store) -> None:
+    """Only matches of house bots alone are claimed; the others, older ones too, wait until strangers may."""
+    house = [add_bot(store, name, author="house") for name in "ab"]
+    stranger = add_bot(store, "c")
+    add_matches(store, "mixed", [house[0], stranger])
+    add_matches(store, "own", house)
+
+    def claim(*, house_only: bool) -> str | None:
+        found = store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
+        return None if found is None else found.spec.match
+
+    assert store.queue.waiting(RuntimeName.DOCKER, house_only=True) == 2
+    assert store.queue.waiting(RuntimeName.DOCKER) == 4
+    assert [claim(house_only=True) for _ in range(3)] == ["own-0", "own-1", None]
+    assert [claim(house_only=False) for _ in range(3)] == ["mixed-0", "mixed-1", None]
+
+
+def test_candidates_of_the_house_alone(store: Store) -> None:
+    """Strangers are no candidates then, and what waits with them does not count as queued."""
+    house = [add_bot(store, name, author="house") for name in "ab"]
+    stranger = add_bot(store, "c")
+    add_matches(store, "mixed", [house[0], stranger], deals=3)
+    add_matches(store, "own", house, deals=1)
+    both = {candidate.version: candidate.queued[2] for candidate in store.ratings.candidates()}
+    alone = {
+        candidate.version: candidate.queued[2] for candidate in store.ratings.candidates(house_only=True)
+    }
+    assert both == {house[0]: 8, house[1]: 2, stranger: 6}
+    assert alone == {house[0]: 2, house[1]: 2}
+
+
+def test_matches_that_were_put_aside_are_counted(store: Store) -> None:
+    """Only those."""
+    first = claimed(store, [add_bot(store, name) for name in "ab"])
+    for attempt in (1, 2, 3):
+        assert store.queue.quarantined() == 0
+        store.leases.void(first.spec.match, attempt, "engine gone", START)
+        store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert store.queue.quarantined() == 1

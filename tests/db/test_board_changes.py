@@ -1,0 +1,167 @@
+"""What of a leaderboard is new since someone looked."""
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.people import NewAccount
+from arena.db.store import Store
+from arena.ladder.leaderboard import BoardLine
+from arena.protocol.states import Role
+from tests.db.builders import START, add_bot, claimed, finished, outcomes
+
+NOW: Final = START + timedelta(days=1)
+ENTRY: Final = NewAuditEntry(at=NOW, who="terminal:root", what="test")
+LISTS: Final = (0, 2, 3, 4, 5)
+
+
+class Reader:
+    """Someone who reads what is new, and nothing else."""
+
+    def __init__(self, store: Store, players: int) -> None:
+        self._store = store
+        self._players = players
+        self._seen = 0
+        self.lines: dict[int, BoardLine] = {}
+
+    def look(self) -> set[str]:
+        """Read what is new, and return the names of the bots that were read."""
+        found = self._store.ratings.changes(self._players, self._seen)
+        names = {line.bot for line in found.lines.values() if line}
+        names |= {
+            self.lines[bot].bot for bot, line in found.lines.items() if line is None and bot in self.lines
+        }
+        self.lines |= {bot: line for bot, line in found.lines.items() if line}
+        for bot in [bot for bot, line in found.lines.items() if line is None]:
+            self.lines.pop(bot, None)
+        self._seen = found.revision
+        return names
+
+    def check(self) -> None:
+        """Hold what was read bit by bit to the whole leaderboard."""
+        board = {
+            (line.bot, line.version, line.author, line.benched): (line.mean, line.deviation, line.games)
+            for line in self._store.ratings.standings(self._players)
+        }
+        seen = {
+            (line.bot, line.version, line.author, line.benched): (
+                line.entry.rating.mean,
+                line.entry.rating.deviation,
+                line.entry.games,
+            )
+            for line in self.lines.values()
+        }
+        assert seen == board
+
+
+def play(store: Store, names: dict[str, int], *bots: str, id_: str) -> None:
+    """Let bots play a match of two games."""
+    claim = claimed(store, [names[bot] for bot in bots], id_=id_)
+    assert store.results.record(finished(claim, [tuple(range(1, len(bots) + 1))] * 2))
+
+
+def test_only_who_played_is_read_again(store: Store) -> None:
+    """And in a list of other numbers of players it is the same line again."""
+    names = {bot: add_bot(store, bot) for bot in "abcd"}
+    readers = [Reader(store, players) for players in LISTS]
+    assert all(reader.look() == set("abcd") for reader in readers)
+    play(store, names, "a", "c", id_="s")
+    for reader in readers:
+        assert reader.look() == {"a", "c"}
+        assert reader.look() == set()
+        reader.check()
+
+
+def test_the_number_of_games_is_told(store: Store) -> None:
+    """With every look, whether there is something new or not."""
+    names = {bot: add_bot(store, bot) for bot in "ab"}
+    play(store, names, "a", "b", id_="s")
+    found = store.ratings.changes(0, 0)
+    assert found.games == 2
+    assert store.ratings.changes(0, found.revision).games == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "who"),
+    [
+        (lambda store: store.bot_states.bench("a", "why", NOW, ENTRY), {"a"}),
+        (lambda store: store.bot_states.retire("a", NOW), {"a"}),
+        (lambda store: store.bot_states.play_version("a", 1, NOW), {"a"}),
+        (lambda store: add_bot(store, "a", source="sha256:3"), {"a"}),
+        (lambda store: add_bot(store, "new"), {"new"}),
+        (lambda store: store.bot_states.disqualify("a", "why", NOW, ENTRY), {"a", "b", "c"}),
+        (lambda store: store.ladder.rebuild(), set()),
+    ],
+)
+def test_whatever_a_leaderboard_shows_is_seen(
+    store: Store, change: Callable[[Store], object], who: set[str]
+) -> None:
+    """States, versions, newcomers, ratings made anew. A rebuild that changes nothing is nothing new."""
+    names = {bot: add_bot(store, bot) for bot in "abc"}
+    names["a"] = add_bot(store, "a", source="sha256:2")
+    play(store, names, "a", "b", "c", id_="s")
+    readers = [Reader(store, players) for players in (0, 3)]
+    for reader in readers:
+        reader.look()
+    change(store)
+    for reader in readers:
+        assert reader.look() == who
+        reader.check()
+
+
+def test_a_new_name_is_seen(store: Store) -> None:
+    """An account that is deleted takes its name off the leaderboard at once."""
+    ann = store.people.register(NewAccount(name="ann", password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
+    add_bot(store, "a", author="ann")
+    add_bot(store, "b", author="ben")
+    reader = Reader(store, 0)
+    reader.look()
+    store.people.delete(ann.id, "former-1", NOW)
+    assert reader.look() == {"a"}
+    reader.check()
+
+
+def test_who_fails_is_seen_to_be_benched(store: Store) -> None:
+    """Also where the game doesn't count, because someone at the table was disqualified meanwhile."""
+    names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
+    for number in range(2):
+        claim = claimed(store, [*names.values()], id_=f"s{number}", deals=4)
+        assert store.results.record(finished(claim, [(2, 1)] * 4, faults=(3, 0)))
+    reader = Reader(store, 0)
+    reader.look()
+    assert [line.benched for line in reader.lines.values() if line.bot == "fails"] == [True]
+    store.bot_states.come_back("fails", START - timedelta(days=1))
+    claim = claimed(store, [*names.values()], id_="t")
+    store.bot_states.disqualify("cheat", "why", START - timedelta(days=1), ENTRY)
+    reader.look()
+    assert store.results.record(finished(claim, [(2, 1)] * 2, faults=(3, 0)))
+    assert reader.look() == {"fails"}
+    reader.check()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_read_bit_by_bit_is_the_whole(store: Store, seed: int) -> None:
+    """Whatever happens in between, and however seldom someone looks."""
+    dice = random.Random(seed)  # noqa: S311 - a test's dice
+    names = {bot: add_bot(store, bot) for bot in "abcdef"}
+    readers = [Reader(store, players) for players in LISTS]
+    for step in range(25):
+        bot = dice.choice("abcdef")
+        match dice.randrange(6):
+            case 0:
+                names[bot] = add_bot(store, bot, source=f"sha256:{step}")
+            case 1:
+                store.bot_states.retire(bot, NOW)
+            case 2:
+                store.bot_states.come_back(bot, NOW)
+            case _:
+                bots = dice.sample("abcdef", dice.randint(2, 5))
+                claim = claimed(store, [names[each] for each in bots], id_=f"s{step}")
+                assert store.results.record(finished(claim, outcomes(dice, len(bots), 2), minute=step))
+        reader = dice.choice(readers)
+        reader.look()
+        reader.check()

@@ -1,0 +1,213 @@
+"""What a bot's page reads: opponents, curves, games that are wanted, records, the place in the queue."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+from sqlalchemy import Connection, text
+
+from arena.db.database import Database, Joined
+from arena.db.games import GamePage, GameRepository
+from arena.db.histories import LOOKED_THROUGH, Histories, WantedGames
+from arena.db.store import Store
+from arena.protocol.match import RuntimeName
+from arena.rules import Rules
+from tests.builders import play_set
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from tests.db.test_cost import effort, grow
+
+
+def play_many(store: Store) -> None:
+    """Let four bots, one of them in two versions, play at tables of all sizes, with faults."""
+    dice = random.Random(5)  # noqa: S311 - a test's dice
+    current = [add_bot(store, name) for name in ("mine", "b", "c", "d")]
+    for number in range(12):
+        if number == 6:
+            current[0] = add_bot(store, "mine", source="sha256:2")
+        seated = dice.sample(current, dice.randint(2, 4))
+        claim = claimed(store, seated, id_=f"s{number}", deals=3)
+        faults = [dice.choice((0, 0, 0, 1, 3)) for _ in seated]
+        places = outcomes(dice, len(seated), 3)
+        assert store.results.record(finished(claim, places, minute=number, faults=faults))
+
+
+def pages(games: GameRepository) -> list[GamePage]:
+    """Return all games in which the bot sat, newest first."""
+    found = [games.find(game.game) for game in games.newest(limit=100)]
+    return [page for page in found if page and any(seat.bot == "mine" for seat in page.seats)]
+
+
+def test_opponents_are_those_of_the_games(store: Store) -> None:
+    """Most games first, a page at a time, each with the rating of what plays now."""
+    play_many(store)
+    met = store.histories.opponents("mine")
+    games = pages(store.games)
+    assert {each.bot for each in met} == {"b", "c", "d"}
+    assert [each.games for each in met] == sorted((each.games for each in met), reverse=True)
+    board = {standing.bot: standing for standing in store.ratings.standings()}
+    for each in met:
+        places = [{seat.bot: seat.place for seat in page.seats} for page in games]
+        both = [(place["mine"], place[each.bot]) for place in places if each.bot in place]
+        assert each.games == len(both)
+        assert each.ahead == sum(mine < other for mine, other in both)
+        assert each.behind == sum(mine > other for mine, other in both)
+        assert each.tied == sum(mine == other for mine, other in both)
+        assert (each.rating.mean, each.rating.deviation) == (board[each.bot].mean, board[each.bot].deviation)
+    assert store.histories.opponents("mine", 1, 1) == met[1:2]
+    assert store.histories.opponents("nobody-there") == ()
+
+
+def test_a_curve_goes_from_the_start_to_now(store: Store) -> None:
+    """Each version of its own, in every list; while games are few, with a point for each."""
+    play_many(store)
+    known = {version.number: version for version in store.bots.versions("mine")}
+    for players in (0, 2, 3, 4, 5):
+        curves = store.histories.curve("mine", players)
+        assert [curve.version for curve in curves] == [1, 2]
+        for curve in curves:
+            entry = known[curve.version].results[players]
+            assert [point.games for point in curve.points] == list(range(entry.games + 1))
+            assert (curve.points[-1].rating, curve.points[-1].ended) == (entry.rating, entry.last_played)
+    assert [curve.version for curve in store.histories.curve("mine", versions=1)] == [2]
+    assert store.histories.curve("nobody-there") == ()
+
+
+def test_a_long_curve_ends_now_as_well(store: Store) -> None:
+    """Also where the last game has no point of its own."""
+    versions = [add_bot(store, name) for name in "ab"]
+    add_matches(store, "long", versions, deals=131, matches=1)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    store.results.record(finished(claim, outcomes(random.Random(1), 2, 131)))  # noqa: S311 - a test's dice
+    (curve,) = store.histories.curve("a")
+    assert [point.games for point in curve.points] == [*range(0, 131, 2), 131]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        (WantedGames(), lambda _page, _own: True),
+        (WantedGames(version=1), lambda _page, own: own.version == 1),
+        (WantedGames(opponent="c"), lambda page, _own: any(seat.bot == "c" for seat in page.seats)),
+        (WantedGames(players=3), lambda page, _own: page.players == 3),
+        (WantedGames(place=1), lambda _page, own: own.place == 1),
+        (WantedGames(low=38, high=39), lambda _page, own: 38 <= own.points <= 39),
+        (WantedGames(faulty=True), lambda _page, own: bool(own.faults)),
+        (WantedGames(faulty=False), lambda _page, own: not own.faults),
+        (
+            WantedGames(version=2, opponent="b", players=4, faulty=False),
+            lambda page, own: (
+                (own.version, own.faults, page.players) == (2, 0, 4)
+                and any(seat.bot == "b" for seat in page.seats)
+            ),
+        ),
+        (WantedGames(opponent="nobody-there"), lambda _page, _own: False),
+    ],
+)
+def test_games_are_found_by_what_is_wanted(
+    store: Store, wanted: WantedGames, fits: Callable[..., bool]
+) -> None:
+    """All of them, newest first, whatever the size of a page."""
+    play_many(store)
+    right = [
+        page.number
+        for page in pages(store.games)
+        if fits(page, next(seat for seat in page.seats if seat.bot == "mine"))
+    ]
+    for limit in (2, 50):
+        found: list[int] = []
+        before = None
+        while True:
+            page = store.histories.games("mine", wanted, before, limit)
+            found += [game.number for game in page.games]
+            assert len(page.games) <= limit
+            if page.older is None:
+                break
+            before = page.older
+        assert found == right
+
+
+@pytest.fixture
+def five_thousand(store: Store, url: str) -> Iterator[Database]:
+    """Give a way to the store, in which ``mine`` has played this many games, one of them remarkable."""
+    versions = [add_bot(store, name) for name in ("mine", "b")]
+    assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
+    with closing(Database(url)) as database:
+        assert grow(database) == 5000
+        with database.write() as connection:
+            connection.execute(text("UPDATE game_seat SET points = 99, faults = 1 WHERE game_number = 7"))
+        yield database
+
+
+@pytest.mark.usefixtures("five_thousand")
+def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
+    """After this many games, with the place where to go on."""
+    wanted = WantedGames(low=99)
+    first = store.histories.games("mine", wanted)
+    assert (first.games, first.older, first.looked_through) == ((), 5001 - LOOKED_THROUGH, LOOKED_THROUGH)
+    second = store.histories.games("mine", wanted, first.older)
+    assert (second.games, second.older) == ((), 5001 - 2 * LOOKED_THROUGH)
+    third = store.histories.games("mine", wanted, second.older)
+    assert ([game.number for game in third.games], third.older) == ([7], None)
+    (faulty,) = store.histories.games("mine", WantedGames(faulty=True)).games
+    assert faulty.number == 7
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousand: Database) -> None:
+    """However many games there are; SQLite can tell."""
+
+    def looking(wanted: WantedGames) -> Callable[[Connection], object]:
+        return lambda connection: Histories(Joined(connection)).games("mine", wanted)
+
+    assert effort(five_thousand, looking(WantedGames(faulty=True))) < 30
+    assert effort(five_thousand, looking(WantedGames())) < 60
+    assert effort(five_thousand, lambda connection: Histories(Joined(connection)).curve("mine")) < 60
+    assert effort(five_thousand, lambda connection: Histories(Joined(connection)).opponents("mine")) < 30
+
+
+def test_records_are_of_the_last_games(store: Store) -> None:
+    """With the bot's own seat; those with a fault can be had alone."""
+    play_many(store)
+    games = pages(store.games)
+    last = store.histories.records("mine", 5)
+    assert [each.number for each in last] == [page.number for page in games[:5]]
+    for each, page in zip(last, games, strict=False):
+        own = page.seats[each.seat]
+        assert (own.bot, own.version, page.game) == ("mine", each.version, each.game)
+        assert each.places == tuple(seat.place for seat in page.seats)
+        assert each.taken_over == tuple(seat.taken_over for seat in page.seats)
+        assert each.rules == Rules(players=page.players)
+        assert all(len(step) == page.players for step in each.record.steps)
+    faulty = [page.number for page in games if any(seat.bot == "mine" and seat.faults for seat in page.seats)]
+    assert [each.number for each in store.histories.records("mine", 3, faulty=True)] == faulty[:3]
+    assert store.histories.records("nobody-there", 5) == ()
+
+
+def test_the_place_in_the_queue(store: Store) -> None:
+    """Rated matches with the bot, and how many of any kind are before the first of them."""
+    mine, b, c = (add_bot(store, name) for name in ("mine", "b", "c"))
+    add_matches(store, "s1", (b, c))
+    add_matches(store, "s2", (mine, c))
+
+    def place(bot: str) -> tuple[int, int, int | None]:
+        found = store.queue.place(bot)
+        return found.running, found.waiting, found.ahead
+
+    assert (place("mine"), place("b"), place("c")) == ((0, 2, 2), (0, 2, 0), (0, 4, 0))
+    claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(3)]
+    assert (place("mine"), place("b"), place("c")) == ((1, 1, 0), (2, 0, None), (3, 1, 0))
+    assert claims[2] is not None
+    store.results.record(finished(claims[2], [(1, 2)] * 2))
+    assert place("mine") == (0, 1, 0)
+    assert place("nobody-there") == (0, 0, None)
+
+
+def test_variants_are_in_the_records(store: Store) -> None:
+    """A record can be played again as it was played."""
+    versions = [add_bot(store, name) for name in ("mine", "b")]
+    rules = Rules(players=2, dummy=True, soy_sauce=True)
+    play_set(store, [versions], rules, name="variants")
+    (one, other) = store.histories.records("mine", 5)
+    assert (one.rules, other.rules) == (rules, rules)

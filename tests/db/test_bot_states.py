@@ -1,0 +1,371 @@
+"""Which version of a bot plays, and bots off the ladder, on both kinds of database."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import KnownBot
+from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
+from arena.db.store import Store
+from arena.ladder.leaderboard import Standing
+from arena.protocol.states import BotState
+from tests.db.builders import START, add_bot, claimed, finished
+
+NOW = START + timedelta(hours=1)
+ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test", subject="bot:mine")
+
+
+def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = False) -> None:
+    """Let a match of one game be played, which the first version wins, or in which it is taken over."""
+    faults = (3, *(0,) * (len(versions) - 1)) if failing else None
+    places = tuple(range(1, len(versions) + 1))
+    claim = claimed(store, versions, id_=f"m{minute}", deals=1)
+    assert store.results.record(finished(claim, [places], minute=minute, faults=faults))
+
+
+def known(store: Store, name: str = "mine") -> KnownBot:
+    """Return a bot, which must be there."""
+    found = store.bots.find(name)
+    assert found is not None
+    return found
+
+
+def line(store: Store, name: str = "mine") -> Standing | None:
+    """Return a bot's line of the leaderboard without its rank, or None where it is not on it."""
+    found = (line for line in store.ratings.standings() if line.bot == name)
+    return next((replace(line, rank=0) for line in found), None)
+
+
+def playing(store: Store) -> set[int]:
+    """Return the versions that are drawn for games."""
+    return {candidate.version for candidate in store.ratings.candidates()}
+
+
+@pytest.fixture
+def other(store: Store) -> int:
+    """Give a version of a bot of the house."""
+    return add_bot(store, "other", source="sha256:other", author="house")
+
+
+def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store: Store, other: int) -> None:
+    """Board, match-making and kept images follow, back and forth; no rating changes by it."""
+    first = add_bot(store, "mine", source="sha256:a")
+    play(store, (first, other), 1)
+    before = line(store)
+    second = add_bot(store, "mine", source="sha256:b")
+    play(store, (other, second), 2)
+    newer = line(store)
+
+    assert store.bot_states.play_version("mine", 1, NOW)
+    assert line(store) == before
+    assert playing(store) == {first, other}
+    assert store.bots.sources_in_use() == {"sha256:a", "sha256:other"}
+    assert (known(store).playing, known(store).newest, known(store).since) == (1, 2, NOW)
+    assert [version.playing for version in store.bots.versions("mine")] == [False, True]
+
+    assert not store.bot_states.play_version("mine", 1, NOW + timedelta(hours=1))
+    assert known(store).since == NOW
+    assert store.bot_states.play_version("mine", 2, NOW)
+    assert line(store) == newer
+    assert playing(store) == {second, other}
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: Store, other: int) -> None:
+    """It has the next number of all, and the mean of the version that it takes the place of."""
+    first = add_bot(store, "mine", source="sha256:a")
+    play(store, (first, other), 1)
+    before = line(store)
+    second = add_bot(store, "mine", source="sha256:b")
+    play(store, (other, second), 2)
+    store.bot_states.play_version("mine", 1, NOW)
+    add_bot(store, "mine", source="sha256:c")
+    after = line(store)
+    assert before is not None
+    assert after is not None
+    assert (after.version, after.mean, after.games) == (3, before.mean, 0)
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
+    """Whatever plays by then."""
+    add_bot(store, "mine", source="sha256:a")
+    second = add_bot(store, "mine", source="sha256:b")
+    running = claimed(store, (second, other), deals=1)
+    store.bot_states.play_version("mine", 1, NOW)
+    assert "sha256:b" in store.bots.sources_in_use()
+    assert store.results.record(finished(running, [(1, 2)]))
+    seat = store.games.newest()[0].seats[0]
+    assert (seat.bot, seat.version) == ("mine", 2)
+    results = {version.number: version.results[0].games for version in store.bots.versions("mine")}
+    assert results == {1: 0, 2: 1}
+
+
+def test_only_versions_that_are_there_can_play(store: Store) -> None:
+    """Neither unknown ones nor those whose images were removed, unless they are submitted again."""
+    for source in ("sha256:a", "sha256:b", "sha256:c"):
+        add_bot(store, "mine", source=source)
+    assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 1
+    assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 0
+    with pytest.raises(NoSuchVersion, match="mine has no version 4: it has 1 to 3"):
+        store.bot_states.play_version("mine", 4, NOW)
+    with pytest.raises(VersionGone, match=r"the image of mine@1 was removed on 2026-03-01"):
+        store.bot_states.play_version("mine", 1, NOW)
+    with pytest.raises(NoSuchBot, match="there is no bot called yours"):
+        store.bot_states.play_version("yours", 1, NOW)
+    assert store.bots.version_id("mine", 1) is None
+    add_bot(store, "mine", source="sha256:a")
+    assert [version.available for version in store.bots.versions("mine")] == [True] * 4
+    assert store.bot_states.play_version("mine", 1, NOW)
+
+
+def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(store: Store) -> None:
+    """The same file again is no new version; but its image is there again."""
+    version = add_bot(store, "mine", source="sha256:a")
+    store.bot_states.retire("mine", NOW)
+    store.bots.note_gone((), NOW)
+    with pytest.raises(VersionGone):
+        store.bot_states.come_back("mine", NOW)
+    assert add_bot(store, "mine", source="sha256:a") == version
+    assert known(store).state is BotState.ACTIVE
+    assert store.bots.version_id("mine", 1) == version
+
+
+def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
+    """Someone has put it back; versions of the same image in other bots come back as well."""
+    first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
+    twin = add_bot(store, "twin", source="sha256:a", author="ben")
+    assert store.bots.note_gone({"sha256:b"}, NOW) == 2
+    assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [None, None]
+    assert store.bots.note_gone({"sha256:a", "sha256:b"}, NOW) == 0
+    assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [first, twin]
+
+
+@pytest.mark.parametrize(
+    ("games", "benched_after"),
+    [
+        ("xxxxx", 5),
+        ("x.x.x.x.x", 9),
+        ("xxxx......x.xxxx", 16),
+        ("xxxx.....", None),
+        ("x..x.x..x..x..x.x..x.x.", None),
+    ],
+)
+def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
+    store: Store, other: int, games: str, benched_after: int | None
+) -> None:
+    """With the game that makes it so, and not before; what happened is told to everybody."""
+    mine = add_bot(store, "mine")
+    for number, game in enumerate(games, 1):
+        assert known(store).state is BotState.ACTIVE
+        play(store, (mine, other), number, failing=game == "x")
+    if benched_after is None:
+        assert known(store).state is BotState.ACTIVE
+        return
+    assert len(games) == benched_after
+    bot = known(store)
+    assert (bot.state, bot.since) == (BotState.BENCHED, START + timedelta(minutes=benched_after))
+    looked_at = min(benched_after, 10)
+    assert bot.reason == (
+        f"the stand-in had to play 5 of its last {looked_at} rated games to the end; "
+        "the last time: no answer in time"
+    )
+
+
+def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int) -> None:
+    """Its image is kept, what was drawn is played and counts, and its first reason stays."""
+    mine = add_bot(store, "mine", source="sha256:a")
+    running = claimed(store, (mine, other), id_="running", deals=1)
+    for minute in range(1, 6):
+        play(store, (mine, other), minute, failing=True)
+    benched = known(store)
+    found = line(store)
+    assert found is not None
+    assert (found.benched, found.games) == (True, 5)
+    assert playing(store) == {other}
+    assert "sha256:a" in store.bots.sources_in_use()
+    assert store.results.record(finished(running, [(2, 1)], minute=6, faults=(3, 0)))
+    found = line(store)
+    assert found is not None
+    assert found.games == 6
+    assert known(store) == benched
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, other: int) -> None:
+    """Four failures after five older ones bench nobody; the fifth does."""
+    mine = add_bot(store, "mine")
+    for minute in range(1, 6):
+        play(store, (mine, other), minute, failing=True)
+    back = START + timedelta(minutes=6)
+    assert store.bot_states.come_back("mine", back)
+    assert not store.bot_states.come_back("mine", back + timedelta(minutes=1))
+    assert (known(store).state, known(store).reason, known(store).since) == (BotState.ACTIVE, None, back)
+    for minute in range(7, 11):
+        play(store, (mine, other), minute, failing=True)
+    assert playing(store) == {mine, other}
+    play(store, (mine, other), 11, failing=True)
+    assert "5 of its last 5" in (known(store).reason or "")
+
+
+def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
+    """Who lets another version play and goes back, or retires and returns, has the failures still."""
+    add_bot(store, "mine", source="sha256:1")
+    mine = add_bot(store, "mine", source="sha256:2")
+    for minute in range(1, 5):
+        play(store, (mine, other), minute, failing=True)
+        for number in (1, 2):
+            assert store.bot_states.play_version(
+                "mine", number, START + timedelta(minutes=minute, seconds=number)
+            )
+        assert store.bot_states.retire("mine", START + timedelta(minutes=minute, seconds=3))
+        assert store.bot_states.come_back("mine", START + timedelta(minutes=minute, seconds=4))
+    play(store, (mine, other), 5, failing=True)
+    assert known(store).state is BotState.BENCHED
+
+
+def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -> None:
+    """Its failures are its own, and the new version's count from its beginning."""
+    first = add_bot(store, "mine", source="sha256:a")
+    for minute in range(1, 5):
+        play(store, (first, other), minute, failing=True)
+    running = claimed(store, (first, other), id_="running", deals=1)
+    second = add_bot(store, "mine", source="sha256:b")
+    assert store.results.record(finished(running, [(2, 1)], minute=5, faults=(3, 0)))
+    assert known(store).state is BotState.ACTIVE
+    for minute in range(6, 10):
+        play(store, (second, other), minute, failing=True)
+    assert known(store).state is BotState.ACTIVE
+
+
+def test_bots_of_the_house_are_never_benched(store: Store, other: int) -> None:
+    """Without them nobody could qualify."""
+    mine = add_bot(store, "mine")
+    for minute in range(1, 8):
+        play(store, (other, mine), minute, failing=True)
+    assert (known(store, "other").state, playing(store)) == (BotState.ACTIVE, {mine, other})
+
+
+@pytest.mark.parametrize("leave", ["bench", "retire"])
+def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -> None:
+    """As its owner's word does."""
+    add_bot(store, "mine", source="sha256:a")
+    if leave == "bench":
+        store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
+    else:
+        store.bot_states.retire("mine", NOW)
+    assert playing(store) == {other}
+    second = add_bot(store, "mine", source="sha256:b")
+    assert (known(store).state, known(store).reason) == (BotState.ACTIVE, None)
+    assert playing(store) == {second, other}
+
+
+def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: int) -> None:
+    """What was drawn with it is played and counts; its image is kept no longer than that."""
+    mine = add_bot(store, "mine", source="sha256:a")
+    play(store, (mine, other), 1)
+    running = claimed(store, (mine, other), id_="running", deals=1)
+    assert store.bot_states.retire("mine", NOW)
+    assert not store.bot_states.retire("mine", NOW + timedelta(hours=1))
+    assert known(store).since == NOW
+    assert line(store) is None
+    assert playing(store) == {other}
+    assert store.bots.sources_in_use() == {"sha256:a", "sha256:other"}
+    assert store.results.record(finished(running, [(1, 2)], minute=2))
+    assert store.bots.sources_in_use() == {"sha256:other"}
+    assert store.bot_states.come_back("mine", NOW)
+    found = line(store)
+    assert found is not None
+    assert found.games == 2
+    assert playing(store) == {mine, other}
+
+
+def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
+    """Each change leaves its line in the audit log; what changes nothing leaves none."""
+    add_bot(store, "mine", source="sha256:a")
+    add_bot(store, "mine", source="sha256:b")
+    store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
+    assert (known(store).state, known(store).reason) == (BotState.BENCHED, "it prints nonsense")
+    store.bot_states.bench("mine", "it prints too much", NOW, ENTRY)
+    assert known(store).reason == "it prints too much"
+    store.bot_states.unbench("mine", NOW, ENTRY)
+    assert (known(store).state, known(store).reason) == (BotState.ACTIVE, None)
+    assert store.bot_states.retire("mine", NOW, ENTRY)
+    assert not store.bot_states.retire("mine", NOW, ENTRY)
+    assert store.bot_states.play_version("mine", 1, NOW, ENTRY)
+    assert not store.bot_states.play_version("mine", 1, NOW, ENTRY)
+    assert len(store.people.audit(99)) == 5
+
+
+@pytest.mark.parametrize(
+    ("act", "why"),
+    [
+        (lambda store: store.bot_states.unbench("mine", NOW, ENTRY), "mine is active, not benched"),
+        (lambda store: store.bot_states.unbench("retired", NOW, ENTRY), "retired is retired, not benched"),
+        (
+            lambda store: store.bot_states.bench("retired", "", NOW, ENTRY),
+            "retired is retired, so no match draws it",
+        ),
+        (lambda store: store.bot_states.bench("other", "", NOW, ENTRY), "other is a house bot"),
+        (lambda store: store.bot_states.retire("other", NOW, ENTRY), "other is a house bot"),
+        (lambda store: store.bot_states.play_version("other", 1, NOW, ENTRY), "other is a house bot"),
+        (lambda store: store.bot_states.reinstate("mine", NOW, ENTRY), "mine is active, not disqualified"),
+        (lambda store: store.bot_states.disqualify("other", "", NOW, ENTRY), "other is a house bot"),
+    ],
+)
+@pytest.mark.usefixtures("other")
+def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object], why: str) -> None:
+    """It says so, and leaves no trace, in the audit log neither."""
+    for name in ("mine", "retired"):
+        add_bot(store, name)
+    store.bot_states.retire("retired", NOW)
+    before = store.bots.listed()
+    with pytest.raises(WrongState, match=why):
+        act(store)
+    assert store.bots.listed() == before
+    assert store.people.audit(9) == ()
+
+
+def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
+    """Every change names the bot that it didn't find."""
+    for act in (
+        lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
+        lambda: store.bot_states.unbench("mine", NOW, ENTRY),
+        lambda: store.bot_states.retire("mine", NOW),
+        lambda: store.bot_states.come_back("mine", NOW),
+        lambda: store.bot_states.disqualify("mine", "", NOW, ENTRY),
+        lambda: store.bot_states.reinstate("mine", NOW, ENTRY),
+    ):
+        with pytest.raises(NoSuchBot, match="there is no bot called mine"):
+            act()
+
+
+def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
+    """Neither by its owner nor by a new version; the answer has the reason."""
+    add_bot(store, "mine")
+    store.bot_states.disqualify("mine", "it is greedy's twin", NOW, ENTRY)
+    for act in (
+        lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
+        lambda: store.bot_states.unbench("mine", NOW, ENTRY),
+        lambda: store.bot_states.retire("mine", NOW),
+        lambda: store.bot_states.come_back("mine", NOW),
+        lambda: store.bot_states.play_version("mine", 1, NOW),
+        lambda: add_bot(store, "mine", source="sha256:b"),
+    ):
+        with pytest.raises(BotDisqualified, match=r"mine was disqualified: it is greedy's twin"):
+            act()
+
+
+def test_bots_are_listed_by_state_and_author(store: Store) -> None:
+    """By name, page by page; an author is found in any case."""
+    for name, author in (("b", "Ann"), ("a", "Ann"), ("c", "ben")):
+        add_bot(store, name, author=author)
+    store.bot_states.bench("a", "why", NOW, ENTRY)
+    assert [bot.name for bot in store.bots.listed(limit=2)] == ["a", "b"]
+    assert [bot.name for bot in store.bots.listed("b")] == ["c"]
+    assert [bot.name for bot in store.bots.listed(author="ann")] == ["a", "b"]
+    assert [bot.name for bot in store.bots.listed(state=BotState.BENCHED)] == ["a"]
+    assert store.bots.listed(state=BotState.BENCHED, author="ben") == ()

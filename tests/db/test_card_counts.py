@@ -1,0 +1,182 @@
+"""Statistics of cards in the store: kept match by match, and counted anew, on both kinds of database."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from arena.db import card_counts
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Database
+from arena.db.matches import Claim
+from arena.db.store import Store, open_store
+from arena.ladder.card_counts import Tally, merged, nothing
+from arena.protocol.match import RuntimeName
+from arena.rules import Rules
+from tests.builders import fill, finish, play_set
+from tests.db.builders import START, add_bot, add_matches, claimed
+from tests.db.test_challenge_rows import bot_of, challenge, person
+from tests.db.test_submissions import PLENTY, game, new, qualify
+
+ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
+
+
+def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
+    """Play a match at random, record it, and return what was counted of it."""
+    result = finish(claim, random.Random(seed), ended=START, faults=0.02)  # noqa: S311 - a test's dice
+    assert store.results.record(result)
+    return merged(game.cards for game in result.games)
+
+
+def test_what_a_match_says_is_added(store: Store) -> None:
+    """All of its games, by number of players; once."""
+    assert store.cards.find().tally == nothing()
+    versions = [add_bot(store, name, author=name) for name in "abcde"]
+    added: dict[int, list[Tally]] = {}
+    for number in range(6):
+        players = 2 + number % 4
+        added.setdefault(players, []).append(
+            record(store, claimed(store, versions[:players], id_=f"s{number}"), number)
+        )
+    for players, tallies in added.items():
+        assert store.cards.find(players).tally == merged(tallies)
+    assert store.cards.find().tally == merged(tally for each in added.values() for tally in each)
+    assert store.cards.find().first == 1
+
+
+def test_a_result_that_comes_twice_or_late_is_not_counted(store: Store) -> None:
+    """As it isn't rated."""
+    claim = claimed(store, [add_bot(store, name) for name in "ab"])
+    result = finish(claim, random.Random(1), ended=START)  # noqa: S311 - a test's dice
+    assert not store.results.record(replace(result, attempt=2))
+    assert store.cards.find().tally == nothing()
+    assert store.results.record(result)
+    before = store.cards.find()
+    assert not store.results.record(result)
+    assert store.cards.find() == before
+
+
+def test_counted_anew_they_are_the_same(store: Store) -> None:
+    """From the records, with variants and faults in them. Games with a dummy are in neither."""
+    fill(store)
+    before = store.cards.find()
+    rebuilt = store.cards.rebuild()
+    assert (rebuilt.missing, rebuilt.differing) == (0, 0)
+    assert rebuilt.games == sum(games.games for games in before.tally.games.values())
+    assert rebuilt.games == store.activity.totals().games - 4
+    assert store.cards.find() == before
+
+
+def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
+    """Altered, lost and invented rows become what the games say, and are counted."""
+    fill(store)
+    before = store.cards.find()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for statement in (
+            "UPDATE card_count SET won_taken = won_taken + 1 WHERE players = 3 AND card = 1 AND turn = 0",
+            "DELETE FROM card_count WHERE players = 3 AND card = 2 AND turn = 1",
+            "INSERT INTO card_count VALUES (5, 13, 6, 1, 1, 1, 0, 0, 0, 1, 0, 0)",
+            "UPDATE card_games SET games = 0 WHERE players = 4",
+        ):
+            assert connection.execute(text(statement)).rowcount == 1
+    engine.dispose()
+    assert store.cards.rebuild().differing == 4
+    assert store.cards.rebuild().differing == 0
+    assert store.cards.find() == before
+
+
+def test_only_rated_games_are_counted(store: Store) -> None:
+    """No qualifications, and no challenges."""
+    ben = person(store, "ben")
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    store.submissions.add(new(bot="third"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, mine)), played=0)
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        record(store, claim)
+    assert store.cards.find().tally == nothing()
+    assert store.cards.rebuild().games == 0
+
+
+def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
+    """Those before, and those that were under way; after a reinstatement all are."""
+    cheat, b, c = (add_bot(store, name, author=name) for name in ("cheat", "b", "c"))
+    first = record(store, claimed(store, (cheat, b), id_="s1"), 1)
+    second = record(store, claimed(store, (b, c), id_="s2"), 2)
+    running = claimed(store, (c, cheat, b), id_="s3")
+    store.bot_states.disqualify("cheat", "why", START, ENTRY)
+    assert store.cards.find().tally == second
+    third = record(store, running, 3)
+    assert store.cards.find().tally == second
+    assert store.cards.rebuild().differing == 0
+    store.bot_states.reinstate("cheat", START, ENTRY)
+    assert store.cards.find().tally == merged([first, second, third])
+    assert store.cards.rebuild().differing == 0
+
+
+@pytest.mark.parametrize("barred", [False, True])
+def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str, *, barred: bool) -> None:
+    """What was counted before the lock was taken is used where the same games count, and only there."""
+    a, b, c = (add_bot(store, name, author=name) for name in "abc")
+    first = record(store, claimed(store, (a, b), id_="s1"), 1)
+    with closing(Database(url)) as database:
+        with database.read() as connection:
+            counted = card_counts.fold(connection, frozenset())
+        assert (counted.last, counted.tally) == (2, first)
+        second = record(store, claimed(store, (b, c), id_="s2"), 2)
+        if barred:
+            store.bot_states.disqualify("a", "why", START, ENTRY)
+        with database.write() as connection:
+            assert card_counts.rebuild(connection, counted).differing == 0
+    assert store.cards.find().tally == (second if barred else merged([first, second]))
+
+
+def test_games_that_are_older_than_the_statistics_are_counted_by_a_rebuild(store: Store, url: str) -> None:
+    """Until then it is said from which game on they count."""
+    versions = [add_bot(store, name, author=name) for name in "abc"]
+    first = record(store, claimed(store, versions, id_="s1", deals=3), 1)
+    with closing(Database(url)) as database, database.write() as connection:
+        for statement in (
+            "DELETE FROM card_count",
+            "DELETE FROM card_games",
+            "UPDATE ladder SET cards_from = games + 1",
+        ):
+            connection.execute(text(statement))
+    again = open_store(url)
+    assert (again.cards.find().tally, again.cards.find().first) == (nothing(), 4)
+    second = record(again, claimed(again, versions[:2], id_="s2"), 2)
+    assert (again.cards.find().tally, again.cards.find().first) == (second, 4)
+    rebuilt = again.cards.rebuild()
+    assert (rebuilt.games, rebuilt.missing) == (5, 3)
+    assert rebuilt.differing > 0
+    assert (again.cards.find().tally, again.cards.find().first) == (merged([first, second]), 1)
+    assert again.cards.rebuild().missing == 0
+    again.close()
+
+
+def test_many_may_be_recorded_at_once(store: Store) -> None:
+    """Nothing is lost between them."""
+    versions = [add_bot(store, name, author=name) for name in "abcd"]
+    for number in range(8):
+        add_matches(store, f"s{number}", versions[: 2 + number % 3], deals=1, matches=1)
+    claims = []
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        claims.append(claim)
+    with ThreadPoolExecutor(4) as pool:
+        tallies = list(pool.map(record, [store] * 8, claims, range(8)))
+    assert store.cards.find().tally == merged(tallies)
+
+
+def test_counting_goes_through_more_games_than_are_read_at_once(store: Store) -> None:
+    """In the order of the log, each once."""
+    versions = [add_bot(store, name, author=name) for name in "ab"]
+    for number in range(110):
+        play_set(store, [versions], Rules(players=2), name=f"s{number}")
+    assert store.activity.totals().games > card_counts.BATCH
+    rebuilt = store.cards.rebuild()
+    assert (rebuilt.games, rebuilt.differing) == (220, 0)

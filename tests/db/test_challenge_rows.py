@@ -1,0 +1,283 @@
+"""Matches that someone asked for, on both kinds of database."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.challenges import KnownChallenge, NewChallenge
+from arena.db.credentials import KnownAccount
+from arena.db.errors import QuotaReached, WrongState
+from arena.db.people import NewAccount
+from arena.db.quotas import AccountQuota
+from arena.db.store import Store
+from arena.play.replay.document import parse
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import BotState, MatchState, Role
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_challenge, new_match
+
+NOW = START + timedelta(hours=1)
+ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test")
+MANY = 99
+
+
+def person(store: Store, name: str) -> KnownAccount:
+    """Add an account."""
+    return store.people.register(NewAccount(name=name, password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
+
+
+def bot_of(store: Store, bot: str, account: KnownAccount) -> int:
+    """Add a version of a bot that belongs to an account, and return its id."""
+    new = NewVersion(
+        bot=bot,
+        author=account.name,
+        house=False,
+        source=f"sha256:{bot}",
+        created=START,
+        account=account.id,
+    )
+    return store.bots.add_version(new)
+
+
+def challenge(
+    id_: str, account: KnownAccount, versions: Sequence[int], *, deals: int = 1, created: datetime = START
+) -> NewChallenge:
+    """Make a challenge by the first of these versions."""
+    new = new_challenge(id_, account.id, versions, deals=deals)
+    return replace(new, matches=tuple(replace(match, created=created) for match in new.matches))
+
+
+def play(store: Store, *, failing: int | None = None) -> list[str]:
+    """Play all that waits, perhaps with a seat that is taken over each time; return the matches' ids."""
+    played = []
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        seats = range(len(claim.seats))
+        faults = [3 if seat == failing else 0 for seat in seats]
+        places = [tuple(seat + 1 for seat in seats)] * len(claim.spec.seeds)
+        assert store.results.record(finished(claim, places, faults=faults))
+        played.append(claim.spec.match)
+    return played
+
+
+def known(store: Store, id_: str) -> KnownChallenge:
+    """Return a challenge, which must be there."""
+    found = store.challenges.find(id_)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def ben(store: Store) -> KnownAccount:
+    """Give an account."""
+    return person(store, "ben")
+
+
+def test_a_challenge_is_played_once_on_every_seat(store: Store, ben: KnownAccount) -> None:
+    """It can be followed from match to match; its games come in their order, with their replays."""
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
+    store.challenges.add(challenge("c", ben, (mine, other), deals=2), most_a_day=MANY)
+    asked = known(store, "c")
+    assert (asked.account, asked.bot, asked.version, asked.created) == (ben.id, "mine", 1, START)
+    assert (asked.deals, asked.seats) == (2, (("mine", 1), ("other", 1)))
+    assert (asked.states, asked.games) == ((MatchState.WAITING,) * 2, ())
+    assert play(store) == ["c-0", "c-1"]
+    played = known(store, "c")
+    assert played.states == (MatchState.DONE,) * 2
+    assert [game.game for game in played.games] == ["c-0-0", "c-0-1", "c-1-0", "c-1-1"]
+    assert all('"bot":"other"' in game.replay for game in played.games)
+    assert store.challenges.find("d") is None
+
+
+def test_one_match_is_played_after_the_other_and_all_are_published_together(
+    store: Store, ben: KnownAccount
+) -> None:
+    """While one runs no other one can be claimed, and no game is told before the last one is over."""
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
+    third = add_bot(store, "third", author="house")
+    store.challenges.add(challenge("c", ben, (mine, other, third), deals=2), most_a_day=MANY)
+    seeds = set()
+    for number in range(3):
+        assert known(store, "c").games == ()
+        assert store.logs.find("c-0-0") is None
+        running = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert running is not None
+        assert running.spec.match == f"c-{number}"
+        seeds.add(running.spec.seeds)
+        assert store.leases.claim("there", "worker", START, RuntimeName.DOCKER) is None
+        assert store.queue.waiting(RuntimeName.DOCKER) == 0
+        assert store.results.record(finished(running, [(1, 2, 3)] * 2))
+    assert len(seeds) == 1
+    assert len(known(store, "c").games) == 6
+    assert store.logs.find("c-0-0") is not None
+
+
+def test_nobodys_rating_list_or_number_knows_of_a_challenge(store: Store, ben: KnownAccount) -> None:
+    """Neither while it waits nor after it was played; and nobody is benched for it."""
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
+    before = (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine"))
+    for number in range(3):
+        store.challenges.add(challenge(f"c{number}", ben, (mine, other), deals=2), most_a_day=MANY)
+    assert (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine")) == before
+    for seat in (0, 1):
+        play(store, failing=seat)
+    assert (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine")) == before
+    found = store.bots.find("mine")
+    assert found is not None
+    assert found.state is BotState.ACTIVE
+    assert (store.games.newest(), store.games.find("c0-0-0"), store.activity.totals().games) == ((), None, 0)
+    assert (store.ladder.rebuild().events, store.ladder.rebuild().differing) == (2, 0)
+    assert store.results.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
+    assert [game.number for game in store.games.newest()] == [1]
+
+
+def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
+    """Behind what was drawn before and before what is drawn later; who is new to the ladder comes first."""
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
+    add_matches(store, "before", (mine, other), matches=1)
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
+    add_matches(store, "after", (mine, other), matches=1)
+    store.queue.add(replace(new_match("new", (mine, other)), soon=True))
+    assert play(store) == ["new", "before-0", "c-0", "c-1", "after-0"]
+
+
+def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
+    """An account's own, page by page."""
+    ann = person(store, "ann")
+    mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
+    for number in range(3):
+        store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=MANY)
+    store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=MANY)
+    newest = store.challenges.newest(ben.id, limit=2)
+    assert [each.id for each in newest] == ["c2", "c1"]
+    assert [each.id for each in store.challenges.newest(ben.id, before=newest[-1].number)] == ["c0"]
+    assert [(each.id, each.bot) for each in store.challenges.newest(ann.id)] == [("d", "other")]
+
+
+def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) -> None:
+    """This many within a day, the arena's number or the account's own; each account for itself."""
+    ann = person(store, "ann")
+    mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
+    for number in range(2):
+        store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=2)
+    later = challenge("c2", ben, (mine, other), created=START + timedelta(hours=5))
+    with pytest.raises(
+        QuotaReached, match="requested 2 challenges within 24 hours, and the limit is 2"
+    ) as refused:
+        store.challenges.add(later, most_a_day=2)
+    assert refused.value.wait == timedelta(hours=19)
+    assert store.challenges.find("c2") is None
+    assert store.activity.totals().matches_waiting == 4
+    store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=2)
+
+    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=3), ENTRY)
+    store.challenges.add(challenge("c2", ben, (mine, other)), most_a_day=2)
+    with pytest.raises(QuotaReached, match="and the limit is 3"):
+        store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=2)
+    play(store)  # few may be open at a time
+    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
+    tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1))
+    with pytest.raises(QuotaReached, match="and the limit is 0") as refused:
+        store.challenges.add(tomorrow, most_a_day=2)
+    assert refused.value.wait is None
+    store.people.reset_quota(ben.id, ENTRY)
+    store.challenges.add(tomorrow, most_a_day=1)
+
+
+def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: KnownAccount) -> None:
+    """Three; when one is played, the next may be asked for."""
+    ann = person(store, "ann")
+    mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
+    for number in range(3):
+        store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=MANY)
+    with pytest.raises(QuotaReached, match="the limit is 3"):
+        store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
+    store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=MANY)
+    while (
+        claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    ) is not None and claim.spec.match < "c1":
+        assert not claim.rated
+        assert store.results.record(finished(claim, [(1, 2)]))
+    store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
+
+
+def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Store, ben: KnownAccount) -> None:
+    """Neither the challenge nor a match of it."""
+    mine = bot_of(store, "mine", ben)
+    with pytest.raises(ValueError, match="there are no versions"):
+        store.challenges.add(challenge("c", ben, (mine, 99)), most_a_day=MANY)
+    assert store.challenges.newest(ben.id) == ()
+    assert store.activity.totals().matches_waiting == 0
+
+
+def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
+    store: Store, ben: KnownAccount
+) -> None:
+    """What was played of it stays."""
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    assert store.results.record(finished(claim, [(1, 2)]))
+    store.bot_states.disqualify("other", "why", NOW, ENTRY)
+    left = known(store, "c")
+    assert (left.states, [game.game for game in left.games]) == ((MatchState.DONE,), ["c-0-0"])
+    assert play(store) == []
+
+
+@pytest.mark.parametrize("gone", ["ben", "ann"])
+def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: KnownAccount, gone: str) -> None:
+    """No matter who challenged whom, whatever plays for it by now, and also in what is under way."""
+    ann = person(store, "ann")
+    mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
+    by_hand = add_bot(store, "by-hand", author="Ann", source="sha256:by-hand")
+    house = add_bot(store, "ben-or-ann", author="house")
+    store.challenges.add(challenge("c", ben, (mine, other, by_hand, house)), most_a_day=MANY)
+    add_bot(store, "by-hand", author="Ann", source="sha256:newer")
+    for minute in range(3):
+        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert claim is not None
+        assert store.results.record(finished(claim, [(1, 2, 3, 4)], minute=minute))
+    running = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert running is not None
+    store.people.delete({"ben": ben, "ann": ann}[gone].id, "former-1", NOW)
+    assert store.results.record(finished(running, [(1, 2, 3, 4)]))
+
+    games = known(store, "c").games
+    assert len(games) == 4
+    authors = {"mine": "ben", "other": "ann", "by-hand": "Ann", "ben-or-ann": "house"}
+    now = {bot: "former-1" if author.lower() == gone else author for bot, author in authors.items()}
+    for game in games:
+        assert {seat.bot: seat.author for seat in parse(game.replay).seats} == now
+
+
+def put_aside(store: Store) -> str:
+    """Let the match that is due fail three times, and return its id."""
+    match = ""
+    for _ in range(3):
+        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert claim is not None
+        match = claim.spec.match
+        store.leases.void(match, claim.spec.attempt, "no engine", START)
+    return match
+
+
+def test_no_match_of_a_published_challenge_is_released(store: Store, ben: KnownAccount) -> None:
+    """Its deals are known by then. While others of it wait, or where none was played, nothing is known."""
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
+    first = put_aside(store)
+    store.queue.release(first, ENTRY)
+    assert put_aside(store) == first
+    second = put_aside(store)
+    assert known(store, "c").games == ()
+    store.queue.release(second, ENTRY)
+    assert play(store) == [second]
+    published = known(store, "c").games
+    assert len(published) == 1
+    with pytest.raises(WrongState, match="belongs to a challenge whose games are published"):
+        store.queue.release(first, ENTRY)
+    assert known(store, "c").games == published
+    assert [match.match for match in store.queue.quarantine()] == [first]

@@ -1,0 +1,101 @@
+"""One coordinator has the lock: no other does until it lets go, ends, or has lost its connection."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena.db.database import Database
+from arena.db.errors import DatabaseUnavailable
+from arena.db.store import Store, open_store
+
+TAKES = """
+import signal, sys
+from arena.db.store import open_store
+store = open_store(sys.argv[1])
+print(store.coordinator_lock.take(), flush=True)
+signal.pause()
+"""
+
+
+@pytest.fixture
+def stores(url: str) -> Iterator[tuple[Store, Store]]:
+    """Give two ways to one database."""
+    with closing(open_store(url)) as first, closing(open_store(url)) as second:
+        yield first, second
+
+
+def end_sessions(url: str) -> None:
+    """End all sessions of a database but this one, as a server does that is started anew."""
+    with closing(Database(url)) as database, database.read() as connection:
+        connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        )
+
+
+def test_one_has_it(stores: tuple[Store, Store]) -> None:
+    """However often they ask, until it lets go; then the other may."""
+    first, second = stores
+    assert first.coordinator_lock.take()
+    assert not second.coordinator_lock.take()
+    assert first.coordinator_lock.take()
+    assert not second.coordinator_lock.take()
+    first.coordinator_lock.release()
+    first.coordinator_lock.release()
+    assert second.coordinator_lock.take()
+    assert not first.coordinator_lock.take()
+    second.coordinator_lock.release()
+
+
+def test_it_goes_with_a_killed_holder(url: str) -> None:
+    """Its lock ends with the process."""
+    with (
+        closing(open_store(url)) as store,
+        subprocess.Popen(  # noqa: S603 - a program of the test's own
+            [sys.executable, "-c", TAKES, url], stdout=subprocess.PIPE, text=True
+        ) as other,
+    ):
+        assert other.stdout is not None
+        try:
+            assert other.stdout.readline() == "True\n"
+            assert not store.coordinator_lock.take()
+        finally:
+            other.kill()
+        assert other.wait() == -signal.SIGKILL
+        # The server ends the other's session when it comes to it.
+        assert any(store.coordinator_lock.take() for _ in range(10_000))
+        store.coordinator_lock.release()
+
+
+@pytest.mark.postgresql
+def test_a_lost_connection_is_no_lost_helm(postgresql_url: str) -> None:
+    """Unless someone else was first: then it stays with them."""
+    with closing(open_store(postgresql_url)) as first, closing(open_store(postgresql_url)) as second:
+        assert first.coordinator_lock.take()
+        end_sessions(postgresql_url)
+        assert first.coordinator_lock.take()
+        assert not second.coordinator_lock.take()
+        end_sessions(postgresql_url)
+        assert second.coordinator_lock.take()
+        assert not first.coordinator_lock.take()
+        end_sessions(postgresql_url)
+        first.coordinator_lock.release()
+        second.coordinator_lock.release()
+        assert first.coordinator_lock.take()
+        first.coordinator_lock.release()
+
+
+def test_a_lock_that_can_not_be_made_is_named(sqlite_url: str, tmp_path: Path) -> None:
+    """There is a folder of that name."""
+    with closing(open_store(sqlite_url)) as store:
+        (tmp_path / "arena.sqlite3.lock").mkdir()
+        with pytest.raises(DatabaseUnavailable, match=r"the lock .*arena\.sqlite3\.lock: Is a directory"):
+            store.coordinator_lock.take()

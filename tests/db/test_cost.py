@@ -1,0 +1,126 @@
+"""What recording a match costs: the same after ten games and after ten million. On SQLite, which tells."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, Engine, event, text
+
+from arena.db.activity import ActivityRepository
+from arena.db.bot_states import bench_failing
+from arena.db.database import Database, Joined
+from arena.db.store import open_store
+from tests.db.builders import START, add_bot, claimed, finished
+
+GROWING = {"match", "match_seat", "game", "game_seat", "rating_event", "rating_change", "audit"}
+"""Tables that grow with every game."""
+
+MOST_STATEMENTS = 37
+
+
+@contextmanager
+def statements() -> Iterator[list[tuple[str, Any]]]:
+    """Give a list of all that is sent to a database meanwhile: statements, with their values."""
+    sent: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, values: Any, _context: Any, many: bool) -> None:  # noqa: ANN401, FBT001 - as SQLAlchemy has it
+        sent.append((statement, values[0] if many else values))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_recording_a_match_looks_through_no_table_that_grows(sqlite_url: str) -> None:
+    """Each statement finds its rows by an index, and they are few, also where everybody fails."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name, author=name) for name in "abcde"]
+    claim = claimed(store, versions, deals=6)
+    result = finished(claim, [(1, 2, 3, 4, 5)] * 6, faults=(3,) * 5)
+    with statements() as sent:
+        assert store.results.record(result)
+    assert {bot.state for bot in store.bots.listed()} == {"benched"}
+    store.close()
+    asked = [each for each in sent if re.match(r"SELECT|UPDATE|INSERT|DELETE", each[0])]
+    assert 0 < len(asked) <= MOST_STATEMENTS
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        for statement, values in asked:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            scanned = {row.detail.split()[1] for row in plan if row.detail.startswith("SCAN")}
+            assert not scanned & GROWING, statement
+    database.close()
+
+
+def effort(database: Database, ask: Callable[[Connection], object]) -> int:
+    """Return how many hundreds of steps SQLite takes for something."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with database.write() as connection:
+        raw = connection.connection.driver_connection
+        assert raw is not None
+        raw.set_progress_handler(count, 100)
+        ask(connection)
+        raw.set_progress_handler(None, 0)
+    return steps
+
+
+def grow(database: Database) -> int:
+    """Turn the first game into five thousand, and return how many there are."""
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+    game = "i, 'g' || i, match_id, i, players, ended, replay, record"
+    seat = "i, seat, version_id, points, puddings, place, faults, taken_over, median_micros"
+    with database.write() as connection:
+        connection.execute(text(f"INSERT INTO game {numbers} SELECT {game} FROM game, n"))  # noqa: S608 - ours
+        connection.execute(text(f"INSERT INTO game_seat {numbers} SELECT {seat} FROM game_seat, n"))  # noqa: S608 - ours
+        return int(connection.execute(text("SELECT count(*) FROM game")).scalar_one())
+
+
+@pytest.mark.parametrize("came_back", [False, True])
+def test_a_long_life_makes_no_failure_dearer(sqlite_url: str, *, came_back: bool) -> None:
+    """A bot's last games are looked for among its last ten, also where none of them was since its return."""
+    store = open_store(sqlite_url)
+    mine, other = (add_bot(store, name) for name in ("mine", "other"))
+    assert store.results.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
+    if came_back:
+        store.bot_states.retire("mine", START.replace(year=2027))
+        store.bot_states.come_back("mine", START.replace(year=2027))
+    store.close()
+
+    def fail(connection: Connection) -> None:
+        assert bench_failing(connection, [(mine, "it was gone")], START) == []
+
+    database = Database(sqlite_url)
+    before = effort(database, fail)
+    assert grow(database) == 5000
+    assert effort(database, fail) <= before + 10
+    database.close()
+
+
+def test_the_workload_costs_the_same_after_any_number_of_games(sqlite_url: str) -> None:
+    """The games of an hour are not counted one by one, however many there were."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name) for name in ("mine", "other")]
+    assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
+
+    def workload(connection: Connection) -> None:
+        ActivityRepository(Joined(connection)).workload(START)
+
+    database = Database(sqlite_url)
+    before = effort(database, workload)
+    assert grow(database) == 5000
+    with database.write() as connection:
+        connection.execute(text("UPDATE ladder SET games = 5000"))
+    assert effort(database, workload) <= before + 10
+    assert store.activity.workload(START).hours[-1].games == 5000
+    database.close()
+    store.close()

@@ -1,0 +1,97 @@
+"""The search for games, against plain Python over all of them."""
+
+import random
+from datetime import UTC, date, timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+
+from arena.db.game_search import GameFilter, GameOrder
+from arena.db.games import GamePage, GameSummary
+from arena.db.store import Store
+from arena.rules import Rules
+from tests.builders import START, add_bots, fill, play_set
+
+FILTERS: tuple[dict[str, Any], ...] = (
+    {"bot": "greedy"},
+    {"bot": "no-such-bot"},
+    {"author": "HOUSE"},
+    {"author": "no such author"},
+    {"players": 2},
+    {"players": 5},
+    {"points": 40},
+    {"points": -9},
+    {"margin": 0},
+    {"margin": 5},
+    {"faults": True},
+    {"faults": False},
+    {"since": START.date()},
+    {"until": START.date()},
+    {"since": START.date() + timedelta(days=1)},
+    {"until": date.max},
+    {"since": date.min},
+)
+
+
+def page_of(store: Store, game: GameSummary) -> GamePage:
+    """Return everything about a game."""
+    page = store.games.find(game.game)
+    assert page is not None
+    return page
+
+
+def matches(page: GamePage, wanted: GameFilter) -> bool:
+    """Return whether a game is to be found."""
+    seats = sorted(page.seats, key=lambda seat: seat.place)
+    margin = 0 if seats[1].place == 1 else seats[0].points - seats[1].points
+    day = page.ended.astimezone(UTC).date()
+    author = (wanted.author or "").lower()
+    return (
+        wanted.bot in {None, *(seat.bot for seat in seats)}
+        and (wanted.author is None or author in {seat.author.lower() for seat in seats})
+        and wanted.players in {None, page.players}
+        and (wanted.points is None or max(seat.points for seat in seats) >= wanted.points)
+        and (wanted.margin is None or (not seats[1].taken_over and margin <= wanted.margin))
+        and wanted.faults in {None, any(seat.faults or seat.taken_over for seat in seats)}
+        and (wanted.since is None or day >= wanted.since)
+        and (wanted.until is None or day <= wanted.until)
+    )
+
+
+@pytest.fixture
+def games(store: Store) -> dict[str, GamePage]:
+    """Give games of all numbers of players, with faults, newest first."""
+    fill(store)
+    dice = random.Random(2)  # noqa: S311 - the same games each time
+    bots = add_bots(store, [(f"more-{number}", "Someone") for number in range(5)])
+    for number in range(8):
+        players = 2 + number % 4
+        play_set(store, [dice.sample(bots, players)], Rules(players=players), name=f"m{number}", faults=0.03)
+    return {game.game: page_of(store, game) for game in store.games.newest(limit=100)}
+
+
+def test_filters_find_what_they_say(store: Store, games: dict[str, GamePage]) -> None:
+    """Each alone, and each two of them together; newest first, in pages."""
+    pairs = [one | other for one, other in product(FILTERS, repeat=2)]
+    for given in pairs:
+        wanted = GameFilter(**given)
+        expected = [game for game, page in games.items() if matches(page, wanted)]
+        found = store.games.search(wanted, GameOrder.NEWEST, None, 100)
+        assert [each.game for each in found] == expected, given
+        if len(expected) > 1:
+            rest = store.games.search(wanted, GameOrder.NEWEST, found[0].number, 1)
+            assert [each.game for each in rest] == expected[1:2]
+
+
+def test_orders(store: Store, games: dict[str, GamePage]) -> None:
+    """The closest and the highest first; among equals the newest."""
+    closest = store.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
+    assert [(each.margin, -each.number) for each in closest] == sorted(
+        (each.margin, -each.number) for each in closest
+    )
+    assert len(closest) >= len(games) - 3
+    highest = store.games.search(GameFilter(players=3), GameOrder.HIGHEST, None, 100)
+    tops = [(-max(seat.points for seat in each.seats), -each.number) for each in highest]
+    assert tops == sorted(tops)
+    assert len(tops) == sum(page.players == 3 for page in games.values()) > 0

@@ -1,0 +1,172 @@
+"""What the ladder plays, and may be told to play, on both kinds of database."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.store import Store
+from arena.ladder.settings import LadderChange, LadderSettings
+from arena.protocol.controls import Gate
+from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.states import MatchState
+from arena.scheduler.ladder import Entropy, Ladder
+from tests.db.builders import START, add_bot, finished
+from tests.db.test_submissions import PLENTY, new, qualify
+
+ENTRY = NewAuditEntry(at=START, who="terminal:root", what="ladder")
+USUAL = LadderSettings(paused=False, players=(2, 3, 4, 5), deals=12)
+
+
+def change(
+    store: Store,
+    *,
+    paused: bool | None = None,
+    players: tuple[int, ...] | None = None,
+    deals: int | None = None,
+) -> bool:
+    """Change what the ladder plays."""
+    return store.ladder.change(LadderChange(paused=paused, players=players, deals=deals), ENTRY)
+
+
+@pytest.fixture
+def ladder(store: Store) -> Ladder:
+    """Give a ladder with five bots of the house, which have played before."""
+    numbers = count(1)
+    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    chances = Entropy(
+        now=lambda: START,
+        new_id=lambda: f"set{next(numbers)}",
+        new_seed=lambda: dice.randbytes(16),
+        dice=dice,
+    )
+    made = Ladder(store, RuntimeName.DOCKER, chances, Gate(own=True), Limits())
+    made.enter_house_bots((name, f"sha256:{name}") for name in ("aa", "bb", "cc", "dd", "ee"))
+    made.ensure_round()
+    play(store)
+    return made
+
+
+def play(store: Store) -> list[tuple[int, int]]:
+    """Play all that waits, and return the players and deals of each match."""
+    played = []
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        places = [tuple(range(1, len(claim.seats) + 1))] * len(claim.spec.seeds)
+        assert store.results.record(finished(claim, places))
+        played.append((len(claim.seats), len(claim.spec.seeds)))
+    return played
+
+
+def test_a_new_ladder_plays_what_the_rules_of_fair_play_say(store: Store) -> None:
+    """Tables of two to five, twelve deals, at once."""
+    assert store.ladder.settings() == USUAL
+
+
+def test_one_thing_at_a_time_can_be_changed(store: Store) -> None:
+    """The rest stays; each change is in the audit log, and what is so already is none."""
+    assert change(store, players=(2, 4))
+    assert change(store, deals=1, paused=True)
+    assert store.ladder.settings() == LadderSettings(paused=True, players=(2, 4), deals=1)
+    assert not change(store, players=(2, 4), paused=True)
+    assert change(store, paused=False)
+    assert store.ladder.settings() == LadderSettings(paused=False, players=(2, 4), deals=1)
+    assert len(store.people.audit(9)) == 3
+
+
+def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
+    """Nobody writes back what another has changed meanwhile."""
+    wanted = [LadderChange(paused=True), LadderChange(players=(3,)), LadderChange(deals=2)]
+    with ThreadPoolExecutor(3) as pool:
+        assert all(pool.map(lambda each: store.ladder.change(each, ENTRY), wanted))
+    assert store.ladder.settings() == LadderSettings(paused=True, players=(3,), deals=2)
+
+
+@pytest.mark.parametrize(
+    ("players", "deals", "why"),
+    [
+        ((), None, "2, 3, 4 or 5 players"),
+        ((1, 2), None, "2, 3, 4 or 5 players"),
+        ((5, 6), None, "2, 3, 4 or 5 players"),
+        ((2, 2), None, "each named once"),
+        ((3, 2), None, "each named once"),
+        (None, 0, "1 to 24 deals, not 0"),
+        (None, 25, "1 to 24 deals, not 25"),
+    ],
+)
+def test_what_can_not_be_played_changes_nothing(
+    store: Store, players: tuple[int, ...] | None, deals: int | None, why: str
+) -> None:
+    """It says what can be."""
+    with pytest.raises(ValueError, match=why):
+        change(store, players=players, deals=deals)
+    assert store.ladder.settings() == USUAL
+    assert store.people.audit(9) == ()
+
+
+def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_drawn(
+    store: Store, ladder: Ladder
+) -> None:
+    """Rated ones and qualification; a host with less for each bot gives less."""
+    ladder.limits = Limits(cpus=0.2)
+    assert ladder.add_match()
+    assert store.ladder.change(LadderChange(move_millis=200, bank_millis=0, memory_mib=64), ENTRY)
+    assert ladder.add_match()
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    ladder.qualify("u1", 0, 0)
+    clock, limits = Clock(move_millis=200, bank_millis=0), Limits(cpus=0.2, memory_mib=64)
+    assert store.ladder.settings() == replace(USUAL, clock=clock, limits=replace(limits, cpus=0.4))
+    specs = {}
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        specs[claim.spec.match] = (claim.spec.clock, claim.spec.limits)
+    assert sorted(specs.values(), key=str) == sorted(
+        [(Clock(), Limits(cpus=0.2)), (clock, limits), (clock, limits)], key=str
+    )
+
+
+def test_a_paused_ladder_draws_nothing_and_submissions_qualify(store: Store, ladder: Ladder) -> None:
+    """What waits already is played. Resumed, it goes on."""
+    assert ladder.add_match()
+    waiting = ladder.waiting()
+    assert waiting > 0
+    change(store, paused=True)
+    assert not ladder.add_match()
+    add_bot(store, "newcomer", source="sha256:newcomer", author="ann")
+    ladder.ensure_round()
+    assert ladder.waiting() == waiting
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    ladder.qualify("u1", 0, 0)
+    assert len(play(store)) == waiting + 1
+    assert [played.state for played in store.submissions.games("u1")] == [MatchState.DONE]
+    change(store, paused=False)
+    assert ladder.add_match()
+
+
+@pytest.mark.parametrize("players", [(2,), (3, 5), (5,)])
+def test_only_such_tables_are_filled(store: Store, ladder: Ladder, players: tuple[int, ...]) -> None:
+    """In matches that are drawn one by one, and in a round for everybody."""
+    change(store, players=players)
+    for _ in range(4):
+        assert ladder.add_match()
+    assert {seats for seats, _ in play(store)} == set(players)
+    ladder.ensure_round()
+    queued = [candidate.queued for candidate in store.ratings.candidates()]
+    assert all((each[count] > 0) == (count in players) for each in queued for count in each)
+    assert {seats for seats, _ in play(store)} == set(players)
+
+
+def test_a_match_has_as_many_deals_as_the_ladder_says(store: Store, ladder: Ladder) -> None:
+    """And one where someone in it has no rated game yet."""
+    change(store, deals=3, players=(2,))
+    assert ladder.add_match()
+    assert {deals for _, deals in play(store)} == {3}
+    add_bot(store, "newcomer", source="sha256:newcomer", author="ann")
+    assert ladder.add_match()
+    assert {deals for _, deals in play(store)} == {1}
+    change(store, deals=24)
+    assert ladder.add_match()
+    assert {deals for _, deals in play(store)} == {24}

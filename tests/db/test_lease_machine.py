@@ -1,0 +1,283 @@
+"""Coordinators that claim, are slow, late, cut off and come back: nothing is lost, nothing counted twice."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import Connection, select
+
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Database
+from arena.db.leases import LEASE_SECONDS, LeaseTime
+from arena.db.matches import Claim
+from arena.db.schema import MatchRow
+from arena.db.store import open_store
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import MatchState
+from tests.db.builders import START, add_bot, add_matches, finished
+from tests.postgresql import Cluster
+from tests.soak import many
+
+MOST_VOIDS: Final = 3
+MOST_LOSSES: Final = 20
+OPERATOR: Final = NewAuditEntry(at=START, who="terminal:root", what="release")
+
+someone = st.sampled_from(("one", "two", "three"))
+
+
+@dataclass
+class Clock:
+    """A clock of leases that a test sets."""
+
+    seconds: float = 1_000.0
+    boot: int = 0
+
+    def __call__(self, _: Connection) -> LeaseTime:
+        """Tell the time."""
+        return LeaseTime(self.seconds, f"boot {self.boot}")
+
+
+@dataclass
+class Expected:
+    """Where a match should be, as the protocol is told in a few words."""
+
+    state: MatchState = MatchState.WAITING
+    attempt: int = 0
+    holder: str | None = None
+    until: float = 0.0
+    boot: int = 0
+    voids: int = 0
+    losses: int = 0
+    claims: list[Claim] = field(default_factory=list)
+
+    def end(self, state: MatchState = MatchState.WAITING) -> MatchState:
+        """Be nobody's any more."""
+        self.state, self.holder = state, None
+        return state
+
+    def fail(self, *, void: bool) -> MatchState:
+        """Count a fault of the arena, or a loss."""
+        self.voids, self.losses = self.voids + void, self.losses + (not void)
+        borne = self.voids < MOST_VOIDS and self.losses < MOST_LOSSES
+        return self.end(MatchState.WAITING if borne else MatchState.QUARANTINED)
+
+
+class Coordinators(RuleBasedStateMachine):
+    """Three coordinators at one store, and a list in which stands what should be there."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.store = open_store(url, self.clock)
+        self.database = Database(url)
+        versions = [add_bot(self.store, name) for name in ("a", "b")]
+        ids = [add_matches(self.store, name, versions, deals=1) for name in ("s", "t")]
+        self.matches = {match: Expected() for each in ids for match in each}
+
+    def anything(self) -> bool:
+        """Tell whether anybody ever had a claim."""
+        return bool(self.given())
+
+    def given(self) -> list[Claim]:
+        """Return every claim that anybody ever had."""
+        return [claim for match in self.matches.values() for claim in match.claims]
+
+    def those(self, state: MatchState, holder: str | None = None) -> dict[str, Expected]:
+        """Return the matches that should be there, and this coordinator's."""
+        return {i: m for i, m in self.matches.items() if (m.state, m.holder) == (state, holder)}
+
+    def current(self, claim: Claim) -> Expected | None:
+        """Return the match of a claim, if its attempt is the one that counts."""
+        match = self.matches[claim.spec.match]
+        counts = match.state is MatchState.RUNNING and match.attempt == claim.spec.attempt
+        return match if counts else None
+
+    @rule(coordinator=someone)
+    def claim(self, coordinator: str) -> None:
+        """What waits can be claimed, the first of it first, by anyone who asks, under the next number."""
+        self.take(coordinator)
+
+    def take(self, coordinator: str) -> Claim | None:
+        """Claim a match."""
+        waiting = self.those(MatchState.WAITING)
+        claim = self.store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
+        assert (claim.spec.match if claim else None) == min(waiting, default=None)
+        if claim is not None:
+            match = self.matches[claim.spec.match]
+            match.state, match.attempt, match.holder = MatchState.RUNNING, match.attempt + 1, coordinator
+            match.until, match.boot = self.clock.seconds + LEASE_SECONDS, self.clock.boot
+            assert claim.spec.attempt == match.attempt
+            match.claims.append(claim)
+        return claim
+
+    @rule(coordinator=someone, data=st.data())
+    def renew(self, coordinator: str, data: st.DataObject) -> None:
+        """Some of the signs of life arrive, and some for what was taken away meanwhile."""
+        wanted = data.draw(st.sets(st.sampled_from(sorted(self.matches))), label="wanted")
+        self.store.leases.renew(coordinator, wanted)
+        for id_, match in self.those(MatchState.RUNNING, coordinator).items():
+            if id_ in wanted:
+                match.until, match.boot = self.clock.seconds + LEASE_SECONDS, self.clock.boot
+
+    @rule()
+    def expire(self) -> None:
+        """Exactly those are taken away of which nothing was heard in time."""
+        over = {
+            id_: match
+            for id_, match in self.matches.items()
+            if match.holder and (match.boot != self.clock.boot or match.until < self.clock.seconds)
+        }
+        found = {id_: state for (id_, _), state in self.store.leases.expire(START).items()}
+        assert found == {id_: match.fail(void=False) for id_, match in over.items()}
+
+    @precondition(anything)
+    @rule(data=st.data())
+    def record(self, data: st.DataObject) -> None:
+        """A result counts if its attempt is the current one, however late it is, and once."""
+        self.hand_in(data.draw(st.sampled_from(self.given()), label="claim"))
+
+    def hand_in(self, claim: Claim) -> None:
+        """Record what came of a claim."""
+        match = self.current(claim)
+        assert self.store.results.record(finished(claim, [(1, 2)])) == (match is not None)
+        if match is not None:
+            match.end(MatchState.DONE)
+
+    @precondition(anything)
+    @rule(data=st.data(), void=st.booleans())
+    def fail(self, data: st.DataObject, *, void: bool) -> None:
+        """The arena has spoilt an attempt, or lost who played it; an old attempt changes nothing."""
+        claim = data.draw(st.sampled_from(self.given()), label="claim")
+        match = self.current(claim)
+        write = self.store.leases.void if void else self.store.leases.lose
+        found = write(claim.spec.match, claim.spec.attempt, "a reason", START)
+        assert found == (match.fail(void=void) if match else None)
+
+    @rule(coordinator=someone, times=st.integers(2, MOST_LOSSES))
+    def have_no_luck(self, coordinator: str, times: int) -> None:
+        """The player of what this coordinator claims is lost, again and again."""
+        for _ in range(times):
+            if claim := self.take(coordinator):
+                spec = claim.spec
+                found = self.store.leases.lose(spec.match, spec.attempt, "a reason", START)
+                assert found == self.matches[spec.match].fail(void=False)
+
+    @rule(coordinator=someone)
+    def start_again(self, coordinator: str) -> None:
+        """Who was killed begins anew: all that it had waits, and nobody else's."""
+        mine = self.those(MatchState.RUNNING, coordinator)
+        assert self.store.leases.release(coordinator) == len(mine)
+        for match in mine.values():
+            match.end()
+
+    @rule(seconds=st.floats(0.1, 1.5 * LEASE_SECONDS))
+    def wait(self, seconds: float) -> None:
+        """Time goes on."""
+        self.clock.seconds += seconds
+
+    @rule()
+    def boot(self) -> None:
+        """The machine starts anew, and its clock with it."""
+        self.clock.seconds, self.clock.boot = 3.0, self.clock.boot + 1
+
+    @rule()
+    def mend(self) -> None:
+        """An operator lets wait again what was put aside."""
+        for id_, match in self.those(MatchState.QUARANTINED).items():
+            self.store.queue.release(id_, OPERATOR)
+            match.end()
+            match.voids = match.losses = 0
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        """Every match is where it should be, and put aside only after what is not borne."""
+        with self.database.read() as connection:
+            rows = {row.id: row for row in connection.execute(select(*MatchRow.__table__.columns))}
+        assert rows.keys() == self.matches.keys()
+        for id_, match in self.matches.items():
+            row = rows[id_]
+            assert (row.state, row.attempt) == (match.state, match.attempt)
+            assert (row.voids, row.losses) == (match.voids, match.losses)
+            too_often = row.voids >= MOST_VOIDS or row.losses >= MOST_LOSSES
+            assert (row.state == MatchState.QUARANTINED) == too_often
+            if row.state == MatchState.RUNNING:
+                assert (row.coordinator, row.leased_until) == (match.holder, match.until)
+                assert row.lease_clock == f"boot {match.boot}"
+
+    @invariant()
+    def nothing_is_counted_twice(self) -> None:
+        """There are as many games as matches that were recorded, and these once."""
+        assert self.store.activity.totals().games == len(self.those(MatchState.DONE))
+
+    def teardown(self) -> None:
+        """What anybody still has comes in, the rest is played: each match once, ratings as the log says."""
+        with closing(self.store), closing(self.database):
+            for claim in self.given():
+                self.hand_in(claim)
+            self.mend()
+            while claimed := self.take("one"):
+                self.hand_in(claimed)
+            assert len(self.those(MatchState.DONE)) == len(self.matches)
+            numbers = [game.number for game in self.store.games.newest(None, 100)]
+            assert numbers == list(range(len(self.matches), 0, -1))
+            assert self.store.ladder.rebuild().differing == 0
+
+
+def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
+    """Let the coordinators do what they can, in this many orders."""
+
+    class Here(Coordinators):
+        def __init__(self) -> None:
+            super().__init__(new_database())
+
+    run_state_machine_as_test(
+        Here,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),  # a database for each order takes its time,
+            phases=(Phase.reuse, Phase.generate),  # and to look for a shorter one more than a test has
+        ),
+    )
+
+
+def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -> None:
+    """Whatever two or three coordinators do to each other."""
+    template, numbers = tmp_path / "template", count(1)
+    open_store(f"sqlite:///{template}").close()
+
+    def new_database() -> str:
+        file = tmp_path / f"{next(numbers)}.sqlite3"
+        shutil.copy(template, file)
+        return f"sqlite:///{file}"
+
+    play(new_database, examples=many(8, 100), steps=40)
+
+
+@pytest.mark.postgresql
+def test_no_order_of_events_loses_or_doubles_a_match_in_postgresql(
+    postgresql_cluster: Cluster, postgresql_template: str
+) -> None:
+    """The same, over connections and with the locks of a server."""
+    with ExitStack() as made:
+
+        def new_database() -> str:
+            name = made.enter_context(postgresql_cluster.database(postgresql_template))
+            return postgresql_cluster.address(name, scheme="postgresql+psycopg")
+
+        play(new_database, examples=many(3, 30), steps=25)

@@ -1,0 +1,220 @@
+"""Claims under lease: renewed, released, expired, lost."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import pytest
+from sqlalchemy import Connection, text
+
+from arena.db.database import Database
+from arena.db.leases import LEASE_SECONDS, KnownWorker, LeaseTime, database_time
+from arena.db.store import Store, open_store
+from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
+from arena.protocol.states import MatchState
+from tests.db.builders import START, add_bot, add_matches, finished
+from tests.db.test_locks import wait_for_waiting
+from tests.patience import WAIT_SECONDS
+
+HERE = WorkerStatus(name="w1", host="h1", seats=10, busy=4)
+
+
+@dataclass
+class Clock:
+    """A clock of leases that a test sets."""
+
+    seconds: float = 1_000.0
+    name: str = "test"
+
+    def __call__(self, _: Connection) -> LeaseTime:
+        """Tell the time."""
+        return LeaseTime(self.seconds, self.name)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Give a clock."""
+    return Clock()
+
+
+@pytest.fixture
+def store(url: str, clock: Clock) -> Iterator[Store]:
+    """Give a store in which three matches wait."""
+    with closing(open_store(url, clock)) as store:
+        versions = [add_bot(store, name) for name in ("a", "b", "c")]
+        add_matches(store, "s", versions)
+        yield store
+
+
+def states(store: Store) -> tuple[int, int]:
+    """Count what waits and what runs."""
+    totals = store.activity.totals()
+    return totals.matches_waiting, totals.matches_running
+
+
+def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
+    """Of two matches the renewed one stays, the other waits again and is someone else's next."""
+    kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
+    assert kept
+    assert left
+    clock.seconds += LEASE_SECONDS - 1
+    assert store.leases.expire(START) == {}
+    store.leases.renew("one", [kept.spec.match])
+    clock.seconds += 2
+    assert store.leases.expire(START) == {(left.spec.match, 1): MatchState.WAITING}
+    again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
+    assert again
+    assert (again.spec.match, again.spec.attempt) == (left.spec.match, 2)
+    store.leases.renew("one", [left.spec.match])  # too late: it is not theirs any more
+    clock.seconds += LEASE_SECONDS - 1
+    assert store.leases.expire(START) == {(kept.spec.match, 1): MatchState.WAITING}
+
+
+@pytest.mark.postgresql
+def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: str, clock: Clock) -> None:
+    """A transaction that has one of the matches, and waits for the ladder: the others' leases last."""
+    with (
+        closing(open_store(postgresql_url, clock)) as store,
+        closing(Database(postgresql_url)) as other,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b", "c")])
+        stored, kept = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
+        assert stored
+        assert kept
+        both = [stored.spec.match, kept.spec.match]
+        clock.seconds += LEASE_SECONDS - 1
+        with other.write() as connection:
+            connection.execute(text("SELECT id FROM match WHERE id = :id FOR UPDATE"), {"id": both[0]})
+            renewal = thread.submit(store.leases.renew, "one", both)
+            done, _ = wait([renewal], timeout=WAIT_SECONDS)
+        renewal.result()
+        assert done
+        clock.seconds += 2
+        assert store.leases.expire(START) == {(both[0], 1): MatchState.WAITING}
+
+
+@pytest.mark.postgresql
+def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: Clock) -> None:
+    """Someone has the row of a worker, and its coordinator waits for it: what is not renewed expires."""
+    with (
+        closing(open_store(postgresql_url, clock)) as store,
+        closing(Database(postgresql_url)) as other,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b", "c")])
+        kept, left = (store.leases.claim(name, "w1", START, RuntimeName.DOCKER) for name in ("one", "two"))
+        assert kept
+        assert left
+        store.leases.tell("one", [HERE])
+        clock.seconds += LEASE_SECONDS - 1
+        store.leases.renew("one", [kept.spec.match])
+        with other.write() as connection:
+            connection.execute(text("SELECT name FROM worker FOR UPDATE"))
+            telling = thread.submit(store.leases.tell, "one", [HERE])
+            wait_for_waiting(other, 1)
+            clock.seconds += 2
+            assert list(store.leases.expire(START)) == [(left.spec.match, 1)]
+            assert not telling.done()
+        telling.result()
+        assert [known.coordinator for known in store.leases.workers()] == ["one"]
+
+
+def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Clock) -> None:
+    """A lease that has run out costs nothing by itself; once it was seen, the next claim counts."""
+    first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
+    assert first
+    assert second
+    clock.seconds += LEASE_SECONDS + 1
+    assert store.results.record(finished(first, [(1, 2, 3)]))
+    assert list(store.leases.expire(START)) == [(second.spec.match, 1)]
+    assert not store.results.record(finished(second, [(1, 2, 3)]))
+    again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
+    assert again
+    assert store.results.record(finished(again, [(1, 2, 3)]))
+    assert not store.results.record(finished(again, [(1, 2, 3)]))
+    assert store.activity.totals().games == 2
+
+
+def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) -> None:
+    """The machine began anew: its clock too, and who held leases is gone."""
+    assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+    clock.seconds, clock.name = 3.0, "after the next start"
+    assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
+
+
+def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
+    """However that came about: nobody plays it."""
+    assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+    with closing(Database(url)) as database, database.write() as connection:
+        connection.execute(text("UPDATE match SET leased_until = NULL, lease_clock = NULL"))
+    assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
+
+
+def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
+    """Three faults of the arena are too many; losses are borne longer, and not for ever."""
+    match, found = None, None
+    for number in range(1, 21):
+        claim = store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+        assert claim
+        assert match in {None, claim.spec.match}
+        match = claim.spec.match
+        assert store.leases.lose(match, claim.spec.attempt + 1, "another's", START) is None
+        found = store.leases.lose(match, claim.spec.attempt, f"loss {number}", START)
+        assert (found is MatchState.QUARANTINED) == (number == 20)
+    (aside,) = store.queue.quarantine()
+    assert (aside.match, aside.attempts, aside.reason) == (match, 20, "loss 20")
+
+
+def test_only_its_own_are_released(store: Store) -> None:
+    """A coordinator that begins anew lets its own matches wait, and nobody else's; it is no fault."""
+    for coordinator in ("one", "two", "two"):
+        assert store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
+    assert store.leases.release("two") == 2
+    assert store.leases.release("two") == 0
+    assert states(store) == (2, 1)
+
+
+def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
+    """The match that is due says how many seats it takes."""
+    assert store.leases.due(RuntimeName.DOCKER) == 3
+    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=2) is None
+    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=3)
+    assert store.leases.due(RuntimeName.PROCESS) is None
+
+
+def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
+    """What they told last; none of those whose coordinator has ended, or is silent."""
+    store.leases.tell("one", [HERE])
+    store.leases.tell("two", [HERE])
+    assert store.leases.workers() == (KnownWorker("one", HERE), KnownWorker("two", HERE))
+    store.leases.release("two")
+    clock.seconds += LEASE_SECONDS - 1
+    assert store.leases.workers() == (KnownWorker("one", HERE),)
+    store.leases.tell("two", [])
+    clock.seconds += 2
+    assert store.leases.workers() == ()
+
+
+def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
+    """Apart from those that play. One that has just joined again is no longer refused."""
+    refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
+    store.leases.tell("one", [HERE], [refused, replace(refused, name=HERE.name)])
+    assert store.leases.workers() == (KnownWorker("one", HERE),)
+    assert store.leases.refused() == (refused,)
+    clock.seconds += LEASE_SECONDS + 1
+    assert store.leases.refused() == ()
+    store.leases.tell("one", [], [refused])
+    store.leases.release("one")
+    assert store.leases.refused() == ()
+
+
+def test_the_databases_own_time_goes_on(url: str) -> None:
+    """Both kinds of database tell a time that rises, by one clock."""
+    database = Database(url)
+    with database.read() as connection:
+        first, second = (database_time(connection) for _ in range(2))
+    database.close()
+    assert first.clock == second.clock
+    assert first.seconds <= second.seconds

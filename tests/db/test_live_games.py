@@ -1,0 +1,112 @@
+"""Games that may be watched, on both kinds of database: only those of the attempt that is being played."""
+
+from typing import Final
+
+from sqlalchemy import select
+
+from arena.db.database import Database
+from arena.db.live_games import ShownGame, WatchedMatch
+from arena.db.matches import Claim
+from arena.db.schema import LiveGameRow
+from arena.db.store import Store
+from arena.protocol.states import MatchKind, MatchState
+from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.test_challenge_rows import bot_of, challenge, person
+from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+
+ONE: Final = ShownGame(game=0, rounds=1, text="first")
+TWO: Final = ShownGame(game=0, rounds=2, text="second")
+NEXT: Final = ShownGame(game=1, rounds=1, text="next")
+
+
+def show(store: Store, claim: Claim, *games: ShownGame) -> bool:
+    """Show games of a claim."""
+    return store.live.show(claim.spec.match, claim.spec.attempt, games)
+
+
+def found(store: Store, match: str, game: int | None = None) -> WatchedMatch:
+    """Return a match that is there."""
+    match_ = store.live.find(match, game)
+    assert match_ is not None
+    return match_
+
+
+def rows(url: str) -> list[tuple[str, int]]:
+    """Return what is stored: attempts and rounds."""
+    database = Database(url)
+    try:
+        with database.read() as connection:
+            kept = connection.execute(select(LiveGameRow.match_id, LiveGameRow.rounds))
+            return [(row.match_id, row.rounds) for row in kept]
+    finally:
+        database.close()
+
+
+def test_the_newest_game_is_watched_and_the_others_can_be(store: Store, url: str) -> None:
+    """Each as far as it was shown last; what comes late takes nothing back."""
+    mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    assert found(store, "s-0") == WatchedMatch(
+        match="s-0",
+        kind=MatchKind.RATED,
+        state=MatchState.RUNNING,
+        attempt=1,
+        games=2,
+        part_of=None,
+        account=None,
+        shown=(),
+        game=None,
+        published=False,
+        played=(),
+    )
+    assert show(store, mine, ONE)
+    assert show(store, mine, TWO, NEXT)
+    assert show(store, mine, ONE)
+    assert found(store, "s-0").shown == ((0, 2), (1, 1))
+    assert found(store, "s-0").game == NEXT
+    assert found(store, "s-0", 0).game == TWO
+    assert found(store, "s-0", 2).game is None
+    assert store.live.find("s-1") is None
+
+    assert store.results.record(finished(mine, [(1, 2)] * 2))
+    assert not show(store, mine, NEXT)
+    over = found(store, "s-0")
+    assert (over.state, over.shown, over.game, over.played) == (MatchState.DONE, (), None, ("s-0-0", "s-0-1"))
+    assert rows(url) == []
+
+
+def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
+    """A match that was voided, lost or released shows nothing of what was played, nor what comes late."""
+    mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    for undo in (
+        lambda attempt: store.leases.void("s-0", attempt, "engine gone", START),
+        lambda attempt: store.leases.lose("s-0", attempt, "worker gone", START),
+        lambda _: store.leases.release("here"),
+    ):
+        assert show(store, mine, TWO)
+        undo(mine.spec.attempt)
+        assert found(store, "s-0").game is None
+        assert rows(url) == []
+        assert not show(store, mine, TWO)
+        again = claim(store)
+        assert again.spec.attempt == mine.spec.attempt + 1
+        assert not show(store, mine, TWO)
+        assert found(store, "s-0").shown == ()
+        mine = again
+
+
+def test_matches_that_are_not_rated_are_someones(store: Store) -> None:
+    """Of a challenge and of a submission it is told whose they are, and what for."""
+    ben = person(store, "ben")
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    challenged = found(store, claim(store).spec.match)
+    assert (challenged.kind, challenged.part_of, challenged.account) == (MatchKind.CHALLENGE, "c", ben.id)
+
+    store.submissions.add(new(bot="third", account=ben.id, author="ben"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, other)), played=0)
+    taken = claim(store)
+    sent = found(store, "q-0")
+    assert (sent.kind, sent.part_of, sent.account) == (MatchKind.QUALIFICATION, "u1", ben.id)
+    assert store.results.record(finished(taken, [(1, 2)]))
+    assert found(store, "q-0").played == ("q-0-0",)

@@ -1,0 +1,133 @@
+"""What changes a ladder locks that first: PostgreSQL ends one of two that wait for each other."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text
+
+from arena.db import ladder
+from arena.db.credentials import NewApiToken, NewSession
+from arena.db.database import Database
+from arena.db.people import NewAccount
+from arena.db.schema import AccountRow, ApiTokenRow, SessionRow, SubmissionRow
+from arena.db.store import Store, open_store
+from arena.protocol.states import Role
+from arena.protocol.submissions import Stage
+from tests.db.builders import START
+from tests.db.test_submissions import PLENTY, new
+
+pytestmark = pytest.mark.postgresql
+
+_PATIENCE_SECONDS = 30
+
+
+@pytest.fixture
+def database(postgresql_url: str) -> Iterator[Database]:
+    """Give another way to the same database."""
+    with closing(Database(postgresql_url)) as database:
+        yield database
+
+
+@pytest.fixture
+def store(postgresql_url: str) -> Iterator[Store]:
+    """Give an empty store on PostgreSQL."""
+    with closing(open_store(postgresql_url)) as store:
+        yield store
+
+
+def wait_for_waiting(database: Database, count: int) -> None:
+    """Return when this many transactions wait for a lock."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < end:
+        with database.read() as connection:
+            if connection.execute(waiting).scalar_one() == count:
+                return
+    pytest.fail(f"there were never {count} that waited")
+
+
+def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
+    store: Store, database: Database
+) -> None:
+    """While both wait for it, the rows that they want are free; then both come to their end."""
+    ann = store.people.register(NewAccount(name="ann", password="", role=Role.USER, created=START))
+    store.submissions.add(new(author="ann", account=ann.id), PLENTY)
+    store.submissions.inspected("u1", "sha256:1", START)
+    store.submissions.qualifying("u1", START)
+    with ThreadPoolExecutor(2) as pool:
+        with database.write() as connection:
+            ladder.lock(connection)
+            deleted = pool.submit(store.people.delete, ann.id, "former-1", START)
+            activated = pool.submit(store.submissions.activate, "u1", START)
+            wait_for_waiting(database, 2)
+            free = [
+                connection.execute(select(func.count()).select_from(rows.subquery())).scalar_one()
+                for rows in (
+                    select(AccountRow.id).with_for_update(skip_locked=True),
+                    select(SubmissionRow.number).with_for_update(skip_locked=True),
+                )
+            ]
+        deleted.result()
+        version = activated.result()
+    assert free == [1, 1]
+    known = store.submissions.find("u1")
+    assert known is not None
+    assert (known.author, known.stage) == ("former-1", Stage.REJECTED if version is None else Stage.ACTIVE)
+    assert [bot.author for bot in store.bots.listed(None, 10)] == ([] if version is None else ["former-1"])
+
+
+def session(hash_: str, account: int) -> NewSession:
+    """Make a session."""
+    return NewSession(account=account, hash=hash_, browser="", created=START)
+
+
+def token(hash_: str, account: int) -> NewApiToken:
+    """Make a token."""
+    return NewApiToken(
+        account=account,
+        name="",
+        prefix="",
+        hash=hash_,
+        scopes=(),
+        created=START,
+        expires=START + timedelta(1),
+    )
+
+
+def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
+    """While all wait for the account, nobody holds what belongs to it; then all come to their end.
+
+    Anyone who logs in at the moment of the deletion is not in afterwards, nor is a token that is made then.
+    """
+    ann = store.people.register(NewAccount(name="ann", password="", role=Role.USER, created=START))
+    people, credentials, hashes = store.people, store.credentials, ("old", "new")
+    credentials.open_session(session("old", ann.id))
+    credentials.add_token(token("old", ann.id), most=9)
+    with ThreadPoolExecutor(4) as pool:
+        with database.write() as connection:
+            connection.execute(select(AccountRow.id).with_for_update())
+            waiting: list[Future[Any]] = [
+                pool.submit(people.delete, ann.id, "former-1", START),
+                pool.submit(people.set_password, ann.id, "", START),
+                pool.submit(credentials.open_session, session("new", ann.id), instead_of="old"),
+                pool.submit(credentials.add_token, token("new", ann.id), most=9),
+            ]
+            wait_for_waiting(database, len(waiting))
+            free = [
+                len(connection.execute(select(table.id).with_for_update(skip_locked=True)).all())
+                for table in (SessionRow, ApiTokenRow)
+            ]
+        for each in waiting:
+            each.result()
+    assert free == [1, 1]
+    assert [account.name for account in people.accounts()] == ["former-1"]
+    assert [credentials.session(hash_) for hash_ in hashes] == [None, None]
+    assert [credentials.token(hash_) for hash_ in hashes] == [None, None]

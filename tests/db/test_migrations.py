@@ -1,0 +1,170 @@
+"""A database with rows in every table, and what the next version's migration makes of it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import IntegrityError
+
+from arena.db.database import Database
+from arena.db.leases import KnownWorker, LeaseTime
+from arena.db.opening import NEWEST_REVISION, revision_of, upgrade
+from arena.db.store import open_store
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.protocol.match import Clock, Limits, RuntimeName, WorkerStatus
+from tests.db import every_table
+from tests.db.builders import finished
+from tests.db.every_table.moments import at
+from tests.db.every_table.tables import held
+from tests.db.next_version import NEXT_REVISION, NICKNAMES, become
+
+Held = dict[str, dict[tuple[Any, ...], Any]]
+
+
+@pytest.fixture
+def url(empty_url: str) -> str:
+    """Give the address of a database without tables."""
+    return empty_url
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """Give a database whose tables all have rows."""
+    open_store(url).close()
+    with closing(Database(url)) as database:
+        with database.write() as connection:
+            every_table.fill(connection)
+        yield database
+
+
+def rows_of(database: Database) -> Held:
+    """Return all rows."""
+    with database.read() as connection:
+        return {name: dict(rows) for name, rows in held(connection).items()}
+
+
+def revision(database: Database) -> str | None:
+    """Return the revision of the tables."""
+    with database.read() as connection:
+        return revision_of(connection, database.url)
+
+
+def test_nothing_is_lost_on_the_way_up(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Rows of all tables stay, and the migration has seen them."""
+    before = rows_of(database)
+    assert [table for table, rows in before.items() if not rows] == [], "every_table has rows of all"
+    become(monkeypatch, tmp_path)
+    open_store(url).close()
+    assert revision(database) == NEXT_REVISION
+    with database.read() as connection:
+        named = connection.execute(text("SELECT count(*) FROM bot WHERE nickname = upper(name)")).scalar_one()
+    assert named == len(before["bot"])
+    after = rows_of(database)
+    after["bot"] = {
+        key: {column: value for column, value in row.items() if column != "nickname"}
+        for key, row in after["bot"].items()
+    }
+    assert after == before
+
+
+def test_a_migration_that_fails_changes_nothing(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither tables nor rows, nor the revision; the version before goes on with it."""
+    before = rows_of(database)
+    with monkeypatch.context() as patch:
+        become(patch, tmp_path, (*NICKNAMES, "DELETE FROM live_game", "UPDATE ladder SET id = 2"))
+        with pytest.raises(IntegrityError, match="ck_ladder_one_row"):
+            open_store(url)
+    assert revision(database) == NEWEST_REVISION
+    assert rows_of(database) == before
+    with database.read() as connection:
+        assert "nickname" not in {column["name"] for column in inspect(connection).get_columns("bot")}
+    with closing(open_store(url)) as store:
+        assert store.activity.totals().bots == len(before["bot"])
+
+
+@pytest.mark.parametrize("upgraded", [False, True])
+def test_a_filled_database_is_one_to_go_on_with(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, upgraded: bool
+) -> None:
+    """Ratings are those of the log, statistics and replays those of the records; what waits is played."""
+    games = len(rows_of(database)["game"])
+    if upgraded:
+        become(monkeypatch, tmp_path)
+    with closing(open_store(url)) as store:
+        assert store.ladder.rebuild().differing == 0
+        counted = store.cards.rebuild()
+        assert (counted.missing, counted.differing) == (0, 0)
+        for game in store.games.newest():
+            page = store.games.find(game.game)
+            assert page is not None
+            assert verify(parse(page.replay)) is None
+        while claim := store.leases.claim("here", "worker", at(400), RuntimeName.DOCKER):
+            places = [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds)
+            assert store.results.record(finished(claim, places))
+        assert store.activity.totals().games > games
+        assert store.ladder.rebuild().differing == 0
+        assert store.cards.rebuild().differing == 0
+
+
+def test_workers_of_revision_0100_are_kept_and_not_refused(url: str) -> None:
+    """They had nothing to say of that."""
+    with closing(Database(url)) as database, database.write() as connection:
+        upgrade(connection, "0100")
+        connection.execute(
+            text(
+                "INSERT INTO worker "
+                "(coordinator, name, host, seats, busy, doubted, leased_until, lease_clock) "
+                "VALUES ('c', 'w', 'h', 5, 2, false, 1e9, 'test')"
+            )
+        )
+    with closing(open_store(url, lambda _: LeaseTime(1.0, "test"))) as store:
+        here = WorkerStatus(name="w", host="h", seats=5, busy=2)
+        assert store.leases.workers() == (KnownWorker("c", here),)
+        assert store.leases.refused() == ()
+
+
+def test_ratings_of_revision_0101_become_skills(url: str) -> None:
+    """Until the log is folded anew, what is known of a skill is its rating."""
+    with closing(Database(url)) as database, database.write() as connection:
+        upgrade(connection, "0101")
+        for statement in (
+            (
+                "INSERT INTO bot (id, name, author, house, newest, playing, state, revision) "
+                "VALUES (7, 'b', 'a', true, 1, 1, 'active', 0)"
+            ),
+            (
+                "INSERT INTO bot_version (id, bot_id, number, source, created, note) "
+                "VALUES (7, 7, 1, 's', '2026-01-01', '')"
+            ),
+            (
+                "INSERT INTO rating (version_id, players, mean, deviation, games, wins, place_sum, faulty) "
+                "VALUES (7, 0, 31.5, 1.25, 0, 0, 0, 0)"
+            ),
+        ):
+            connection.execute(text(statement))
+    with closing(open_store(url)):
+        pass
+    with closing(Database(url)) as database, database.read() as connection:
+        row = connection.execute(
+            text("SELECT mean, skill_mean, skill_deviation, sound_mean, sound_deviation FROM rating")
+        ).one()
+    assert tuple(row) == (31.5, 31.5, 1.25, 31.5, 1.25)
+
+
+def test_a_ladder_of_revision_0102_keeps_its_clock_and_limits(url: str) -> None:
+    """They were the same for all; its other settings stay."""
+    with closing(Database(url)) as database, database.write() as connection:
+        upgrade(connection, "0102")
+        connection.execute(text("UPDATE ladder SET deals = 3"))
+    with closing(open_store(url)) as store:
+        settings = store.ladder.settings()
+    assert (settings.deals, settings.players) == (3, (2, 3, 4, 5))
+    assert (settings.clock, settings.limits) == (Clock(), Limits())

@@ -1,0 +1,313 @@
+"""Opening a database: ours, new, old, damaged, someone else's."""
+
+import re
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import CheckConstraint, PrimaryKeyConstraint, create_engine, inspect, text
+from sqlalchemy.exc import IntegrityError
+
+from arena.db.database import Database, check_integrity
+from arena.db.errors import (
+    DatabaseDamaged,
+    DatabaseForeign,
+    DatabaseInUse,
+    DatabaseNewer,
+    DatabaseOlder,
+    DatabaseTooOld,
+    DatabaseUnavailable,
+    StoreError,
+)
+from arena.db.opening import FIRST_REVISION, NEWEST_REVISION, VERSION_TABLE, alembic_config
+from arena.db.schema import Base
+from arena.db.store import open_store
+from arena.protocol.match import RuntimeName
+from tests.db.builders import START, add_bot, add_matches, claimed, finished
+from tests.db.next_version import NEXT_REVISION, become
+from tests.patience import WAIT_SECONDS
+
+
+@pytest.fixture
+def url(empty_url: str) -> str:
+    """Give the address of a database without tables."""
+    return empty_url
+
+
+@pytest.fixture
+def sqlite_url(empty_sqlite_url: str) -> str:
+    """Give the address of a SQLite database that is not there yet."""
+    return empty_sqlite_url
+
+
+def run(url: str, *statements: str) -> None:
+    """Run SQL beside the store."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()
+
+
+def test_what_was_written_is_there_after_reopening(url: str) -> None:
+    """Opening a second time keeps everything."""
+    store = open_store(url)
+    assert store.results.record(finished(claimed(store, [add_bot(store, n) for n in "ab"]), [(1, 2)]))
+    before = (store.ratings.standings(), store.games.newest())
+    store.close()
+    again = open_store(url)
+    assert (again.ratings.standings(), again.games.newest()) == before
+    again.close()
+
+
+def test_several_may_open_a_new_database_at_once(url: str) -> None:
+    """One of them makes the tables, the others wait for it."""
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(open_store, [url] * 4))
+    assert [store.activity.totals().bots for store in stores] == [0] * 4
+    for store in stores:
+        store.close()
+
+
+def test_the_newest_revision_is_that_of_the_last_migration() -> None:
+    """It is written down, so that nobody has to load all migrations to know it."""
+    scripts = ScriptDirectory.from_config(alembic_config())
+    assert (scripts.get_base(), scripts.get_current_head()) == (FIRST_REVISION, NEWEST_REVISION)
+
+
+def test_later_revisions_are_larger() -> None:
+    """So that those from before the first one are known by their names."""
+    scripts = ScriptDirectory.from_config(alembic_config())
+    upwards = [script.revision for script in scripts.walk_revisions()][::-1]
+    assert upwards == sorted(upwards)
+    assert all(re.fullmatch("[0-9]{4}", each) for each in upwards)
+
+
+def test_what_needs_no_migration_is_opened_without_alembic(sqlite_url: str) -> None:
+    """Each start would pay for it."""
+    open_store(sqlite_url).close()
+    code = (
+        "import sys, arena.db.store as s; s.open_store(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    )
+    words = [sys.executable, "-c", code, sqlite_url]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert done.stdout == "False\n"
+
+
+def test_migrations_make_what_the_models_say(url: str) -> None:
+    """The tables of a migrated database differ in nothing from the models."""
+    open_store(url).close()
+    database = Database(url)
+    with database.read() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, Base.metadata) == []
+        look = inspect(connection)
+        for table in Base.metadata.sorted_tables:  # what alembic doesn't compare
+            keys = look.get_pk_constraint(table.name)
+            assert keys["constrained_columns"] == [column.name for column in table.primary_key]
+            assert {keys["name"], *(each["name"] for each in look.get_check_constraints(table.name))} == {
+                constraint.name
+                for constraint in table.constraints
+                if isinstance(constraint, CheckConstraint | PrimaryKeyConstraint)
+            }
+        if database.is_sqlite:
+            made = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+            lean = {name for name, statement in made if "WITHOUT ROWID" in statement}
+            assert lean == {
+                table.name
+                for table in Base.metadata.sorted_tables
+                if table.dialect_options["sqlite"]["with_rowid"] is False
+            }
+    database.close()
+
+
+@pytest.mark.parametrize("migrates", [False, True])
+@pytest.mark.parametrize("revision_before", ["0003", "0018"])
+def test_a_database_from_before_the_first_release_is_refused(
+    url: str, revision_before: str, *, migrates: bool
+) -> None:
+    """Nothing is done to it; the text says how to start anew, and how to keep it."""
+    open_store(url).close()
+    run(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - a test's
+    said = (
+        f"at revision {revision_before}, from before the first release.* start anew, name an empty database"
+    )
+    with pytest.raises(
+        DatabaseTooOld, match=f"{said}.*To keep its games, go on with the version that made it"
+    ):
+        open_store(url, migrates=migrates)
+    assert revision(url) == revision_before
+
+
+def test_a_newer_database_is_left_alone(url: str) -> None:
+    """One of a future revision is refused with a text that says what to do."""
+    open_store(url).close()
+    run(url, "UPDATE kaiten_schema SET version_num = '9999'")
+    with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at 9999.*install that version"):
+        open_store(url)
+
+
+def test_a_database_of_something_else_is_left_alone(url: str) -> None:
+    """Tables that aren't ours stay as they are, and none is added."""
+    run(url, "CREATE TABLE recipe (id INTEGER)")
+    with pytest.raises(
+        DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"
+    ):
+        open_store(url)
+    engine = create_engine(url)
+    assert inspect(engine).get_table_names() == ["recipe"]
+    engine.dispose()
+
+
+def test_a_file_that_is_no_database_is_left_alone(sqlite_url: str, tmp_path: Path) -> None:
+    """Rubbish gives a clear error, and is still the same rubbish afterwards."""
+    file = tmp_path / "arena.sqlite3"
+    rubbish = b"This is a shopping list. " * 400
+    file.write_bytes(rubbish)
+    with pytest.raises(DatabaseDamaged, match=r"arena\.sqlite3: file is not a database.*backup"):
+        open_store(sqlite_url)
+    assert file.read_bytes() == rubbish
+
+
+def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
+    """Pages overwritten in the middle of the file are found when it is opened."""
+    store = open_store(sqlite_url)
+    versions = [add_bot(store, name) for name in "ab"]
+    add_matches(store, "s", versions, deals=300)
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        assert store.results.record(finished(claim, [(1, 2)] * 300))
+    store.close()
+    file = tmp_path / "arena.sqlite3"
+    data = bytearray(file.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 3 * 4096] = b"\xa5" * (3 * 4096)
+    file.write_bytes(data)
+    with pytest.raises(DatabaseDamaged, match="move it away, and restore a backup with `arena restore FILE`"):
+        open_store(sqlite_url)
+
+
+def test_reading_through_a_large_file_ends(sqlite_url: str) -> None:
+    """What was read by then counts, and the connection can be used afterwards."""
+    store = open_store(sqlite_url)
+    add_matches(store, "s", [add_bot(store, name) for name in "ab"], deals=24, matches=2)
+    store.close()
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        connection.execute(text("CREATE TEMP TABLE large AS SELECT zeroblob(3000) AS filler FROM bot"))
+        for _ in range(12):
+            connection.execute(text("INSERT INTO large SELECT filler FROM large"))
+        check_integrity(connection, sqlite_url, seconds=0)
+        assert connection.execute(text("SELECT count(*) FROM large")).scalar_one() == 2 * 2**12
+    database.close()
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """The database isn't made somewhere else."""
+    with pytest.raises(DatabaseUnavailable, match="nowhere doesn't exist"):
+        open_store(f"sqlite:///{tmp_path / 'nowhere' / 'arena.sqlite3'}")
+
+
+@pytest.mark.postgresql
+def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
+    """The error says which database it was, without its password."""
+    there = postgresql_url.replace("postgres@", "postgres:secret@")
+    elsewhere = there[: there.index("?")] + "?host=/nowhere"
+    with pytest.raises(DatabaseUnavailable, match="/nowhere") as caught:
+        open_store(elsewhere)
+    assert "secret" not in str(caught.value)
+
+
+def test_errors_do_not_show_what_was_to_be_written(url: str) -> None:
+    """They reach the log, and it may be a hash of a password."""
+    database = Database(url)
+
+    def write() -> None:
+        with database.write() as connection:
+            connection.execute(text("CREATE TABLE t (name VARCHAR(9) UNIQUE, hash VARCHAR(9))"))
+            row = {"name": "ann", "hash": "hunter2"}
+            connection.execute(text("INSERT INTO t VALUES (:name, :hash)"), [row, row])
+
+    with pytest.raises(IntegrityError, match="INSERT") as caught:
+        write()
+    database.close()
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+    """Something takes the connection and is silent, as a host that hangs: after a while it counts as away."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql+psycopg://ann@127.0.0.1:{silent.getsockname()[1]}/arena"
+        with ThreadPoolExecutor(1) as thread, pytest.raises(DatabaseUnavailable, match="timeout"):
+            thread.submit(open_store, url).result(timeout=WAIT_SECONDS)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://localhost/a", "a.sqlite3"])
+def test_other_addresses_are_refused(url: str) -> None:
+    """Only a file of SQLite or PostgreSQL can be a store."""
+    with pytest.raises(StoreError, match="sqlite:///FILE"):
+        open_store(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:/ann:hunter2@host/arena",
+        "postgresql+psycopg://ann:hunter2@host:port/arena",
+        "postgresql+psycopg://ann:a@hunter2@host/arena",
+        "postgres://ann:hunter2@host/arena",
+        "postgresql+psycopg2://ann:hunter2@host/arena",
+        "mysql://host/arena?password=hunter2",
+        "postgresql+psycopg:///arena?host=/nowhere&password=hunter2&sslpassword=hunter2",
+    ],
+)
+def test_no_address_shows_a_password(url: str) -> None:
+    """However wrong it is, and wherever the password stands; it is refused in a sentence all the same."""
+    with pytest.raises(StoreError, match=r"sqlite:///FILE|host=/nowhere|host=%2Fnowhere") as caught:
+        open_store(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def revision(url: str) -> str:
+    """Return the revision of a database's tables."""
+    with closing(Database(url)) as database, database.read() as connection:
+        return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())  # noqa: S608 - a name of ours
+
+
+def test_who_only_reads_changes_no_tables_of_an_older_program(
+    url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The sentence says what to do; who owns the arena brings them up, and then it is read."""
+    with closing(open_store(url)) as store:
+        add_bot(store, "a")
+    become(monkeypatch, tmp_path)
+    with pytest.raises(
+        DatabaseOlder, match=f"at revision {NEWEST_REVISION}, and this program needs {NEXT_REVISION}: use"
+    ):
+        open_store(url, migrates=False)
+    assert revision(url) == NEWEST_REVISION
+    open_store(url).close()
+    assert revision(url) == NEXT_REVISION
+    with closing(open_store(url, migrates=False)) as store:
+        assert [bot.name for bot in store.bots.listed()] == ["a"]
+
+
+def test_tables_are_not_changed_under_an_older_arena(
+    url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As long as it has the lock, nobody brings them up."""
+    with closing(open_store(url)) as older:
+        assert older.coordinator_lock.take()
+        become(monkeypatch, tmp_path)
+        with pytest.raises(DatabaseInUse, match=r"an arena of an older version runs on .*: stop it"):
+            open_store(url)
+        assert revision(url) == NEWEST_REVISION
+        older.coordinator_lock.release()
+    open_store(url).close()
+    assert revision(url) == NEXT_REVISION

@@ -1,0 +1,435 @@
+"""Accounts, sessions, tokens, invitations and the audit log, on both kinds of database."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from arena.db import audit, people
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.credentials import KnownAccount, NewApiToken, NewSession
+from arena.db.errors import BotTaken, InvitationRefused, LastOperator, NameTaken, TooManyTokens
+from arena.db.people import NewAccount, RateLimit
+from arena.db.store import Store
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import BotState, Role
+from arena.rules import Rules
+from tests.builders import finish, play_set
+from tests.db.builders import START, add_bot, add_matches
+
+LATER = START + timedelta(days=1)
+PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
+
+
+def register(store: Store, name: str, *, invitation: str | None = None) -> KnownAccount:
+    """Add an account."""
+    new = NewAccount(name=name, password=f"hash of {name}'s", role=Role.USER, created=START)
+    return store.people.register(new, invitation=invitation)
+
+
+def token(account: KnownAccount, number: int = 1, *, days: int = 9) -> NewApiToken:
+    """Make what is stored of a token."""
+    return NewApiToken(
+        account=account.id,
+        name="laptop",
+        prefix="kaiten_abcd",
+        hash=f"{number:064x}",
+        scopes=("read", "submit"),
+        created=START,
+        expires=START + timedelta(days=days),
+    )
+
+
+def version(bot: str, author: str, account: KnownAccount | None) -> NewVersion:
+    """Make a version of a bot that belongs to an account."""
+    return NewVersion(
+        bot=bot,
+        author=author,
+        house=False,
+        source="sha256:1",
+        created=START,
+        account=None if account is None else account.id,
+    )
+
+
+def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
+    """It keeps the case that it was made with; no other may differ in case alone."""
+    made = register(store, "Ann")
+    found = store.people.account("aNN")
+    assert found is not None
+    assert (found.account, found.password) == (made, "hash of Ann's")
+    assert store.people.account("ben") is None
+    with pytest.raises(NameTaken, match="ANN is taken"):
+        register(store, "ANN")
+    assert [account.name for account in store.people.accounts()] == ["Ann"]
+
+
+def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
+    """Nobody can pass for the author of bots that an operator has added."""
+    add_bot(store, "greedy", author="Ben")
+    with pytest.raises(NameTaken):
+        register(store, "ben")
+
+
+@pytest.mark.parametrize("name", ["Lily", "greedy", "1ily", "gree-dy0", "G-B0T"])
+def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) -> None:
+    """Neither an account's, nor that of a bot or of its author, whatever its case and shapes are."""
+    register(store, "LiIy")
+    add_bot(store, "greedy", author="house")
+    add_bot(store, "gree_dyo", author="g_bot")
+    with pytest.raises(NameTaken, match="looks like a taken one"):
+        register(store, name)
+
+
+def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> None:
+    """Nor a reserved one. The accounts' names stay free for their owners' bots."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    for bot, why in (("Ann", "looks like that of the account ann"), ("nu11", "reserved for the arena")):
+        with pytest.raises(BotTaken, match=why):
+            store.bots.add_version(version(bot, "ben", ben))
+    store.bots.add_version(version("ann", "ann", ann))
+    assert store.bots.find("ann") is not None
+
+
+def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
+    """Without an account at first; with the next version it belongs to the account of that name."""
+    ann = register(store, "ann")
+    add_bot(store, "by-hand", author="ann")
+    store.bots.add_version(replace(version("by-hand", "ann", ann), source="sha256:2"))
+    found = store.bots.find("by-hand")
+    assert found is not None
+    assert (found.account, found.newest) == (ann.id, 2)
+    with pytest.raises(BotTaken):
+        store.bots.add_version(replace(version("by-hand", "ann", None), source="sha256:3"))
+
+
+def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
+    """One that is unknown, used or too old makes no account."""
+    entry = NewAuditEntry(at=START, who="terminal:root", what="invite")
+    store.people.invite("a" * 64, START, LATER, entry)
+    store.people.invite("b" * 64, START, START, entry)
+    assert register(store, "ann", invitation="a" * 64).name == "ann"
+    for invitation in ("a" * 64, "b" * 64, "c" * 64):
+        with pytest.raises(InvitationRefused):
+            register(store, "ben", invitation=invitation)
+    assert [account.name for account in store.people.accounts()] == ["ann"]
+
+
+def test_a_session_replaces_the_one_before(store: Store) -> None:
+    """The old secret is good for nothing; the others of the account stay."""
+    ann = register(store, "ann")
+    for hash_, instead in (("1" * 64, None), ("2" * 64, None), ("3" * 64, "1" * 64)):
+        new = NewSession(account=ann.id, hash=hash_, browser="Firefox\0", created=START)
+        store.credentials.open_session(new, instead_of=instead)
+    assert store.credentials.session("1" * 64) is None
+    found = store.credentials.session("3" * 64)
+    assert found is not None
+    assert (found.account, found.created, found.seen) == (ann, START, START)
+    assert len(store.credentials.sessions(ann.id)) == 2
+
+
+def test_old_sessions_end(store: Store) -> None:
+    """Those that began too long ago, and those that were not seen for too long."""
+    ann = register(store, "ann")
+    for number in range(3):
+        hash_ = f"{number}" * 64
+        new = NewSession(account=ann.id, hash=hash_, browser="", created=START + timedelta(hours=number))
+        store.credentials.session_seen(
+            store.credentials.open_session(new), START + timedelta(hours=4 - number)
+        )
+    ended = store.credentials.end_old_sessions(created_before=START, seen_before=START + timedelta(hours=2))
+    assert ended == 2
+    assert store.credentials.session("1" * 64) is not None
+
+
+def test_a_new_password_ends_sessions(store: Store) -> None:
+    """All but the one in which it was changed; and all tokens but those that are kept."""
+    ann = register(store, "ann")
+    ids = [
+        store.credentials.open_session(
+            NewSession(account=ann.id, hash=f"{number}" * 64, browser="", created=START)
+        )
+        for number in range(3)
+    ]
+    ended, kept = (store.credentials.add_token(token(ann, number), most=3) for number in (1, 2))
+    others = store.credentials.add_token(token(register(store, "ben"), 3), most=3)
+    store.people.set_password(ann.id, "another", LATER, keep_session=ids[1], keep_tokens=[kept.id, others.id])
+    assert [session.id for session in store.credentials.sessions(ann.id)] == [ids[1]]
+    assert store.credentials.tokens(ann.id) == (kept, replace(ended, revoked=LATER))
+    store.people.set_password(ann.id, "a third", LATER)
+    assert not store.credentials.sessions(ann.id)
+    assert not any(each.works(START) for each in store.credentials.tokens(ann.id))
+    of_ben = store.credentials.token(f"{3:064x}")
+    assert of_ben is not None
+    assert of_ben[0].works(START)
+    found = store.people.account("ann")
+    assert found is not None
+    assert found.password == "a third"  # noqa: S105 - no password
+
+
+def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store) -> None:
+    """A password that was changed meanwhile stays changed."""
+    ann = register(store, "ann")
+    store.people.rehash(ann.id, "an old one", "wrong")
+    store.people.rehash(ann.id, "hash of ann's", "right")
+    found = store.people.account("ann")
+    assert found is not None
+    assert found.password == "right"  # noqa: S105 - no password
+
+
+def test_tokens_are_found_used_and_revoked(store: Store) -> None:
+    """By their own account alone; there can't be too many that work."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    made = store.credentials.add_token(token(ann), most=1)
+    assert store.credentials.token(f"{1:064x}") == (made, ann)
+    assert store.credentials.token(f"{2:064x}") is None
+    with pytest.raises(TooManyTokens, match="the limit is 1"):
+        store.credentials.add_token(token(ann, 2), most=1)
+    store.credentials.token_used(made.id, LATER)
+    assert not store.credentials.revoke_token(ben.id, made.id, LATER)
+    assert store.credentials.revoke_token(ann.id, made.id, LATER)
+    assert not store.credentials.revoke_token(ann.id, made.id, LATER)
+    (revoked,) = store.credentials.tokens(ann.id)
+    assert (revoked.last_used, revoked.revoked, revoked.works(START)) == (LATER, LATER, False)
+    assert store.credentials.add_token(token(ann, 2), most=1).works(START)
+    assert not token_works_after(store, ann)
+
+
+def token_works_after(store: Store, account: KnownAccount) -> bool:
+    """Whether the newest token still works when its time is over."""
+    newest = store.credentials.tokens(account.id)[0]
+    return newest.works(newest.expires)
+
+
+def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
+    """On bots, boards and games, in replays and in the audit log; its ways in are gone."""
+    ann = register(store, "ann")
+    mine = store.bots.add_version(version("mine", "ann", ann))
+    by_hand = store.bots.add_version(version("by-hand", "Ann", None))
+    other = store.bots.add_version(replace(version("ann", "ben", None), house=True))
+    play_set(store, [(mine, by_hand, other)], Rules(players=3), name="s")
+    store.credentials.open_session(NewSession(account=ann.id, hash="1" * 64, browser="", created=START))
+    store.credentials.add_token(token(ann), most=3)
+    for who, subject in (("ann", "account:ben"), ("terminal:root", "account:ann"), ("ben", "bot:ann")):
+        store.people.record(NewAuditEntry(at=START, who=who, what="test", subject=subject))
+
+    store.people.delete(ann.id, "former-1", LATER)
+
+    assert {line.author for line in store.ratings.standings()} == {"former-1", "ben"}
+    for summary in store.games.newest():
+        game = store.games.find(summary.game)
+        assert game is not None
+        assert [seat.author for seat in game.seats] == ["former-1", "former-1", "ben"]
+        assert game.replay.count('"author":"former-1"') == 2
+        assert '"author":"ann"' not in game.replay.lower()
+        assert '"bot":"ann"' in game.replay
+    entries = [(entry.who, entry.subject) for entry in store.people.audit(9)]
+    assert entries == [
+        ("former-1", "account:ben"),
+        ("terminal:root", "account:former-1"),
+        ("ben", "bot:ann"),
+    ]
+    assert store.people.account("ann") is store.people.account("former-1") is None
+    assert store.credentials.session("1" * 64) is None
+    assert store.credentials.token(f"{1:064x}") is None
+    (deleted,) = store.people.accounts()
+    assert (deleted.id, deleted.name, deleted.deleted) == (ann.id, "former-1", LATER)
+
+
+def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
+    """Someone else may have it."""
+    ann = register(store, "ann")
+    store.people.delete(ann.id, "former-1", LATER)
+    assert register(store, "ann").id != ann.id
+
+
+def test_a_pseudonym_is_given_once(store: Store) -> None:
+    """Two deleted accounts can be told apart; a second deletion changes nothing."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    store.people.delete(ann.id, "former-1", LATER)
+    with pytest.raises(NameTaken):
+        store.people.delete(ben.id, "former-1", LATER)
+    store.people.delete(ann.id, "former-2", LATER)
+    assert [account.name for account in store.people.accounts()] == ["former-1", "ben"]
+
+
+def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store) -> None:
+    """Its replay has the name of the moment in which it is kept."""
+    ann = register(store, "ann")
+    seats = [store.bots.add_version(version("mine", "ann", ann)), add_bot(store, "greedy", author="house")]
+    add_matches(store, "s", seats, matches=1)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
+    assert '"author":"ann"' in finished.games[0].replay
+    store.people.delete(ann.id, "former-1", LATER)
+    store.results.record(finished)
+    game = store.games.find(finished.games[0].id)
+    assert game is not None
+    assert game.replay == finished.games[0].replay.replace('"ann"', '"former-1"')
+
+
+def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
+    """They are retired: they leave match-making and the board, and say why."""
+    ann = register(store, "ann")
+    store.bots.add_version(version("mine", "ann", ann))
+    add_bot(store, "greedy", author="house")
+    assert len(store.ratings.candidates()) == 2
+    store.people.delete(ann.id, "former-1", LATER)
+    assert [candidate.bot for candidate in store.ratings.candidates()] == ["greedy"]
+    assert [line.bot for line in store.ratings.standings()] == ["greedy"]
+    mine = store.bots.find("mine")
+    assert mine is not None
+    assert (mine.state, mine.reason) == (BotState.RETIRED, "its author's account was deleted")
+
+
+def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
+    """With a line in the audit log, unless it may do that already or is deleted."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert [account.role for account in store.people.accounts()] == [Role.OPERATOR, Role.USER]
+    assert store.people.set_role(ben.id, Role.OPERATOR, PROMOTED)
+    assert store.people.set_role(ann.id, Role.USER, PROMOTED)
+    store.people.delete(ann.id, "former-1", LATER)
+    assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert [account.role for account in store.people.accounts()] == [Role.USER, Role.OPERATOR]
+    assert len(store.people.audit(9)) == 3
+
+
+def test_the_last_operator_stays(store: Store) -> None:
+    """A deleted one counts no more; where there is none at all, a user stays a user."""
+    ann, ben = register(store, "ann"), register(store, "ben")
+    assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
+    for account in (ann, ben):
+        store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
+    store.people.delete(ben.id, "former-1", LATER)
+    with pytest.raises(LastOperator, match="this is the last operator"):
+        store.people.set_role(ann.id, Role.USER, PROMOTED)
+    assert store.people.accounts()[0].role is Role.OPERATOR
+    assert len(store.people.audit(9)) == 2
+
+
+def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
+    """However close together they do it."""
+    both = [register(store, name) for name in ("ann", "ben")]
+    for account in both:
+        store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
+
+    def demote(account: KnownAccount) -> bool:
+        try:
+            return store.people.set_role(account.id, Role.USER, PROMOTED)
+        except LastOperator:
+            return False
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(demote, both)) == [False, True]
+    assert sorted(account.role for account in store.people.accounts()) == [Role.OPERATOR, Role.USER]
+
+
+def test_the_audit_log_is_in_order(store: Store) -> None:
+    """The last entries, oldest first, with their numbers."""
+    for number in range(5):
+        store.people.record(NewAuditEntry(at=START, who="terminal:root", what=f"w{number}", detail="d"))
+    last = store.people.audit(2)
+    assert [(entry.number, entry.what, entry.detail) for entry in last] == [(4, "w3", "d"), (5, "w4", "d")]
+
+
+def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
+    """Return a limit."""
+    return RateLimit(key=key, most=most, window=timedelta(minutes=minutes))
+
+
+def test_attempts_are_counted_in_windows(store: Store) -> None:
+    """One begins with its first attempt; a full one says how long it lasts, and once that it is full now."""
+    few = limit("a", 2)
+    assert [store.people.attempt((few,), START) for _ in range(2)] == [None, None]
+    later = START + timedelta(minutes=5)
+    first, second = (store.people.attempt((few,), later) for _ in range(2))
+    assert first is not None
+    assert (first.limit, first.wait, first.is_first) == (few, timedelta(minutes=10), True)
+    assert second == replace(first, is_first=False)
+    again = START + timedelta(minutes=15)
+    assert [store.people.attempt((few,), again) is None for _ in range(3)] == [True, True, False]
+
+
+def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
+    """Limits are checked in order: a client refused by the first uses up nothing of the second."""
+    own, common = limit("own", 1), limit("common", 2)
+    for _ in range(5):
+        store.people.attempt((own, common), START)
+    assert store.people.attempt((limit("another", 1), common), START) is None
+    full = store.people.attempt((limit("a third", 1), common), START)
+    assert full is not None
+    assert full.limit == common
+
+
+def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
+    """Of those of several processes as many get through as there may, and nobody waits for ever."""
+    limits = (limit("from", 30), limit("to", 20, 60))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: store.people.attempt(limits, START), range(40)))
+    assert found.count(None) == 20
+    assert sum(each.is_first for each in found if each is not None) == 2
+
+
+def test_counts_of_attempts_take_bounded_room(
+    store: Store, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows that are over go with the next attempt, and of too many those that end first."""
+    monkeypatch.setattr(people, "MOST_COUNTERS", 5)
+    for number in range(20):
+        store.people.attempt((limit(f"k{number}", 1, 15 + number),), START)
+    assert keys(url) == {f"k{number}" for number in range(15, 20)}
+    store.people.attempt((limit("last", 1, 60),), START + timedelta(minutes=33))
+    assert keys(url) == {"k19", "last"}
+
+
+def keys(url: str) -> set[str]:
+    """Return what attempts are counted at."""
+    engine = create_engine(url)
+    try:
+        with engine.connect() as connection:
+            return set(connection.execute(text("SELECT key FROM attempt")).scalars())
+    finally:
+        engine.dispose()
+
+
+def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
+    """Return the entry of what someone did on a day."""
+    at = START + timedelta(days=number)
+    return NewAuditEntry(at=at, who=who, what="log-in", subject=subject, address="192.0.2.1")
+
+
+def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What operators did stays; of visits go those that are too old, and the oldest of too many."""
+    store.people.record(PROMOTED)
+    for number in range(10):
+        store.people.record(visit(number))
+    assert store.people.remove_visits(START + timedelta(days=4)) == 4
+    assert store.people.remove_visits(None) == 0
+    monkeypatch.setattr(audit, "MOST_VISITS", 2)
+    assert store.people.remove_visits(None) == 4
+    left = store.people.audit(99)
+    assert [entry.at for entry in left] == [PROMOTED.at, *(START + timedelta(days=day) for day in (8, 9))]
+
+
+def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
+    """They stand under its pseudonym, what was tried at it too; those of others are as they were."""
+    ann = register(store, "ann")
+    store.people.record(visit(0))
+    store.people.record(visit(1, who="", subject="account:ann"))
+    store.people.record(visit(2, who="ben"))
+    deletion = NewAuditEntry(at=LATER, who="former-1", what="delete-account", address="192.0.2.9")
+    store.people.delete(ann.id, "former-1", LATER, entry=deletion)
+    assert [(each.who, each.subject, each.address) for each in store.people.audit(9)] == [
+        ("former-1", "", ""),
+        ("", "account:former-1", ""),
+        ("ben", "", "192.0.2.1"),
+        ("former-1", "", "192.0.2.9"),
+    ]
+    assert [each.who for each in store.people.audit(9, "former-1")] == ["former-1", "", "former-1"]

@@ -1,0 +1,49 @@
+"""Puzzles of the day in the store."""
+
+from datetime import timedelta
+
+from arena.db.store import Store
+from arena.play.analysis.analyst import analyse
+from arena.play.replay.document import parse
+from tests.builders import START, analysed, fill, puzzled
+
+TODAY = START.date()
+DAY = timedelta(days=1)
+
+
+def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> None:
+    """Tomorrow's is not found before; then it is the newest."""
+    fill(store)
+    first = puzzled(store, "three-0-0", TODAY)
+    known = store.puzzles.find(TODAY)
+    assert known is not None
+    assert (known.game, known.made) == ("three-0-0", first)
+    assert parse(known.replay).game == "three-0-0"
+    others = analysed(store, "faulty-0-0").decisions
+    for merit, made in ((0.2, others[3]), (0.5, others[4]), (0.3, others[5])):
+        store.puzzles.offer("faulty-0-0", made, merit, TODAY)
+    assert store.puzzles.find(TODAY) == known
+    assert store.puzzles.newest(TODAY, 9) == (TODAY,)
+    assert store.puzzles.newest(TODAY + DAY, 9) == (TODAY + DAY, TODAY)
+    following = store.puzzles.find(TODAY + DAY)
+    assert following is not None
+    assert following.made == others[4]
+
+
+def test_a_puzzle_goes_with_its_game(store: Store) -> None:
+    """An analysis that is made anew changes its answer; without the replay there is no puzzle."""
+    fill(store)
+    made = puzzled(store, "three-0-0", TODAY)
+    known = store.puzzles.find(TODAY)
+    assert known is not None
+    again = analyse(parse(known.replay), playouts=8, seed=5)
+    assert store.analyses.add(again)
+    changed = store.puzzles.find(TODAY)
+    assert changed is not None
+    assert changed.made != made
+    assert (changed.made.turn, changed.made.seat) == (made.turn, made.seat)
+    store.logs.remove_replays(START + DAY, 99)
+    assert store.puzzles.find(TODAY) is None
+    assert store.puzzles.newest(TODAY, 9) == ()
+    store.puzzles.offer("no-such-game", made, 1.0, TODAY + DAY)
+    assert store.puzzles.newest(TODAY + DAY, 9) == ()

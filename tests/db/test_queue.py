@@ -1,0 +1,328 @@
+"""The queue of matches, and the quarantine."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
+from arena.db.matches import Claim, ClaimedSeat, NewMatch
+from arena.db.queue import QuarantinedMatch
+from arena.db.store import Store
+from arena.play.replay.document import parse
+from arena.protocol.match import MatchSpec, RuntimeName
+from arena.protocol.states import MatchKind, MatchState
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_match
+from tests.db.test_cost import statements
+from tests.db.test_submissions import PLENTY, game, new, qualify
+
+
+def claimed_id(store: Store) -> str | None:
+    """Claim the next match, and return its id."""
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    return None if claim is None else claim.spec.match
+
+
+def waiting_and_running(store: Store) -> tuple[int, int]:
+    """Count the matches that are open."""
+    totals = store.activity.totals()
+    return totals.matches_waiting, totals.matches_running
+
+
+def test_a_match_is_there_before_it_is_played(store: Store) -> None:
+    """It waits in the queue, and a claim gives all that is needed to play it."""
+    greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
+    random_ = add_bot(store, "random", source="sha256:bb")
+    wanted = replace(new_match("s7-0", [greedy, random_]), seatings=((1, 0), (0, 1)))
+    store.queue.add(wanted)
+    store.queue.add(new_match("s7-1", [random_, greedy]))
+    assert waiting_and_running(store) == (2, 0)
+
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+
+    assert claim == Claim(
+        spec=MatchSpec(
+            match="s7-0",
+            attempt=1,
+            rules=wanted.rules,
+            seeds=wanted.seeds,
+            seats=("sha256:aa", "sha256:bb"),
+            clock=wanted.clock,
+            limits=wanted.limits,
+            runtime=RuntimeName.DOCKER,
+            seatings=((1, 0), (0, 1)),
+        ),
+        seats=(
+            ClaimedSeat(version=greedy, bot="greedy", number=1, author="house"),
+            ClaimedSeat(version=random_, bot="random", number=1, author="ann"),
+        ),
+        rated=True,
+    )
+    assert waiting_and_running(store) == (1, 1)
+
+
+def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: Store) -> None:
+    """Its matches wait, and others are claimed; when its source is back, so is it."""
+    pairs = (("greedy", "house"), ("mine", "ann"), ("yours", "ben"))
+    house, ann, ben = (add_bot(store, name, author=author) for name, author in pairs)
+    store.queue.add(new_match("with", [house, ann]))
+    store.queue.add(new_match("without", [ann, ben]))
+    store.bots.note_house_versions(gone=[house], back=[], at=START)
+    assert [each.available for each in store.bots.house_versions()] == [False]
+    assert {each.bot for each in store.ratings.candidates()} == {"mine", "yours"}
+    assert store.queue.waiting(RuntimeName.DOCKER) == 1
+    assert claimed_id(store) == "without"
+    assert claimed_id(store) is None
+    store.bots.note_house_versions(gone=[], back=[house], at=START)
+    assert {each.bot for each in store.ratings.candidates()} == {"greedy", "mine", "yours"}
+    assert claimed_id(store) == "with"
+
+
+def test_claims_come_oldest_first(store: Store) -> None:
+    """In the order in which they were added; then nothing waits."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    for id_ in ("z", "y"):
+        add_matches(store, id_, versions)
+    claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(5)]
+    assert [claim and claim.spec.match for claim in claims] == ["z-0", "z-1", "y-0", "y-1", None]
+
+
+def test_a_released_match_is_claimed_anew(store: Store) -> None:
+    """After a crash what ran waits again; the next claim has a higher attempt, the old one is stale."""
+    old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    assert store.leases.release("here") == 1
+    new = store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER)
+    assert new is not None
+    assert (new.spec.match, new.spec.attempt) == (old.spec.match, 2)
+    assert not store.results.record(finished(old, [(1, 2)]))
+    assert store.activity.totals().games == 0
+    assert store.results.record(finished(new, [(1, 2)]))
+
+
+def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
+    """Being released is no fault of the match: after many restarts one fault only makes it wait again."""
+    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    for _ in range(5):
+        store.leases.release("here")
+        again = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert again is not None
+        claim = again
+    assert claim.spec.attempt == 6
+    assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
+
+
+def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
+    """A voided match is played again, with other deals; the third time it is put aside."""
+    first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
+    for attempt in (2, 3):
+        again = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert again is not None
+        assert again.spec == replace(first.spec, attempt=attempt, seeds=again.spec.seeds)
+        assert set(again.spec.seeds).isdisjoint(first.spec.seeds)
+        states.append(store.leases.void(again.spec.match, attempt, "out of disk \0\ud800", START))
+    assert states == [MatchState.WAITING, MatchState.WAITING, MatchState.QUARANTINED]
+    assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER) is None
+    assert waiting_and_running(store) == (0, 0)
+
+
+def test_a_stale_attempt_voids_nothing(store: Store) -> None:
+    """Only the current claim can void a match, and only while it runs."""
+    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    assert store.leases.void(claim.spec.match, 2, "engine gone", START) is None
+    assert store.leases.void("another", 1, "engine gone", START) is None
+    assert store.results.record(finished(claim, [(1, 2)]))
+    assert store.leases.void(claim.spec.match, 1, "engine gone", START) is None
+
+
+def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
+    """Nothing of it is written."""
+    version = add_bot(store, "a")
+    with pytest.raises(ValueError, match="no versions"):
+        add_matches(store, "s", [version, version + 1])
+    assert waiting_and_running(store) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda good: replace(good, seeds=()), "no deal"),
+        (lambda good: replace(good, seeds=("1" * 32, "1" * 32)), "repeats a deal"),
+        (lambda good: replace(good, bots=(1, 1)), "different versions"),
+        (lambda good: replace(good, bots=(1, 2, 3)), "a table of 2"),
+        (lambda good: replace(good, seatings=((0, 1),)), "as many seatings"),
+        (lambda good: replace(good, seatings=((0, 1), (1, 1))), "on one seat"),
+    ],
+)
+def test_a_match_that_makes_no_sense_can_not_be_made(
+    change: Callable[[NewMatch], NewMatch], text: str
+) -> None:
+    """The error says what is wrong with it."""
+    with pytest.raises(ValueError, match=text):
+        change(new_match("s", [1, 2]))
+
+
+def test_no_deal_is_dealt_twice(store: Store) -> None:
+    """Neither in two rated matches nor in two attempts of one, and the database would refuse it."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    add_matches(store, "s", versions, deals=6)
+    seeds: list[str] = []
+    for attempt in (1, 2):
+        claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
+        for claim in claims:
+            assert claim is not None
+            assert claim.spec.attempt == attempt
+            assert [len(bytes.fromhex(seed)) for seed in claim.spec.seeds] == [16] * 6
+            seeds += claim.spec.seeds
+        if attempt == 1:
+            store.leases.release("here")
+    assert len(set(seeds)) == len(seeds) == 24
+    assert store.results.record(finished(claims[0], [(1, 2)] * 6))  # type: ignore[arg-type]  # looked at above
+    played = [page.replay for game in store.games.newest() if (page := store.games.find(game.game))]
+    assert {parse(replay).seed for replay in played} == set(seeds[12:18])
+
+
+def test_a_match_is_claimed_once(store: Store) -> None:
+    """Several claimers at once get different matches, and all of them."""
+    versions = [add_bot(store, name) for name in "abcde"]
+    ids = {match for id_ in ("s", "t") for match in add_matches(store, id_, versions)}
+    with ThreadPoolExecutor(4) as pool:
+        claims = list(
+            pool.map(lambda _: store.leases.claim("here", "worker", START, RuntimeName.DOCKER), range(12))
+        )
+    got = [claim.spec.match for claim in claims if claim]
+    assert sorted(got) == sorted(ids)
+
+
+NOW = START + timedelta(hours=1)
+ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="release", subject="match:s-0")
+
+
+def claim(store: Store) -> Claim:
+    """Claim the next match, which must be there."""
+    taken = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert taken is not None
+    return taken
+
+
+def put_aside(store: Store, *, minute: int = 1) -> str:
+    """Let the match that is due fail three times, and return its id."""
+    for _ in range(3):
+        spec = claim(store).spec
+        store.leases.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
+    return spec.match
+
+
+@pytest.fixture
+def versions(store: Store) -> tuple[int, int]:
+    """Give versions of two bots."""
+    return add_bot(store, "mine", source="sha256:a"), add_bot(store, "other", source="sha256:b")
+
+
+def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -> None:
+    """The last one first, with who sits there, why and when; also a submission that is no version yet."""
+    assert store.queue.quarantine() == ()
+    add_matches(store, "s", versions, matches=1)
+    put_aside(store, minute=1)
+    store.submissions.add(new(bot="third"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
+    put_aside(store, minute=2)
+    first = QuarantinedMatch(
+        match="s-0",
+        kind=MatchKind.RATED,
+        seats=(("mine", 1), ("other", 1)),
+        attempts=3,
+        reason="no engine",
+        since=START + timedelta(minutes=1),
+    )
+    second = QuarantinedMatch(
+        match="q-0",
+        kind=MatchKind.QUALIFICATION,
+        seats=(("other", 1), ("third", None)),
+        attempts=3,
+        reason="no engine",
+        since=START + timedelta(minutes=2),
+    )
+    with statements() as sent:
+        assert store.queue.quarantine() == (second, first)
+    assert len([each for each, _ in sent if each.startswith("SELECT")]) == 2  # not one more for each match
+    assert store.queue.quarantined() == 2
+
+
+def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
+    """It may fail as often; its attempts go on, so no old result counts; and it is played and rated."""
+    add_matches(store, "s", versions, matches=1)
+    first = claim(store)
+    store.leases.void("s-0", 1, "no engine", START)
+    for attempt in (2, 3):
+        claim(store)
+        store.leases.void("s-0", attempt, "no engine", START)
+    store.queue.release("s-0", ENTRY)
+    assert (store.queue.quarantined(), store.activity.totals().matches_waiting) == (0, 1)
+    assert [candidate.queued[2] for candidate in store.ratings.candidates()] == [2, 2]
+    assert [entry.subject for entry in store.people.audit(9)] == ["match:s-0"]
+    for attempt in (4, 5):
+        assert claim(store).spec.attempt == attempt
+        store.leases.void("s-0", attempt, "no engine", START)
+    assert store.queue.quarantined() == 0
+    again = claim(store)
+    assert again.spec.attempt == 6
+    assert not store.results.record(finished(first, [(1, 2)]))
+    assert store.results.record(finished(again, [(1, 2)]))
+    assert store.activity.totals().games == 1
+
+
+def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[int, int]) -> None:
+    """After three more faults, with the newest reason and time."""
+    add_matches(store, "s", versions, matches=1)
+    put_aside(store, minute=1)
+    store.queue.release("s-0", ENTRY)
+    put_aside(store, minute=5)
+    (again,) = store.queue.quarantine()
+    assert (again.attempts, again.since) == (6, START + timedelta(minutes=5))
+
+
+def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, int]) -> None:
+    """Others say where they are; nothing is written down."""
+    with pytest.raises(NoSuchMatch, match="there is no match s-0"):
+        store.queue.release("s-0", ENTRY)
+    running = claimed(store, versions)
+    with pytest.raises(WrongState, match="match s-0 is running: it is not in quarantine"):
+        store.queue.release("s-0", ENTRY)
+    store.results.record(finished(running, [(1, 2)]))
+    with pytest.raises(WrongState, match="match s-0 is done"):
+        store.queue.release("s-0", ENTRY)
+    assert store.people.audit(9) == ()
+
+
+def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
+    """Its submission plays another one; a fourth would be one too many."""
+    store.submissions.add(new(bot="third"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
+    put_aside(store)
+    with pytest.raises(WrongState, match="q-0 qualifies a submission, which is given another one by itself"):
+        store.queue.release("q-0", ENTRY)
+    assert store.queue.quarantined() == 1
+
+
+def test_who_can_not_play_is_not_released(store: Store, versions: tuple[int, int]) -> None:
+    """A bot that was disqualified, or whose image was removed; reinstated it can."""
+    add_matches(store, "s", versions, matches=1)
+    put_aside(store)
+    store.bot_states.disqualify("other", "it is a twin", NOW, ENTRY)
+    assert store.queue.quarantined() == 1
+    with pytest.raises(BotDisqualified, match=r"other was disqualified: it is a twin"):
+        store.queue.release("s-0", ENTRY)
+    store.bot_states.reinstate("other", NOW, ENTRY)
+    store.bots.note_gone({"sha256:a"}, NOW)
+    with pytest.raises(VersionGone, match="the image of other@1 was removed on 2026-03-01"):
+        store.queue.release("s-0", ENTRY)
+    add_bot(store, "other", source="sha256:c")
+    add_bot(store, "other", source="sha256:b")
+    store.queue.release("s-0", ENTRY)
+    assert claim(store).spec.match == "s-0"

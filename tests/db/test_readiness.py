@@ -1,0 +1,122 @@
+"""Databases that can be read alone: they are told apart, waited for, and used again when they take writes."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from traceback import format_exception
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from arena.db.database import Database
+from arena.db.errors import DatabaseUnavailable, DatabaseUnwritable
+from arena.db.store import Store, open_store
+from arena.protocol.match import RuntimeName
+from tests.db.builders import START, add_bot, add_matches
+from tests.postgresql import Cluster
+
+SECRET = "hunter2"  # noqa: S105 - a test's
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Give a store in which matches wait."""
+    with closing(open_store(url)) as store:
+        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
+        yield store
+
+
+def test_a_database_that_takes_writes_is_ready_and_stays_as_it_is(store: Store) -> None:
+    """However often someone asks; nobody has written anything then."""
+    before = (store.pulse(), store.activity.totals())
+    for _ in range(3):
+        store.check()
+    assert (store.pulse(), store.activity.totals()) == before
+
+
+@contextmanager
+def read_only(cluster: Cluster, url: str) -> Iterator[None]:
+    """Let a database take no writes from those who come now."""
+    name = sql.Identifier(make_url(url).database or "")
+    with psycopg.connect(cluster.address("postgres"), autocommit=True) as server:
+        change = "ALTER DATABASE {} {} default_transaction_read_only"
+        server.execute(sql.SQL(change).format(name, sql.SQL("SET")) + sql.SQL(" = on"))
+        try:
+            yield
+        finally:
+            server.execute(sql.SQL(change).format(name, sql.SQL("RESET")))
+
+
+@pytest.mark.postgresql
+def test_a_server_that_is_read_only_is_away_until_it_takes_writes(
+    postgresql_cluster: Cluster, postgresql_url: str
+) -> None:
+    """As a standby is: reads go on, and writes are refused as by one that is gone, until they work."""
+    with closing(open_store(postgresql_url)) as store:
+        (match, *_) = add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
+    with closing(Database(postgresql_url)) as database, read_only(postgresql_cluster, postgresql_url):
+        refused = pytest.raises(DatabaseUnwritable, match=r"read-only transaction\. It is read-only")
+        with refused, database.write() as connection:
+            connection.execute(text("DELETE FROM ladder"))
+    with read_only(postgresql_cluster, postgresql_url):
+        store = open_store(postgresql_url)
+        assert store.activity.totals().matches_waiting == 2
+        with pytest.raises(DatabaseUnwritable):
+            store.check()
+        with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
+            claim(store)
+        with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
+            store.leases.renew("one", [match])
+    store.check()
+    assert claim(store) == match
+    store.close()
+
+
+def claim(store: Store) -> str | None:
+    """Claim the match that is due."""
+    found = store.leases.claim("one", "w", START, RuntimeName.DOCKER)
+    return None if found is None else found.spec.match
+
+
+def test_a_file_that_someone_keeps_locked_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
+    """It can be read, and writers wait: that is told at once. Nor is one that was moved away."""
+    file = tmp_path / "arena.sqlite3"
+    with closing(open_store(sqlite_url)) as store:
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert store.activity.totals().games == 0
+            with pytest.raises(DatabaseUnwritable, match="database is locked"):
+                store.check()
+        store.check()
+        file.rename(tmp_path / "elsewhere")
+        with pytest.raises(DatabaseUnwritable, match="unable to open"):
+            store.check()
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ("INSERT INTO bot SELECT * FROM bot WHERE name = :secret", '"pk_bot"'),
+        ("UPDATE bot SET state = :secret", '"ck_bot_state"'),
+        ("UPDATE bot SET since = CAST(CAST(:secret AS text) AS timestamptz)", '"…"'),
+    ],
+)
+def test_errors_show_no_values_of_rows(postgresql_url: str, wrong: str, shown: str) -> None:
+    """They reach the log with all that led to them, and a row may hold a hash of a password."""
+    with closing(open_store(postgresql_url)) as store:
+        add_bot(store, SECRET)
+    with (
+        closing(Database(postgresql_url)) as database,
+        pytest.raises(DBAPIError) as caught,
+        database.write() as connection,
+    ):
+        connection.execute(text(wrong), {"secret": SECRET})
+    told = "".join(format_exception(caught.value))
+    assert told.count(shown) == 2
+    assert SECRET not in told
+    assert "DETAIL" not in told

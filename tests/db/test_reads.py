@@ -1,0 +1,249 @@
+"""What pages read."""
+
+import random
+import re
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from arena.db.database import Database
+from arena.db.games import GameSummary, RatingChange
+from arena.db.store import Store
+from arena.ladder.matchmaking import Candidate
+from arena.ladder.rating import conservative
+from arena.ladder.rating_log import Event, GamePlayed, VersionStarted, rebuild
+from arena.play.replay.document import parse
+from arena.protocol.documents import SeatResult
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER
+from arena.protocol.match import RuntimeName
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from tests.db.test_cost import statements
+
+
+def test_the_board_equals_a_fold(store: Store) -> None:
+    """Every number of the leaderboard is what the log gives, in every list."""
+    dice = random.Random(5)  # noqa: S311 - a test's dice
+    names = {add_bot(store, name): name for name in "abcde"}
+    log: list[Event] = [VersionStarted(version=version, previous=None) for version in names]
+    for minute in range(12):
+        versions = dice.sample(list(names), dice.randint(2, 5))
+        faults = tuple(dice.choice((0, 0, 1, 3)) for _ in versions)
+        places = outcomes(dice, len(versions), 3)
+        claim = claimed(store, versions, id_=f"s{minute}", deals=3)
+        assert store.results.record(finished(claim, places, minute=minute, faults=faults))
+        log += [
+            GamePlayed(
+                versions=tuple(versions),
+                places=each,
+                faulty=tuple(count > 0 for count in faults),
+                times=tuple(None if count >= FAULTS_TO_TAKE_OVER else 2500 for count in faults),
+                ended=START + timedelta(minutes=minute),
+            )
+            for each in places
+        ]
+    entries = rebuild(log)
+    for players in (0, 2, 3, 4, 5):
+        board = store.ratings.standings(players)
+        assert sorted(line.bot for line in board) == sorted(names.values())
+        for line in board:
+            entry = entries[next(v for v, name in names.items() if name == line.bot), players]
+            assert (line.mean, line.deviation) == (entry.rating.mean, entry.rating.deviation)
+            assert line.score == conservative(entry.rating)
+            assert (line.games, line.wins, line.faulty) == (entry.games, entry.wins, entry.faulty)
+            assert line.last_played == entry.last_played
+            assert line.mean_place == (entry.place_sum / entry.games if entry.games else None)
+        scores = [line.score for line in board if line.games]
+        assert scores == sorted(scores, reverse=True)
+        assert [line.rank for line in board if line.games] == list(range(1, len(scores) + 1))
+
+
+def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> None:
+    """Even a bot that has lost all its games stands above those that nothing is known of."""
+    winner, loser, *_ = (add_bot(store, name) for name in ("winner", "loser", "new-b", "new-a"))
+    assert store.results.record(finished(claimed(store, [winner, loser]), [(1, 2)] * 2))
+    board = store.ratings.standings()
+    assert [line.bot for line in board] == ["winner", "loser", "new-a", "new-b"]
+    assert [line.rank for line in board] == [1, 2, 3, 3]
+    assert board[1].score < board[2].score
+    assert [line.games for line in store.ratings.standings(3)] == [0] * 4
+
+
+def test_only_the_newest_version_is_on_the_board(store: Store) -> None:
+    """An old version's games stay in the log, but its line goes."""
+    versions = [add_bot(store, "a"), add_bot(store, "b")]
+    assert store.results.record(finished(claimed(store, versions), [(1, 2)] * 2))
+    add_bot(store, "a", source="sha256:2")
+    assert [(line.bot, line.version, line.games) for line in store.ratings.standings()] == [
+        ("b", 1, 2),
+        ("a", 2, 0),
+    ]
+
+
+def test_games_are_listed_newest_first(store: Store) -> None:
+    """Pages follow each other by number without gap or overlap."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    claim = claimed(store, versions, deals=7)
+    assert store.results.record(finished(claim, [(1, 2)] * 6 + [(2, 1)]))
+    pages, before = [], None
+    while page := store.games.newest(before, 3):
+        pages.append([game.number for game in page])
+        before = page[-1].number
+    assert pages == [[7, 6, 5], [4, 3, 2], [1]]
+    assert store.games.newest(None, 1) == (
+        GameSummary(
+            game="s-0-6",
+            number=7,
+            players=2,
+            ended=START + timedelta(minutes=1),
+            seats=(
+                SeatResult(bot="a", version=1, points=38, place=2),
+                SeatResult(bot="b", version=1, points=39, place=1),
+            ),
+        ),
+    )
+
+
+def test_a_game_has_a_page(store: Store) -> None:
+    """It shows the seats, what became of them, and the ratings before and after."""
+    a, b, c = (add_bot(store, name, source=f"sha256:{name}") for name in ("a", "b", "c"))
+    claim = claimed(store, [c, a, b])
+    assert store.results.record(finished(claim, [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1)))
+    page = store.games.find("s-0-1")
+    assert page is not None
+    assert (page.match, page.number, page.players, page.variants) == ("s-0", 2, 3, ())
+    assert page.ended == START + timedelta(minutes=1)
+    assert parse(page.replay).game == "s-0-1"
+    assert [(seat.seat, seat.bot, seat.place, seat.points) for seat in page.seats] == [
+        (0, "c", 1, 39),
+        (1, "a", 3, 37),
+        (2, "b", 2, 38),
+    ]
+    assert [(seat.faults, seat.taken_over) for seat in page.seats] == [(0, False), (3, True), (1, False)]
+    assert [seat.image for seat in page.seats] == ["sha256:c", "sha256:a", "sha256:b"]
+    assert page.seats[0].limits == ("memory 256 MiB",)
+    first = store.games.find("s-0-0")
+    assert first is not None
+    for seat, earlier in zip(page.seats, first.seats, strict=True):
+        assert earlier.overall is not None
+        assert earlier.by_count is not None
+        line = next(line for line in store.ratings.standings() if line.bot == seat.bot)
+        assert seat.overall == RatingChange(
+            mean_before=earlier.overall.mean_after,
+            deviation_before=earlier.overall.deviation_after,
+            mean_after=line.mean,
+            deviation_after=line.deviation,
+        )
+        assert earlier.overall.mean_before == earlier.by_count.mean_before == 25
+
+
+def test_a_game_that_is_not_there_has_no_page(store: Store) -> None:
+    """An unknown id gives None."""
+    assert store.games.find("nothing") is None
+
+
+def test_a_version_has_a_first_game(store: Store) -> None:
+    """Rated games of that version alone count; before the first there is none."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    assert store.games.first_of("a", 1) is None
+    assert store.results.record(finished(claimed(store, versions), [(1, 2)] * 2))
+    newest = add_bot(store, "b", source="sha256:2")
+    assert store.games.first_of("b", 2) is None
+    assert store.results.record(finished(claimed(store, [versions[0], newest], id_="t"), [(1, 2)] * 2))
+    assert [store.games.first_of(*each) for each in (("a", 1), ("b", 1), ("b", 2))] == [
+        "s-0-0",
+        "s-0-0",
+        "t-0-0",
+    ]
+
+
+def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
+    """Match-making sees rated games and games in the queue, by number of players, of newest versions."""
+    a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
+    assert store.results.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
+    add_matches(store, "t", [a, b, c], deals=4)
+    store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    newest = add_bot(store, "b", source="sha256:2", author="house")
+    none = {2: 0, 3: 0, 4: 0, 5: 0}
+    mean = {line.bot: line.mean for line in store.ratings.standings()}
+    deviation = {line.bot: line.deviation for line in store.ratings.standings()}
+    expected = {
+        a: ("a", START + timedelta(minutes=1), none | {2: 2}, none | {3: 12}),
+        c: ("c", None, none, none | {3: 12}),
+        newest: ("b", None, none, none),
+    }
+    assert store.ratings.candidates() == tuple(
+        Candidate(
+            version=version,
+            bot=bot,
+            author="house",
+            house=True,
+            mean=mean[bot],
+            deviation=deviation[bot],
+            last_played=last_played,
+            games=games,
+            queued=queued,
+        )
+        for version, (bot, last_played, games, queued) in expected.items()
+    )
+
+
+def test_decision_times_are_medians_of_games(store: Store) -> None:
+    """They are of all numbers of players; versions that never answered are left out."""
+    versions = [add_bot(store, name) for name in "abc"]
+    claim = claimed(store, versions[:2])
+    faults = (0, FAULTS_TO_TAKE_OVER)
+    assert store.results.record(finished(claim, [(1, 2)], faults=faults))
+    assert store.ratings.decision_micros(versions) == {versions[0]: 2500}
+
+
+_GROWING = r"(?:match|match_seat|game|game_seat|rating_event|rating_change)\b"
+_WALK = (
+    rf"SCAN {_GROWING}(?! USING (?:COVERING )?INDEX ix_match_open)"  # SQLite
+    rf"|Seq Scan on {_GROWING}"  # PostgreSQL, as is what goes through a whole index
+    rf"|Scan (?:Backward )?using (?!ix_match_open)\S+ on {_GROWING}.*(?:\n(?!\s*Index Cond)|\Z)"
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.leases.claim("here", "worker", START, RuntimeName.DOCKER),
+        lambda store: store.leases.release("here"),
+        lambda store: store.games.newest(50, 10),
+        lambda store: store.games.find("s-0-1"),
+        lambda store: store.games.first_of("a", 1),
+        lambda store: store.activity.totals(),
+        lambda store: store.ratings.candidates(),
+        lambda store: store.ratings.decision_micros([1, 2]),
+        lambda store: store.ratings.standings(2),
+        lambda store: store.ratings.changes(0, 0),
+        lambda store: store.activity.current(START),
+    ],
+)
+def test_nothing_walks_over_all_that_was_played(
+    store: Store, url: str, call: Callable[[Store], object]
+) -> None:
+    """Each statement finds its matches, games and changes through an index: they cost the same for ever."""
+    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    assert store.results.record(finished(claim, [(1, 2)] * 2))
+    with statements() as sent:
+        call(store)
+    asked = [each for each in sent if re.match(r"SELECT|UPDATE|INSERT|DELETE", each[0])]
+    with closing(Database(url)) as database:
+        plans = "\n".join(_plan(database, *each) for each in asked)
+    assert plans
+    assert not re.findall(_WALK, plans)
+
+
+def _plan(database: Database, statement: str, values: Any) -> str:  # noqa: ANN401 - as SQLAlchemy has them
+    """Return how a database would go about a statement; PostgreSQL as if tables were not small."""
+    explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
+    with database.read() as connection:
+        if not database.is_sqlite:
+            for shortcut in ("seqscan", "bitmapscan"):
+                connection.execute(text(f"SET LOCAL enable_{shortcut} = off"))
+        return "\n".join(row[-1] for row in connection.exec_driver_sql(f"{explain} {statement}", values))

@@ -1,0 +1,138 @@
+"""Recording a match: once, whole, or not at all."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import IntegrityError
+
+from arena.db.store import Store
+from arena.protocol.match import RuntimeName, SeatReport
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+
+
+def test_a_result_counts_once(store: Store) -> None:
+    """Recording it again changes nothing and says so."""
+    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    result = finished(claim, [(1, 2), (2, 1)])
+    assert store.results.record(result)
+    board, games = store.ratings.standings(), store.games.newest()
+    assert not store.results.record(result)
+    assert store.ratings.standings() == board
+    assert store.games.newest() == games
+    assert [line.games for line in board] == [2, 2]
+
+
+def test_only_the_current_attempt_counts(store: Store) -> None:
+    """A result of an older, a later or no attempt is dropped."""
+    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
+    result = finished(claim, [(1, 2)])
+    assert not store.results.record(replace(result, attempt=0))
+    assert not store.results.record(replace(result, attempt=2))
+    assert not store.results.record(replace(result, match="another"))
+    store.leases.release("here")
+    assert not store.results.record(result)
+    assert store.activity.totals().games == 0
+    assert {line.games for line in store.ratings.standings()} == {0}
+
+
+def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
+    """Where the last game of a match can't be written, no game, rating or report is, and it runs on."""
+    versions = [add_bot(store, name) for name in ("a", "b")]
+    assert store.results.record(finished(claimed(store, versions), [(1, 2), (1, 2)]))
+    before = (store.ratings.standings(), store.games.newest(), store.ratings.candidates())
+
+    claim = claimed(store, versions, id_="t")
+    good = finished(claim, [(2, 1), (2, 1)])
+    doubled = replace(good, games=(good.games[0], replace(good.games[1], id="s-0-0")))
+    with pytest.raises(IntegrityError):
+        store.results.record(doubled)
+
+    assert (store.ratings.standings(), store.games.newest()) == before[:2]
+    assert store.activity.totals().matches_running == 1
+    assert store.ladder.rebuild().differing == 0
+    assert store.results.record(good)
+    assert store.activity.totals().games == 4
+
+
+def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, url: str) -> None:
+    """An error after the games were written takes them back too; once it is mended the result counts."""
+    result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2), (1, 2)])
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE rating SET deviation = 0"))
+    engine.dispose()
+    with pytest.raises(ValueError, match="no rating"):
+        store.results.record(result)
+    assert store.games.newest() == ()
+    assert store.ladder.rebuild().events == 2
+    assert store.results.record(result)
+    assert store.activity.totals().games == 2
+
+
+def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
+    """Too many reports or a game of three in a match of two: nothing is written."""
+    versions = [add_bot(store, name) for name in ("a", "b", "c")]
+    claim = claimed(store, versions[:2])
+    good = finished(claim, [(1, 2)])
+    three = finished(claimed(store, versions, id_="t"), [(1, 2, 3)])
+    for bad in (replace(good, reports=good.reports * 2), replace(good, games=three.games)):
+        with pytest.raises(ValueError, match="match s-0 has 2 seats"):
+            store.results.record(bad)
+    assert store.activity.totals().games == 0
+    assert store.results.record(good)
+
+
+def test_a_game_has_one_entry_a_seat(store: Store) -> None:
+    """A finished game whose tuples differ in length can't be made."""
+    result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
+    with pytest.raises(ValueError, match="one entry a seat"):
+        replace(result.games[0], points=(1, 2, 3))
+
+
+def test_a_match_without_a_game_ends(store: Store) -> None:
+    """After a crash at the start nothing is rated, but the match is done."""
+    result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [])
+    assert store.results.record(result)
+    totals = store.activity.totals()
+    assert (totals.games, totals.matches_waiting, totals.matches_running) == (0, 0, 0)
+
+
+def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
+    """NUL characters and lone surrogates in a report don't cost the result."""
+    result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
+    odd = SeatReport(
+        image="i", runtime="r", limits=(), sdk="\0", stderr="\0\ud800 ok", trouble="said \0 and left"
+    )
+    assert store.results.record(replace(result, reports=(odd, odd)))
+    page = store.games.find("s-0-0")
+    assert page is not None
+    assert page.seats[0].trouble == "said \0 and left"
+
+
+def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
+    """Threads that record at the same time lose and double nothing."""
+    versions = [add_bot(store, name) for name in "abcde"]
+    dice = random.Random(3)  # noqa: S311 - a test's dice
+    results = []
+    for index in range(3):
+        add_matches(store, f"s{index}", versions)
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        results.append(finished(claim, outcomes(dice, 5, 2)))
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(store.results.record, results))
+    assert [game.number for game in store.games.newest(None, 100)] == list(range(30, 0, -1))
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_times_come_back_as_they_went_in(store: Store) -> None:
+    """A moment of another time zone is the same moment, in UTC."""
+    result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
+    ended = (START + timedelta(microseconds=123_457)).astimezone()
+    assert store.results.record(replace(result, ended=ended))
+    (game,) = store.games.newest()
+    assert game.ended == ended
+    assert game.ended.utcoffset() == timedelta(0)

@@ -1,0 +1,178 @@
+"""Logs and replays that are removed, and all that stays, on both kinds of database."""
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from arena.db.audit import NewAuditEntry
+from arena.db.store import Store
+from arena.ops.retention import remove_old, remove_visits
+from arena.platform.settings import Settings
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import BotState
+from tests.builders import fill, finish
+from tests.db.builders import START as FIRST
+from tests.db.builders import add_bot, add_matches, claimed
+from tests.db.test_challenge_rows import bot_of, challenge, person
+from tests.db.test_submissions import PLENTY, game, new, qualify
+
+LATER = FIRST + timedelta(days=9)
+ENTRY = NewAuditEntry(at=FIRST, who="terminal:root", what="test")
+
+
+def played(store: Store, set_: str, bots: tuple[int, ...], *, day: int) -> list[str]:
+    """Play a match of two games with notes and stderr in it, and return their ids."""
+    add_matches(store, set_, bots, matches=1)
+    return finish_next(store, day=day)
+
+
+def finish_next(store: Store, *, day: int) -> list[str]:
+    """Play what is next, with notes and stderr in it, and return the games' ids."""
+    claim = store.leases.claim("here", "worker", FIRST, RuntimeName.DOCKER)
+    assert claim is not None
+    ended = FIRST + timedelta(days=day)
+    result = finish(claim, random.Random(claim.spec.match), ended=ended, faults=0.05)  # noqa: S311 - a test's dice
+    noted = tuple(
+        replace(
+            each,
+            record=replace(
+                each.record,
+                steps=tuple(
+                    tuple(decision and replace(decision, note="hm") for decision in step)
+                    for step in each.record.steps
+                ),
+            ),
+        )
+        for each in result.games
+    )
+    reports = tuple(replace(report, stderr="printed") for report in result.reports)
+    assert store.results.record(replace(result, games=noted, reports=reports))
+    return [each.id for each in result.games]
+
+
+def said(store: Store, game_: str) -> tuple[set[str | None], set[str]] | None:
+    """Return which notes and what stderr there is of a game; None where its logs are gone."""
+    log = store.logs.find(game_)
+    assert log is not None
+    if not log.kept:
+        return None
+    notes = {decision.note for step in log.record.steps for decision in step if decision}
+    return notes, {seat.report.stderr for seat in log.seats}
+
+
+def results(store: Store) -> list[object]:
+    """Return what must never change."""
+    return [
+        *(store.ratings.changes(players, 0).lines for players in (0, 2, 3, 4)),
+        store.games.newest(),
+        store.cards.find(),
+        store.activity.current(LATER),
+        [store.histories.curve(bot.name) for bot in store.bots.listed()],
+    ]
+
+
+def test_logs_go_when_they_are_old_and_nothing_else_does(store: Store) -> None:
+    """Of the matches that ended before, those first that ended first; replays stay as they are."""
+    bots = tuple(add_bot(store, name) for name in "ab")
+    old, older, young = (
+        played(store, name, bots, day=day) for name, day in (("s1", 2), ("s2", 1), ("s3", 5))
+    )
+    before, pages = results(store), [store.games.find(each) for each in (*old, *older, *young)]
+    limit = FIRST + timedelta(days=4)
+    assert store.logs.remove_logs(limit, 1) == 1
+    assert [said(store, each[0]) for each in (old, older)] == [({"hm"}, {"printed"}), None]
+    assert store.logs.remove_logs(limit, 9) == 1
+    assert store.logs.remove_logs(limit, 9) == 0
+    assert [said(store, each) for each in (*old, *older)] == [None] * 4
+    assert said(store, young[1]) == ({"hm"}, {"printed"})
+    assert results(store) == before
+    assert [store.games.find(each) for each in (*old, *older, *young)] == pages
+    assert (store.ladder.rebuild().differing, store.cards.rebuild().differing) == (0, 0)
+
+
+def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
+    """In ratings, statistics and lists; also counted anew, with a bot less, and with it again."""
+    fill(store)
+    bots = tuple(add_bot(store, name, author=name) for name in ("cheat", "b"))
+    played(store, "young", bots, day=400)
+    before, totals = results(store), store.activity.totals()
+    removed = 0
+    while batch := store.logs.remove_replays(FIRST + timedelta(days=390), 2):
+        assert batch <= 2
+        removed += batch
+    assert removed == 6
+    assert (results(store), store.activity.totals()) == (before, totals)
+    for each in store.games.newest():
+        page = store.games.find(each.game)
+        assert page is not None
+        assert (page.replay == "") == (not each.game.startswith("young"))
+        assert len(page.seats) == each.players
+    assert (store.ladder.rebuild().differing, store.cards.rebuild().differing) == (0, 0)
+    for bot in ("cheat", "<b>bold</b>"):
+        store.bot_states.disqualify(bot, "why", LATER, ENTRY)
+        assert results(store) != before
+        assert store.cards.rebuild().differing == 0
+        store.bot_states.reinstate(bot, LATER, ENTRY)
+    assert store.cards.find() == before[5]
+    assert {bot.state for bot in store.bots.listed()} == {BotState.ACTIVE}
+    assert store.histories.records("random", 9) == ()
+    assert len(store.histories.records("cheat", 9)) == 2
+
+
+def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store: Store) -> None:
+    """The older games of an arena that was there before its statistics are not lost to them."""
+    fill(store)
+    before = store.cards.find()
+    store.logs.remove_replays(FIRST + timedelta(days=390), 99)
+    counted = store.cards.rebuild()
+    assert (counted.differing, counted.games) == (0, sum(each.games for each in before.tally.games.values()))
+
+
+def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
+    """And what a submission on its way is judged by stays whole."""
+    ben = person(store, "ben")
+    mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
+    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    store.submissions.add(new(bot="third"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, mine)), played=0)
+    qualification, *challenges = [finish_next(store, day=1)[0] for _ in range(3)]
+    shown, known = store.submissions.replay("u1", qualification), store.challenges.newest(ben.id)
+    assert store.logs.remove_replays(LATER, 9) == 0
+    assert store.logs.remove_logs(LATER, 9) == 2
+    assert said(store, qualification) == ({"hm"}, {"printed"})
+    assert [said(store, each) for each in challenges] == [None, None]
+    assert (store.submissions.replay("u1", qualification), store.challenges.newest(ben.id)) == (shown, known)
+
+
+def test_the_settings_say_for_how_long_visits_are_kept(store: Store) -> None:
+    """30 days unless they say otherwise; 0 is for ever."""
+    store.people.record(NewAuditEntry(at=LATER, who="ann", what="log-in", address=""))
+    month = LATER + timedelta(days=30)
+    assert remove_visits(store, Settings(), month) == 0
+    assert remove_visits(store, Settings(keep_visits_days=0), month + timedelta(days=999)) == 0
+    assert remove_visits(store, Settings(), month + timedelta(seconds=1)) == 1
+
+
+def test_the_settings_say_for_how_long(store: Store) -> None:
+    """Days; 0 or nothing is for ever."""
+    bots = tuple(add_bot(store, name) for name in "ab")
+    for number in range(25):
+        played(store, f"s{number}", bots, day=number % 5)
+    assert remove_old(store, Settings(keep_logs_days=0), LATER) == (0, 0)
+    assert remove_old(store, Settings(keep_logs_days=7, keep_replays_days=8), LATER) == (5, 5)
+    assert remove_old(store, Settings(keep_logs_days=1), LATER) == (15, 0)
+    assert remove_old(store, Settings(), LATER + timedelta(days=365)) == (0, 0)
+    assert remove_old(store, Settings(keep_logs_days=36500, keep_replays_days=36500), LATER) == (0, 0)
+    for days in (36501, -1):
+        with pytest.raises(ValidationError):
+            Settings(keep_replays_days=days)
+
+
+def test_a_match_that_runs_has_nothing_to_remove(store: Store) -> None:
+    """Nor one that waits."""
+    claimed(store, [add_bot(store, name) for name in "ab"])
+    assert store.logs.remove_logs(LATER + timedelta(days=999), 9) == 0

@@ -1,0 +1,94 @@
+"""Rated matches whose bots sit elsewhere in each game."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.db.bots import NewVersion
+from arena.db.matches import Claim
+from arena.db.store import Store
+from arena.play.replay.document import parse
+from arena.protocol.match import RuntimeName
+from tests.db.builders import START, finished, new_match
+
+SEATINGS = ((2, 0, 1), (0, 1, 2), (1, 2, 0))
+NAMES = ("a", "b", "c")
+TAKEN_OVER = (0, 0, 3)
+"""Faults by seat: in every game the stand-in plays the last one."""
+
+
+@pytest.fixture
+def claim(store: Store) -> Claim:
+    """Give a claim of a match of three bots of different authors, with another seating in each game."""
+    versions = [
+        store.bots.add_version(
+            NewVersion(bot=name, author=f"of-{name}", house=False, source=f"sha256:{name}", created=START)
+        )
+        for name in NAMES
+    ]
+    store.queue.add(replace(new_match("m", versions, deals=3), seatings=SEATINGS))
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    return claim
+
+
+def seated(game: int) -> list[str]:
+    """Return who sits on each seat of a game."""
+    return [NAMES[bot] for bot in SEATINGS[game]]
+
+
+def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Claim) -> None:
+    """The page, the list, the replay, the ratings; what became of a sandbox is told where its bot sat."""
+    assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
+    listed = store.games.newest()
+    assert [[seat.bot for seat in game.seats] for game in reversed(listed)] == [
+        seated(game) for game in range(3)
+    ]
+    for index in range(3):
+        page = store.games.find(f"m-{index}")
+        assert page is not None
+        assert [seat.bot for seat in page.seats] == seated(index)
+        assert [seat.author for seat in page.seats] == [f"of-{name}" for name in seated(index)]
+        assert [seat.image for seat in page.seats] == [f"sha256:{name}" for name in seated(index)]
+        assert [seat.place for seat in page.seats] == [1, 2, 3]
+        assert [seat.taken_over for seat in page.seats] == [False, False, True]
+        assert [(seat.bot, seat.author) for seat in parse(page.replay).seats] == [
+            (name, f"of-{name}") for name in seated(index)
+        ]
+        gains = [
+            seat.overall.mean_after - seat.overall.mean_before
+            for seat in page.seats
+            if seat.overall and seat.overall.mean_before
+        ]
+        assert gains[0] > 0 > gains[2]
+    board = {line.bot: line for line in store.ratings.standings()}
+    assert {name: (board[name].games, board[name].wins) for name in NAMES} == dict.fromkeys(NAMES, (3, 1))
+    assert store.ladder.rebuild().differing == 0
+    assert store.cards.rebuild().differing == 0
+
+
+def test_logs_are_those_of_who_sat_there(store: Store, claim: Claim) -> None:
+    """What a bot printed in the match stands at its seat of the game."""
+    assert store.results.record(finished(claim, [(1, 2, 3)] * 3))
+    for index in range(3):
+        log = store.logs.find(f"m-{index}")
+        assert log is not None
+        assert [(seat.seat, seat.bot) for seat in log.seats] == list(enumerate(seated(index)))
+        assert [seat.report.image for seat in log.seats] == [f"sha256:{name}" for name in seated(index)]
+        assert [seat.report.stderr for seat in log.seats] == [f"seat {bot}" for bot in SEATINGS[index]]
+
+
+def test_a_take_over_counts_against_who_sat_there(store: Store, claim: Claim) -> None:
+    """Each of the three was taken over in one game of its own."""
+    assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
+    for line in store.ratings.standings():
+        assert line.games == 3
+        assert line.faulty == 1
+
+
+def test_a_game_in_which_not_everybody_sits_is_no_game(store: Store, claim: Claim) -> None:
+    """It is refused before anything is written."""
+    good = finished(claim, [(1, 2, 3)] * 3)
+    with pytest.raises(ValueError, match="each of the match sits there once"):
+        replace(good.games[0], bots=(0, 1, 1))
+    assert store.activity.totals().games == 0

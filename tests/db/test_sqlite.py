@@ -1,0 +1,139 @@
+"""What SQLite is told: modes, waiting writers, and the change counter."""
+
+import os
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text
+
+from arena.db.database import ChangeCounter, Database
+from arena.db.schema import BotRow
+from arena.db.store import Store, open_store
+from tests.db.builders import add_bot
+
+
+def test_reads_go_on_while_something_is_written(sqlite_url: str) -> None:
+    """A reader sees what was there before, at once, and the new after the commit."""
+    store = open_store(sqlite_url)
+    add_bot(store, "a")
+    database = Database(sqlite_url)
+    with database.write() as connection:
+        connection.execute(text("UPDATE bot SET author = 'zoe'"))
+        assert [line.author for line in store.ratings.standings()] == ["ann"]
+    assert [line.author for line in store.ratings.standings()] == ["zoe"]
+    database.close()
+    store.close()
+
+
+def test_a_reader_keeps_its_view(sqlite_url: str) -> None:
+    """What is written meanwhile doesn't change what one read transaction sees."""
+    store = open_store(sqlite_url)
+    add_bot(store, "a")
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        assert connection.execute(select(BotRow.name)).scalars().all() == ["a"]
+        add_bot(store, "b")
+        assert connection.execute(select(BotRow.name)).scalars().all() == ["a"]
+    assert store.activity.totals().bots == 2
+    database.close()
+    store.close()
+
+
+def test_a_second_writer_waits(sqlite_url: str) -> None:
+    """While one transaction writes another begins only after its commit, and sees what it wrote."""
+    store = open_store(sqlite_url)
+    database = Database(sqlite_url)
+    seen: list[int] = []
+    second = threading.Thread(target=lambda: seen.append(add_bot(store, "b")))
+    with database.write() as connection:
+        connection.execute(
+            text("INSERT INTO bot (id, name, author, house, newest) VALUES (7, 'a', 'ann', 0, 0)")
+        )
+        second.start()
+        second.join(timeout=0.3)
+        assert second.is_alive()
+    second.join()
+    assert len(seen) == 1
+    database.close()
+    store.close()
+
+
+def test_the_file_survives_a_power_cut(sqlite_url: str) -> None:
+    """Every connection writes ahead, waits for the disk, and checks references."""
+    open_store(sqlite_url).close()
+    database = Database(sqlite_url)
+    with database.read() as connection:
+        pragmas = {
+            name: connection.execute(text(f"PRAGMA {name}")).scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    database.close()
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 60_000}
+
+
+def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) -> None:
+    """After closing, the one file holds everything."""
+    store = open_store(sqlite_url)
+    add_bot(store, "a")
+    store.close()
+    copy = tmp_path / "copy.sqlite3"
+    copy.write_bytes((tmp_path / "arena.sqlite3").read_bytes())
+    again: Store = open_store(f"sqlite:///{copy}")
+    assert [line.bot for line in again.ratings.standings()] == ["a"]
+    again.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
+def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> None:
+    """The site's user can write to a database that the arena has made as root; nobody else can read it."""
+    folder = tmp_path / "database"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 62000, 62000)
+    store = open_store(f"sqlite:///{folder / 'arena.sqlite3'}")
+    add_bot(store, "greedy")
+    for file in folder.iterdir():
+        status = file.stat()
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (62000, 62000, 0o600), file
+    assert len(list(folder.iterdir())) == 3
+    store.close()
+
+
+def test_it_beats_with_every_commit(sqlite_url: str) -> None:
+    """Anyone who writes, through this store or another one; and with nothing else."""
+    with closing(open_store(sqlite_url)) as store, closing(open_store(sqlite_url)) as other:
+        beats = [store.pulse(), store.pulse()]
+        add_bot(store, "a")
+        beats += [store.pulse(), store.pulse()]
+        add_bot(other, "b")
+        store.ratings.standings()
+        beats += [store.pulse(), store.pulse()]
+        assert beats[0] == beats[1] != beats[2] == beats[3] != beats[4] == beats[5]
+        assert None not in beats
+
+
+def test_what_was_rolled_back_is_nothing(sqlite_url: str) -> None:
+    """A transaction that fails leaves no trace."""
+    with closing(open_store(sqlite_url)) as store:
+        add_bot(store, "a", author="ann")
+        before = store.pulse()
+        with pytest.raises(Exception, match="belongs to"):
+            add_bot(store, "a", author="ben")
+        assert store.pulse() == before
+
+
+@pytest.mark.postgresql
+def test_postgresql_has_none(postgresql_url: str) -> None:
+    """It would have to be asked as for anything else."""
+    with closing(open_store(postgresql_url)) as store:
+        assert store.pulse() is None
+
+
+def test_what_is_no_database_has_none(tmp_path: Path) -> None:
+    """Anyone who asks goes on to ask the database, which says what is wrong."""
+    (tmp_path / "arena.sqlite3").write_bytes(b"rubbish " * 999)
+    pulse = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))
+    assert pulse() is None
+    pulse.close()
+    pulse.close()

@@ -1,0 +1,366 @@
+"""Submissions, their games, and what they become, on both kinds of database."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.errors import BotTaken, QuotaReached, SameContent
+from arena.db.matches import Claim, NewQualification
+from arena.db.people import NewAccount
+from arena.db.quotas import AccountQuota, NewSubmission, Quota, UploadAllowance
+from arena.db.store import Store
+from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.states import MatchState, Role
+from arena.protocol.submissions import Cause, CauseKind, Stage, UploadKind
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_match
+
+PLENTY = Quota(submissions_a_day=100, bots=100, on_their_way=100)
+CAUSE = Cause(
+    stage=Stage.QUALIFYING,
+    kind=CauseKind.CRASH,
+    text="it ended with exit code 3",
+    hint="look at stderr",
+    exit_code=3,
+    stderr="Traceback \N{SNOWMAN}",
+)
+
+
+def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | None = None) -> NewSubmission:
+    """Make what is known of a file that is here; another file for each id."""
+    return NewSubmission(
+        id=id_,
+        bot=bot,
+        author=author,
+        account=account,
+        kind=UploadKind.PYTHON,
+        note="a first try \0",
+        size=120,
+        sha256=sha256(id_.encode()).hexdigest(),
+        received=START,
+    )
+
+
+def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualification:
+    """Make a match of a submission."""
+    return NewQualification(
+        id=f"{id_}-0",
+        submission=submission,
+        seed="5" * 32,
+        seats=seats,
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+        created=START,
+    )
+
+
+def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
+    """Bring a received submission to its games."""
+    store.submissions.inspected(id_, source, START + timedelta(seconds=1))
+    store.submissions.qualifying(id_, START + timedelta(seconds=2))
+
+
+def claim(store: Store, *, house_only: bool = False) -> Claim:
+    """Claim the next match, which must be there."""
+    taken = store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
+    assert taken is not None
+    return taken
+
+
+def stage(store: Store, id_: str = "u1") -> Stage:
+    """Return how far a submission is."""
+    found = store.submissions.find(id_)
+    assert found is not None
+    return found.stage
+
+
+def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
+    """Each stage has its time; in the end there is a version with the note, the size and the digest."""
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    assert store.bots.find("mine") is None
+    assert store.submissions.activate("u1", START + timedelta(seconds=3)) == 1
+    found = store.submissions.find("u1")
+    assert found is not None
+    assert (found.stage, found.version, found.source) == (Stage.ACTIVE, 1, "sha256:new")
+    assert [found.received, found.inspected, found.qualifying, found.ended] == [
+        START + timedelta(seconds=second) for second in range(4)
+    ]
+    assert found.note == "a first try \N{REPLACEMENT CHARACTER}"
+    assert store.submissions.on_their_way() == ()
+    assert [line.bot for line in store.ratings.standings()] == ["mine"]
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
+    """Anyone who is killed between two steps may do the last one again; no stage is left out."""
+    store.submissions.add(new(), PLENTY)
+    assert store.submissions.activate("u1", START) is None
+    store.submissions.qualifying("u1", START)
+    assert stage(store) is Stage.RECEIVED
+    qualify(store)
+    store.submissions.inspected("u1", "sha256:other", START)
+    assert store.submissions.activate("u1", START) == 1
+    assert store.submissions.activate("u1", START) is None
+    store.submissions.reject("u1", CAUSE, START)
+    found = store.submissions.find("u1")
+    assert found is not None
+    assert (found.stage, found.cause, found.source) == (Stage.ACTIVE, None, "sha256:new")
+    assert store.activity.totals().bots == 1
+
+
+def test_a_rejected_submission_says_why(store: Store) -> None:
+    """The cause comes back as it was; there is no bot, and nothing waits."""
+    store.submissions.add(new(), PLENTY)
+    store.submissions.wait("u1", "no room on the disk")
+    assert [each.waiting for each in store.submissions.on_their_way()] == ["no room on the disk"]
+    store.submissions.reject("u1", CAUSE, START)
+    found = store.submissions.find("u1")
+    assert found is not None
+    assert (found.stage, found.cause, found.waiting) == (Stage.REJECTED, CAUSE, None)
+    assert store.bots.find("mine") is None
+
+
+def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
+    """Its game is there for its owner; no list, number, rating or log knows of it."""
+    house = [add_bot(store, name) for name in "ab"]
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    assert store.submissions.add_game(game("q", "u1", (house[0], None, house[1])), played=0)
+    assert not store.submissions.add_game(game("r", "u1", (house[0], None)), played=0)
+    before = store.ratings.standings()
+    taken = claim(store)
+    assert [(seat.bot, seat.version, seat.number) for seat in taken.seats] == [
+        ("a", house[0], 1),
+        ("mine", None, 1),
+        ("b", house[1], 1),
+    ]
+    assert taken.spec.seats[1] == "sha256:new"
+    done = finished(taken, [(1, 3, 2)])
+    assert store.results.record(done)
+    assert not store.results.record(done)
+    assert store.ratings.standings() == before
+    assert store.games.newest() == ()
+    assert store.activity.totals().games == 0
+    assert store.games.find("q-0-0") is None
+    assert store.ladder.rebuild().differing == 0
+    (kept,) = store.submissions.games("u1")
+    assert (kept.match, kept.state, kept.seat, kept.game) == ("q-0", MatchState.DONE, 1, "q-0-0")
+    assert (kept.report and kept.report.stderr, kept.record) == ("seat 1", done.games[0].record)
+    assert store.submissions.replay("u1", "q-0-0") == done.games[0].replay
+    assert store.submissions.replay("u2", "q-0-0") is None
+
+
+def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
+    """Qualifications first, then matches for someone new, then the rest, each in their order."""
+    versions = [add_bot(store, name) for name in "ab"]
+    add_matches(store, "rest", versions, matches=1)
+    store.queue.add(replace(new_match("soon", versions), soon=True))
+    store.queue.add(replace(new_match("soon2", versions), soon=True))
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, versions[0])), played=0)
+    assert [claim(store).spec.match for _ in range(4)] == ["q-0", "soon", "soon2", "rest-0"]
+
+
+def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
+    """Where untrusted bots must not play its match waits, and nobody's match-making counts it."""
+    house = add_bot(store, "a", author="house")
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, house)), played=0)
+    assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=True) is None
+    assert [sum(each.queued.values()) for each in store.ratings.candidates()] == [0]
+    assert "sha256:new" in store.bots.sources_in_use()
+
+
+def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
+    """Three faults of the arena are no game of the submission's."""
+    house = add_bot(store, "a")
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, house)), played=0)
+    for _ in range(3):
+        taken = claim(store)
+        store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
+    assert store.submissions.add_game(game("r", "u1", (None, house)), played=0)
+    assert [(each.state, each.reason) for each in store.submissions.games("u1")] == [
+        (MatchState.QUARANTINED, "no engine"),
+        (MatchState.WAITING, None),
+    ]
+
+
+def test_the_older_version_plays_until_then(store: Store) -> None:
+    """Matches with it that were made before stay its own; the new one starts from its rating."""
+    store.submissions.add(new("u0"), PLENTY)
+    qualify(store, "u0", "sha256:old")
+    store.submissions.activate("u0", START)
+    other = add_bot(store, "a")
+    (old,) = {each.version for each in store.ratings.candidates() if each.bot == "mine"}
+    running = claimed(store, [old, other])
+    store.submissions.add(new("u1"), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, other)), played=0)
+    assert claim(store).seats[0].number == 2
+    assert store.submissions.activate("u1", START) == 2
+    assert store.results.record(finished(running, [(1, 2)]))
+    assert [(seat.bot, seat.version) for seat in store.games.newest()[0].seats] == [("mine", 1), ("a", 1)]
+    (mine,) = [line for line in store.ratings.standings() if line.bot == "mine"]
+    assert (mine.version, mine.games) == (2, 0)
+
+
+def test_names_belong_to_their_first_owner(store: Store) -> None:
+    """Neither someone else's bot nor one on its way can be taken; one's own can be sent again."""
+    add_bot(store, "taken", author="ann")
+    with pytest.raises(BotTaken, match="belongs to a bot of ann"):
+        store.submissions.add(new(bot="taken"), PLENTY)
+    store.submissions.add(new("u1"), PLENTY)
+    with pytest.raises(BotTaken, match="of ben is on its way"):
+        store.submissions.add(new("u2", author="eve"), PLENTY)
+    store.submissions.add(new("u3"), PLENTY)
+    qualify(store)
+    add_bot(store, "mine", author="ann")
+    with pytest.raises(BotTaken):
+        store.submissions.activate("u1", START)
+    assert stage(store) is Stage.QUALIFYING
+
+
+def test_nobody_sends_more_than_the_quota(store: Store) -> None:
+    """This many within a day, this many bots, this many of all authors on their way."""
+    quota = Quota(submissions_a_day=2, bots=1, on_their_way=3)
+    store.submissions.add(new("u1"), quota)
+    with pytest.raises(QuotaReached, match="ben has 1 bots, and the limit is 1"):
+        store.submissions.check(new("u2", bot="second"), quota)
+    store.submissions.add(new("u2"), quota)
+    with pytest.raises(QuotaReached, match="ben has sent 2 submissions within 24 hours"):
+        store.submissions.add(new("u3"), quota)
+    tomorrow = replace(new("u3"), received=START + timedelta(days=1))
+    store.submissions.add(tomorrow, quota)
+    with pytest.raises(QuotaReached, match="3 submissions are on their way"):
+        store.submissions.add(new("u4", bot="other", author="ann"), quota)
+    assert [each.id for each in store.submissions.newest(limit=2)] == ["u3", "u2"]
+    assert [each.id for each in store.submissions.newest(before=2)] == ["u1"]
+
+
+def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
+    """Until the oldest submission of the day is a day old; what no time mends says nothing of it."""
+    quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
+    for hour in range(3):
+        store.submissions.add(replace(new(f"u{hour}"), received=START + timedelta(hours=hour)), quota)
+
+    def wait(new: NewSubmission, quota: Quota) -> timedelta | None:
+        with pytest.raises(QuotaReached) as refused:
+            store.submissions.check(new, quota)
+        return refused.value.wait
+
+    late = replace(new("u3"), received=START + timedelta(hours=5))
+    assert wait(late, quota) == timedelta(hours=19)
+    assert wait(late, replace(quota, submissions_a_day=1)) == timedelta(hours=21)
+    assert wait(late, replace(quota, submissions_a_day=0)) is None
+    tomorrow = START + timedelta(hours=24)
+    store.submissions.check(replace(late, received=tomorrow), quota)
+    assert wait(replace(late, received=tomorrow, bot="other"), quota) is None
+    assert wait(replace(late, received=tomorrow), replace(quota, on_their_way=3)) is None
+
+
+def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
+    """Whatever becomes of it: once as an upload or as a submission, and not where it is given back."""
+    owner = store.people.register(
+        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+    )
+    quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
+    for hour in range(3):
+        begun = replace(new(f"u{hour}", account=owner.id), received=START + timedelta(hours=hour))
+        store.submissions.begin(begun, quota)
+    store.submissions.add(begun, quota)
+    late = replace(new("u3", account=owner.id), received=START + timedelta(hours=5))
+    for refusing in (store.submissions.check, store.submissions.begin, store.submissions.add):
+        with pytest.raises(
+            QuotaReached, match="sent 3 submissions within 24 hours, 2 of them unf"
+        ) as refused:
+            refusing(late, quota)
+        assert refused.value.wait == timedelta(hours=19)
+
+    def left(at: datetime) -> int:
+        return store.submissions.allowance("ben", owner.id, quota, at).left
+
+    assert (left(late.received), left(START + timedelta(hours=24))) == (0, 1)
+    store.submissions.give_back("u1")
+    store.submissions.begin(late, quota)
+    assert left(late.received) == 0
+    store.people.delete(owner.id, "gone-1", START)
+    assert left(late.received) == 2, "of a deleted account nothing is kept but its submissions"
+
+
+def test_the_same_file_makes_no_new_version(store: Store) -> None:
+    """Neither while it is on its way nor afterwards, and the words say what became of it."""
+    one, other = new("u1"), new("u2")
+    store.submissions.add(one, PLENTY)
+    again = replace(one, id="u9")
+    with pytest.raises(SameContent, match="same file as submission u1 of mine, which is on its way"):
+        store.submissions.add(again, PLENTY)
+    store.submissions.check(replace(again, bot="second"), PLENTY)
+    store.submissions.reject("u1", CAUSE, START)
+    store.submissions.add(replace(one, id="u1b"), PLENTY)
+    qualify(store, "u1b", "sha256:1")
+    store.submissions.activate("u1b", START)
+    with pytest.raises(SameContent, match="the same file as mine@1, which plays already"):
+        store.submissions.check(again, PLENTY)
+    with pytest.raises(SameContent, match="the same file"):  # there is room for no other file either
+        store.submissions.check(again, replace(PLENTY, submissions_a_day=0))
+    store.bot_states.retire("mine", START)
+    with pytest.raises(SameContent, match="the same file as mine@1, which is retired"):
+        store.submissions.check(again, PLENTY)
+    store.submissions.add(other, PLENTY)
+    qualify(store, "u2", "sha256:2")
+    store.submissions.activate("u2", START)
+    with pytest.raises(SameContent, match="the same file as mine@1, which mine@2 has replaced"):
+        store.submissions.check(again, PLENTY)
+    assert store.submissions.same_image("mine", "sha256:2") == "mine@2, which plays already"
+    assert store.submissions.same_image("mine", "sha256:3") is None
+    store.bots.note_gone({"sha256:2"}, START)  # the images that are left
+    store.submissions.check(again, PLENTY)
+    assert store.submissions.same_image("mine", "sha256:1") is None
+    assert [each.id for each in store.submissions.newest()] == ["u2", "u1b", "u1"]
+
+
+def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
+    """Counted as a file would be; what an operator has set for an account goes before the arena's own."""
+    owner = store.people.register(
+        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+    )
+    quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
+    for number in range(2):
+        store.submissions.add(new(f"u{number}", account=owner.id), quota)
+    store.submissions.reject("u1", CAUSE, START)
+    now = store.submissions.allowance("ben", owner.id, quota, START)
+    assert now == UploadAllowance(sent=2, submissions_a_day=2, bots=1, most_bots=3)
+    assert now.left == 0
+    later = store.submissions.allowance("ben", owner.id, quota, START + timedelta(days=1))
+    assert later.left == 2
+    entry = NewAuditEntry(at=START, who="terminal:test", what="quota", subject="account:ben")
+    store.people.set_quota(owner.id, AccountQuota(submissions_a_day=1), entry)
+    assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, submissions_a_day=1)
+
+
+def test_a_deleted_account_leaves_no_name(store: Store) -> None:
+    """Its submissions and their replays have the pseudonym, and what was on its way ends."""
+    house = add_bot(store, "a", author="house")
+    owner = store.people.register(
+        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+    )
+    store.submissions.add(new(account=owner.id), PLENTY)
+    qualify(store)
+    store.submissions.add_game(game("q", "u1", (None, house)), played=0)
+    taken = claim(store)
+    store.results.record(finished(taken, [(1, 2)]))
+    store.people.delete(owner.id, "gone-1", START)
+    found = store.submissions.find("u1")
+    assert found is not None
+    assert (found.author, found.stage) == ("gone-1", Stage.REJECTED)
+    assert found.cause is not None
+    assert found.cause.kind is CauseKind.WITHDRAWN
+    assert '"author":"gone-1"' in (store.submissions.replay("u1", "q-0-0") or "")

@@ -1,0 +1,105 @@
+"""Bots and their versions."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from sqlalchemy.exc import StatementError
+
+from arena.db.bots import NewVersion
+from arena.db.errors import BotTaken
+from arena.db.store import Store
+from tests.db.builders import START, add_bot, claimed, finished
+
+
+def played(store: Store, versions: Sequence[int], games: int) -> None:
+    """Let the first version win some games."""
+    result = finished(claimed(store, versions, deals=games), [(1, 2)] * games)
+    assert store.results.record(result)
+
+
+def test_a_new_bot_is_on_the_board(store: Store) -> None:
+    """It has the initial rating and no game, in every list."""
+    add_bot(store, "greedy", author="house")
+    for players in (0, 2, 3, 4, 5):
+        (line,) = store.ratings.standings(players)
+        assert (line.bot, line.version, line.author, line.rank) == ("greedy", 1, "house", 1)
+        assert (line.mean, line.deviation, line.games, line.mean_place) == (25, 25 / 3, 0, None)
+
+
+def test_the_same_source_is_the_same_version(store: Store) -> None:
+    """Adding the current version again changes nothing and gives its id."""
+    first = add_bot(store, "greedy", source="sha256:1")
+    second = add_bot(store, "greedy", source="sha256:2")
+    assert add_bot(store, "greedy", source="sha256:2") == second != first
+    assert store.ratings.standings()[0].version == 2
+
+
+def test_going_back_to_an_old_source_is_a_new_version(store: Store) -> None:
+    """Only the newest version counts as the same."""
+    ids = [add_bot(store, "greedy", source=source) for source in ("sha256:1", "sha256:2", "sha256:1")]
+    assert len(set(ids)) == 3
+    assert store.ratings.standings()[0].version == 3
+
+
+def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
+    """It takes the old one's mean, a point of uncertainty more, and its place on the board."""
+    versions = [add_bot(store, "greedy"), add_bot(store, "random")]
+    played(store, versions, 80)
+    old = {players: store.ratings.standings(players)[0] for players in (0, 2)}
+    add_bot(store, "greedy", source="sha256:new")
+    for players, before in old.items():
+        (after,) = (line for line in store.ratings.standings(players) if line.bot == "greedy")
+        assert (after.version, after.mean, after.games) == (2, before.mean, 0)
+        assert after.deviation == math.hypot(before.deviation, 1) < 25 / 3
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_a_name_belongs_to_its_author(store: Store) -> None:
+    """Another author's bot of the same name is refused, and nothing changes."""
+    add_bot(store, "greedy", author="ann")
+    with pytest.raises(BotTaken, match="belongs to a bot of ann"):
+        add_bot(store, "greedy", author="ben", source="sha256:2")
+    assert [(line.author, line.version) for line in store.ratings.standings()] == [("ann", 1)]
+
+
+def test_a_moment_needs_a_time_zone(store: Store) -> None:
+    """A naive time is refused, and the bot isn't there."""
+    naive = NewVersion(bot="b", author="a", house=False, source="s", created=START.replace(tzinfo=None))
+    with pytest.raises(StatementError, match="no time zone"):
+        store.bots.add_version(naive)
+    assert store.activity.totals().bots == 0
+
+
+def test_a_bot_is_found_by_its_name(store: Store) -> None:
+    """With its author and the number of its newest version."""
+    assert store.bots.find("mine") is None
+    for source in ("sha256:1", "sha256:2"):
+        add_bot(store, "mine", source=source)
+    add_bot(store, "greedy", author="house")
+    bots = [store.bots.find(name) for name in ("mine", "greedy")]
+    found = [(bot.name, bot.author, bot.house, bot.newest) for bot in bots if bot is not None]
+    assert found == [("mine", "ann", False, 2), ("greedy", "house", True, 1)]
+
+
+def test_what_plays_is_in_use(store: Store) -> None:
+    """The newest version of every bot, and an older one for as long as a match of it is open."""
+    assert store.bots.sources_in_use() == frozenset()
+    old = [add_bot(store, bot, source=f"sha256:{bot}1") for bot in ("a", "b")]
+    claim = claimed(store, old)
+    for bot in ("a", "b"):
+        add_bot(store, bot, source=f"sha256:{bot}2")
+    assert store.bots.sources_in_use() == {"sha256:a1", "sha256:b1", "sha256:a2", "sha256:b2"}
+    assert store.results.record(finished(claim, [(1, 2)] * 2))
+    assert store.bots.sources_in_use() == {"sha256:a2", "sha256:b2"}
+
+
+def test_a_name_that_differs_in_case_alone_is_taken(store: Store) -> None:
+    """Nobody is to be taken for someone else."""
+    add_bot(store, "greedy", author="house")
+    with pytest.raises(BotTaken, match="looks like that of the bot greedy"):
+        add_bot(store, "Greedy", author="ann")
+    add_bot(store, "mine", author="ann")
+    with pytest.raises(BotTaken, match="from the bot mine only in case"):
+        add_bot(store, "Mine", author="house")
+    assert add_bot(store, "m1ne", author="house")  # the house's own are never kept out by looks

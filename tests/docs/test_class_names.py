@@ -1,0 +1,19 @@
+"""Class names: none is defined twice, so that a name found by grep means one thing."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_each_public_class_name_is_defined_once() -> None:
+    """Generated code aside."""
+    modules = defaultdict(list)
+    for package in ("arena", "web"):
+        for path in (REPOSITORY / package).rglob("*.py"):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    modules[node.name].append(str(path.relative_to(REPOSITORY)))
+    assert len(modules) > 500
+    assert {name: paths for name, paths in modules.items() if len(paths) > 1} == {}

@@ -1,0 +1,129 @@
+"""PettingZoo and Gymnasium take the environments for their own, and they play by the rules."""
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, SupportsFloat
+
+import numpy as np
+import pytest
+from gymnasium.wrappers import PassiveEnvChecker
+from pettingzoo.test import api_test, parallel_api_test
+
+from arena.env import AgainstBots, env, parallel_env
+from arena.rules import Rules, View
+from arena.sdk.bot import Choice
+
+_RULES = [
+    Rules(players=2),
+    Rules(players=5, pass_both_ways=True, soy_sauce=True),
+    Rules(players=2, dummy=True),
+]
+
+
+@pytest.mark.parametrize("rules", _RULES, ids=str)
+def test_pettingzoo_takes_it(rules: Rules) -> None:
+    """Its own tests of both kinds of environments pass."""
+    parallel_api_test(parallel_env(rules), num_cycles=60)
+    with warnings.catch_warnings():
+        # Advice about the names of environments with raw observations.
+        warnings.simplefilter("ignore")
+        api_test(env(rules), num_cycles=120)
+
+
+def test_a_seed_gives_the_same_games() -> None:
+    """The first one, and the one after it, which is another."""
+    one, other = parallel_env(_RULES[1]), parallel_env(_RULES[1])
+    games = []
+    for seed in (8, None):
+        (seen, _), (same, _) = one.reset(seed=seed), other.reset(seed=seed)
+        games.append(seen["seat_0"]["observation"].tobytes())
+        while one.agents:
+            assert all(
+                (seen[agent]["observation"] == same[agent]["observation"]).all() for agent in one.agents
+            )
+            actions = {agent: int(seen[agent]["action_mask"].argmax()) for agent in one.agents}
+            seen, rewards, *_ = one.step(actions)
+            same, same_rewards, *_ = other.step(actions)
+            assert rewards == same_rewards
+    assert games[0] != games[1]
+
+
+def test_agents_are_rewarded_by_places() -> None:
+    """Each opponent that is behind counts for one, each ahead against one."""
+    game = parallel_env(Rules(players=3))
+    seen, _ = game.reset(seed=5)
+    while game.agents:
+        actions = {agent: int(seen[agent]["action_mask"].argmax()) for agent in game.agents}
+        seen, rewards, over, cut, infos = game.step(actions)
+        assert not any(cut.values())
+    assert all(over.values())
+    assert sum(rewards.values()) == pytest.approx(0)
+    by_place = sorted(infos, key=lambda agent: infos[agent]["place"])
+    assert [rewards[agent] for agent in by_place] == sorted(rewards.values(), reverse=True)
+    with pytest.raises(ValueError, match="call reset"):
+        game.step({})
+
+
+def test_what_is_wrong_with_an_action_is_said() -> None:
+    """A missing one, an illegal one and a number of none are refused, and the game stays as it was."""
+    game = parallel_env(Rules(players=2))
+    seen, _ = game.reset(seed=5)
+    legal = {agent: int(seen[agent]["action_mask"].argmax()) for agent in game.agents}
+    with pytest.raises(ValueError, match="no action of seat_1"):
+        game.step({"seat_0": legal["seat_0"]})
+    with pytest.raises(ValueError, match="illegal action"):
+        game.step(legal | {"seat_1": int(seen["seat_1"]["action_mask"].argmin())})
+    with pytest.raises(ValueError, match="is no action"):
+        game.step(legal | {"seat_1": 100_000})
+    assert game.step(legal)[0]["seat_0"]["observation"][1] == 9  # turns left
+
+
+def _play(game: AgainstBots, choose: Callable[[Any], int]) -> tuple[list[bytes], float]:
+    checked = PassiveEnvChecker(game)
+    seen, _ = checked.reset(seed=11)
+    shown: list[bytes] = []
+    reward: SupportsFloat = 0.0
+    over = False
+    while not over:
+        seen, reward, over, cut, info = checked.step(choose(seen))
+        assert not cut
+        assert over == ("place" in info)
+        shown.append(seen["observation"].tobytes())
+    return shown, float(reward)
+
+
+@pytest.mark.parametrize("rules", _RULES, ids=str)
+def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
+    """Gymnasium's checker finds nothing, and the same seed and actions give the same game."""
+
+    def first_legal(seen: Any) -> int:  # noqa: ANN401 - as Gymnasium has it
+        return int(np.flatnonzero(seen["action_mask"])[0])
+
+    opponents = ["greedy"] * (rules.players - 1)
+    once, reward = _play(AgainstBots(opponents, rules), first_legal)
+    again, same = _play(AgainstBots(opponents, rules), first_legal)
+    assert once == again
+    assert reward == same
+    assert -1 <= reward <= 1
+
+
+def test_opponents_are_functions_and_files_too(tmp_path: Path) -> None:
+    """And what is no bot is refused with what to write."""
+
+    def first(view: View) -> Choice:
+        return view.legal_moves()[0]
+
+    file = tmp_path / "mine.py"
+    file.write_text("def choose(view):\n    return view.legal_moves()[-1]\n")
+    shown, _ = _play(AgainstBots((first, file)), lambda seen: int(seen["action_mask"].argmax()))
+    assert len(shown) == 3 * 8
+    with pytest.raises(ValueError, match=r"no house bot 'gredy'\. Did you mean greedy\?"):
+        AgainstBots(("gredy",))
+    with pytest.raises(ValueError, match="no file"):
+        AgainstBots((tmp_path / "none.py",))
+    with pytest.raises(ValueError, match="1 opponents at a table of 3"):
+        AgainstBots(("greedy",), Rules(players=3))
+    game = AgainstBots()
+    with pytest.raises(ValueError, match="call reset"):
+        game.step(0)

@@ -1,0 +1,59 @@
+"""The example learns, and what it writes is a bot."""
+
+import os
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from arena.play.botfiles import load_bot
+from arena.rules import Rules, apply, asked, new_game, shuffled_deck, view
+from arena.sdk.bot import as_move, new_chooser
+from arena.sdk.spaces import action_count, size_of
+
+_EXAMPLE = Path(__file__).parents[2] / "examples" / "learn.py"
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    """The example as a module."""
+    spec = spec_from_file_location("learn", _EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_some_batches_make_it_stronger(example: ModuleType) -> None:
+    """With one seed: it takes more points from its opponent than before it has learnt."""
+    rules, rng = Rules(players=2), np.random.default_rng(2)
+    network = example.Network(size_of(rules), action_count(rules), rng)
+    before, _ = example.share_beaten(network, "greedy", 60)
+    for _ in range(8):
+        for step in example.play(network, rules, rng):
+            network.learn(*step)
+    after, _ = example.share_beaten(network, "greedy", 60)
+    assert after > before + 0.1
+
+
+def test_what_it_writes_is_a_bot(tmp_path: Path) -> None:
+    """It plays a game by the rules, with either seat."""
+    done = subprocess.run(  # noqa: S603 - the example
+        [sys.executable, str(_EXAMPLE), "--minutes", "0", "--games", "2", "--out", str(tmp_path / "mybot")],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "arena play" in done.stdout
+    bot = load_bot(tmp_path / "mybot" / "bot.py")
+    state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes(16)))
+    while not state.over:
+        views = [view(state, seat) for seat in asked(state)]
+        state = apply(state, [as_move(new_chooser(bot).choose(seen), seen) for seen in views])
+    assert state.result is not None

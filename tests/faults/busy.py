@@ -1,0 +1,147 @@
+"""A host with other work: whatever it keeps from bots and from the arena, no honest bot is blamed."""
+
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import docker
+from sqlalchemy import select
+
+from arena.db.schema import GameRow, GameSeatRow
+from arena.images.build.context import build_bot_image
+from arena.play.botfiles import samples
+from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
+from arena.protocol.submissions import Stage
+from tests.faults.installation import QUICK, Installation, own_folder
+from tests.faults.killing import installed
+from tests.faults.tally import Tally
+
+_WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
+"""At the priority of all else, on two cores; the memory is that of a small machine."""
+
+_SLEEPS: Final = Path(__file__).parent / "sleeper"
+
+_DEALS: Final = 20
+"""Of a match: it takes long to start one while the host is busy."""
+
+_SUBMISSIONS: Final = 20
+"""Of a whole run; a shorter one has as many as tables."""
+
+_PATIENCE_SECONDS: Final = 4 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sleeper:
+    """A bot that sleeps for some seconds in each decision, its clock, and its faulted decisions, from 0."""
+
+    seconds: float
+    clock: Clock
+    faults: tuple[int, ...]
+
+
+_SLEEPERS: Final = (
+    # It takes 4 s of each decision from the bank of 10 s.
+    _Sleeper(5.0, Clock(), (2, 3, 4)),
+    # Its first decision takes 0.6 s from a bank of 0.9 s. Each is 0.3 s or more from another verdict.
+    _Sleeper(1.2, Clock(move_millis=600, bank_millis=900), (1, 2, 3)),
+)
+
+
+def keep_the_host_busy(tally: Tally, dice: random.Random, times: int) -> None:
+    """Play tables by the clock of every ladder, while other programs want the processors ten times.
+
+    Bots that sleep are blamed as on a host without other work. Then honest bots are submitted.
+    """
+    with installed(RuntimeName.DOCKER) as arena:
+        sleepers = {arena.add(*_build(sleeper)): sleeper for sleeper in _SLEEPERS}
+        with _other_work():
+            for version, sleeper in sleepers.items():
+                arena.queue_table(dice, [version, arena.samples[0]], 1, sleeper.clock)
+            arena.queue(dice, times, deals=_DEALS, clock=Clock())
+            arena.play_out(_PATIENCE_SECONDS)
+        tally.times = times
+        tally.close(arena)
+        for version, sleeper in sleepers.items():
+            _judge_sleeper(tally, arena, version, sleeper)
+        if not any(decision.waited_millis for _, _, decision in _decisions(arena)):
+            tally.wrong.append("no decision had to wait for the host: it was not busy")
+    submit_to_a_busy_host(tally, min(times, _SUBMISSIONS))
+
+
+def submit_to_a_busy_host(tally: Tally, count: int) -> None:
+    """Submit honest bots, which all get onto the ladder."""
+    variables = {"ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES), "ARENA_DISK_FLOOR_GIB": "0"}
+    with installed(RuntimeName.DOCKER, variables=variables) as arena:
+        with _other_work():
+            arena.submit({f"honest-{number}": _honest(number) for number in range(count)})
+            arena.play_out(_PATIENCE_SECONDS)
+        tally.close(arena)
+        states = {each.bot: each.stage for each in arena.submissions()}
+        if list(states.values()) != [Stage.ACTIVE] * count:
+            tally.wrong.append(f"of {count} submissions, these are there: {states}")
+
+
+def _honest(number: int) -> bytes:
+    """Return a bot's source that no other has."""
+    return f"# {number}\n".encode() + (samples() / QUICK[number % len(QUICK)] / "bot.py").read_bytes()
+
+
+def _build(sleeper: _Sleeper) -> tuple[str, str]:
+    """Build a sleeper; return its name and the id of its image."""
+    with own_folder() as folder, closing(docker.from_env()) as client:
+        context = folder / f"sleeper-{sleeper.seconds:g}".replace(".", "-")
+        shutil.copytree(_SLEEPS, context)
+        bot = context / "bot.py"
+        bot.write_text(bot.read_text().replace("SECONDS = 5.0", f"SECONDS = {sleeper.seconds}"))
+        return context.name, build_bot_image(client, context)
+
+
+def _judge_sleeper(tally: Tally, arena: Installation, version: int, sleeper: _Sleeper) -> None:
+    """Take what a sleeper is rightly blamed for out of the tally."""
+    games: dict[int, list[Decision]] = {}
+    for game, by, decision in _decisions(arena):
+        if by == version:
+            games.setdefault(game, []).append(decision)
+    for number, decisions in games.items():
+        faults = {place: each.fault for place, each in enumerate(decisions) if each.fault}
+        if faults == dict.fromkeys(sleeper.faults, Fault.TIMEOUT):
+            tally.blamed -= len(faults) + 1  # for the take-over
+        else:
+            times = [(each.millis, each.waited_millis) for each in decisions]
+            tally.wrong.append(
+                f"game {number}: who sleeps for {sleeper.seconds} s has the faults {faults}; "
+                f"times and waits: {times}"
+            )
+    if not games:
+        tally.wrong.append(f"who sleeps for {sleeper.seconds} s has played no game")
+
+
+def _decisions(arena: Installation) -> Iterator[tuple[int, int, Decision]]:
+    """Yield the decisions of all games: the game's number, the bot's version, the decision."""
+    wanted = select(GameSeatRow.game_number, GameSeatRow.seat, GameSeatRow.version_id, GameRow.record)
+    with arena.ledger.look() as connection:
+        rows = connection.execute(wanted.join(GameRow, GameRow.number == GameSeatRow.game_number)).all()
+    for row in rows:
+        for step in decode(row.record, GameRecord).steps:
+            if (decision := step[row.seat]) is not None:
+                yield row.game_number, row.version_id, decision
+
+
+@contextmanager
+def _other_work() -> Iterator[None]:
+    program = shutil.which("stress-ng")
+    if program is None:
+        raise RuntimeError("stress-ng is not installed: apt-get install stress-ng")
+    work = subprocess.Popen([program, *_WORK], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
+    try:
+        yield
+    finally:
+        work.terminate()
+        work.wait()

@@ -1,0 +1,1 @@
+"""Games on an author's machine."""

@@ -1,0 +1,122 @@
+"""Paired games, and the file that keeps their results."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from arena.home.compare import (
+    Comparison,
+    ComparisonProgress,
+    DealResult,
+    deal_results,
+    read_comparison,
+)
+from arena.home.games import HomeResult, HomeSeatResult
+from arena.home.resultsfile import ResultsFile, WrongResults
+from arena.play.replay.document import Variant
+from arena.rules import Rules
+
+
+def comparison(*players: int, field: int = 0, seed: int = 1) -> Comparison:
+    """Return a comparison with this many bots in the field."""
+    names = ("new", "old", *(f"field{number}" for number in range(field)))
+    return Comparison(
+        bots=names,
+        digests=tuple(name[::-1] for name in names),
+        tables=tuple(Variant.of(Rules(players=count)) for count in players),
+        seed=seed,
+        effect=0.05,
+        error=0.05,
+    )
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_without_a_field_the_bots_swap_their_seats(players: int) -> None:
+    """Both games of a deal have the same deck, and over two deals each bot sits everywhere equally often."""
+    games = list(comparison(players).games(0, 4))
+    assert [game.number for game in games] == list(range(8))
+    for one, two in zip(games[::2], games[1::2], strict=True):
+        assert one.seed == two.seed
+        assert [1 - bot for bot in one.bots] == list(two.bots)
+    seats = Counter((seat, bot) for game in games for seat, bot in enumerate(game.bots))
+    assert set(seats.values()) == {4}
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_with_a_field_each_takes_the_same_seat(players: int) -> None:
+    """Against the same opponents; the seat changes from deal to deal."""
+    games = list(comparison(players, field=2).games(0, players))
+    for deal, (one, two) in enumerate(zip(games[::2], games[1::2], strict=True)):
+        assert one.bots[deal] == 0
+        assert two.bots[deal] == 1
+        assert (*one.bots[:deal], *one.bots[deal + 1 :]) == (*two.bots[:deal], *two.bots[deal + 1 :])
+        assert set(one.bots) <= {0, 2, 3}
+
+
+def test_a_resumed_comparison_plays_the_same_deals() -> None:
+    """The games from a deal on are those of a run that wasn't interrupted."""
+    plan = comparison(2, 5, field=1)
+    whole = [game[1:] for game in plan.games(0, 6)]
+    assert [game[1:] for game in plan.games(2, 6)] == whole[4:]
+
+
+def results(*places: tuple[int, int]) -> list[HomeResult]:
+    """Return two-player games that ended so, by seat."""
+    games = comparison(2).games(0, len(places))
+    return [
+        HomeResult(game, tuple(HomeSeatResult(place, 0, (), False, None, None) for place in ended), (), None)  # noqa: FBT003 - a seat's result
+        for game, ended in zip(games, places, strict=False)
+    ]
+
+
+def test_a_deal_is_judged_by_both_games() -> None:
+    """The first bot sits first in the first game and second in the second."""
+    won, split = deal_results(results((1, 2), (2, 1), (1, 2), (1, 2)))
+    assert won.difference == 1
+    assert split.difference == 0
+
+
+def test_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
+    """Without a last line that was cut off; with the seed that it began with."""
+    file, plan = tmp_path / "results.jsonl", comparison(2)
+    assert read_comparison(file, plan, any_seed=True) == (plan, ())
+    kept = ResultsFile(file)
+    kept.write(plan)
+    for _ in range(3):
+        kept.write(DealResult((1.0, 0.0), (0, 1)))
+    kept.close()
+    with file.open("ab") as cut:
+        cut.write(b"[[1.0,0.")
+    known, done = read_comparison(file, comparison(2, seed=2), any_seed=True)
+    assert (known, done) == (plan, (DealResult((1.0, 0.0), (0, 1)),) * 3)
+    again = ResultsFile(file)
+    again.write(DealResult((0.5, 0.5), (0, 0)))
+    again.close()
+    assert len(read_comparison(file, plan, any_seed=True)[1]) == 4
+    progress = ComparisonProgress(plan)
+    for result in done:
+        progress.add(result)
+    assert (progress.deals, progress.shares, progress.faults) == (3, (1.0, 0.0), [0, 3])
+
+
+def test_results_of_something_else_are_refused(tmp_path: Path) -> None:
+    """And not touched."""
+    file = tmp_path / "results.jsonl"
+    kept = ResultsFile(file)
+    kept.write(comparison(2))
+    kept.close()
+    for other, what in (
+        (comparison(3), "other tables"),
+        (comparison(2, field=1), "other bots"),
+        (comparison(2, seed=2), "another --seed"),
+    ):
+        with pytest.raises(WrongResults, match=what):
+            read_comparison(file, other, any_seed=False)
+    text = tmp_path / "bot.py"
+    text.write_text("def choose(view):\n    return view.hand[0]\n")
+    with pytest.raises(WrongResults, match=r"bot\.py holds no results"):
+        read_comparison(text, comparison(2), any_seed=True)
+    assert "choose" in text.read_text()
+    with pytest.raises(WrongResults, match="is no file"):
+        read_comparison(tmp_path, comparison(2), any_seed=True)

@@ -1,0 +1,98 @@
+"""The decisions of recorded games, put to programs."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.home.bots import HomeBot, bot_of_command
+from arena.home.interview import GameToAsk, Interviewed, Reply, interview
+from arena.home.workers import BotUnloadable
+from arena.protocol.match import Clock
+from arena.rules import Rules, State, View, apply, asked, new_game, shuffled_deck, view
+from arena.sdk import Move
+
+RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
+LAST = "def choose(view): return view.legal_moves()[-1]"
+SEED = f"{7:032x}"
+
+
+def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
+    """Return a game of first legal moves, and what a seat sees in it."""
+    state: State = new_game(rules, shuffled_deck(rules, bytes.fromhex(SEED)))
+    seen: list[View] = []
+    steps: list[tuple[Move | None, ...]] = []
+    while not state.over:
+        moves: list[Move | None] = [None] * rules.players
+        for each in asked(state):
+            moves[each] = view(state, each).legal_moves()[0]
+        if seat in asked(state):
+            seen.append(view(state, seat))
+        steps.append(tuple(moves))
+        state = apply(state, moves)
+    return GameToAsk(rules, SEED, seat, tuple(steps)), seen
+
+
+def program(folder: Path, text: str) -> HomeBot:
+    """Return a bot that a command starts."""
+    (folder / "program.py").write_text(text)
+    return bot_of_command(f"{sys.executable} {folder / 'program.py'}")
+
+
+def ask(bot: HomeBot, *games: GameToAsk, clock: Clock | None = None) -> tuple[list[Reply], Interviewed]:
+    """Put the decisions of some games to a bot."""
+    replies: list[Reply] = []
+    return replies, interview(bot, games, replies.append, clock)
+
+
+def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> None:
+    """In several games of different variants, with the views of the recorded moves."""
+    one, seen_one = recorded(Rules(players=3, soy_sauce=True), 2)
+    two, seen_two = recorded(Rules(players=2, dummy=True), 0)
+    replies, done = ask(program(tmp_path, LAST + RUN), one, two)
+    assert done.lost is None
+    assert done.hello.sdk.startswith("kaiten-python/")
+    assert [reply.view for reply in replies] == seen_one + seen_two
+    assert [reply.move for reply in replies] == [each.legal_moves()[-1] for each in seen_one + seen_two]
+    assert all(reply.trouble is None and reply.nonce for reply in replies)
+    assert {reply.game for reply in replies} == {0, 1}
+
+
+def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -> None:
+    """With the rule's own words."""
+    game, seen = recorded(Rules(players=2), 1)
+    replies, _ = ask(program(tmp_path, "def choose(view): return view.hand[:2]" + RUN), game)
+    assert len(replies) == len(seen)
+    assert replies[0].trouble is not None
+    assert replies[0].trouble.startswith("illegal: seat 1: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "lost", "asked"),
+    [
+        ("def choose(view):\n if view.turn == 3: 1 / 0\n return view.hand[0]", "the bot ended", 3),
+        ("def choose(view):\n while True: pass", "no answer in 0.3 s", 1),
+    ],
+    ids=["crash", "loop"],
+)
+def test_a_lost_bot_ends_it(tmp_path: Path, text: str, lost: str, asked: int) -> None:
+    """With what it wrote."""
+    game, _ = recorded(Rules(players=2), 0)
+    replies, done = ask(program(tmp_path, text + RUN), game, clock=Clock(move_millis=200, bank_millis=100))
+    assert len(replies) == asked
+    assert done.lost is not None
+    assert done.lost.startswith(lost)
+    assert replies[-1].trouble == done.lost
+    assert ("ZeroDivisionError" in done.stderr) == (asked == 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("import sys; sys.exit('no bot')", "it ended with exit code 1"), (None, "no valid Hello")],
+)
+def test_a_program_that_never_greets(tmp_path: Path, text: str | None, why: str) -> None:
+    """It ends, or is ended."""
+    game, _ = recorded(Rules(players=2), 0)
+    bot = bot_of_command("sleep 1000") if text is None else program(tmp_path, text)
+    with pytest.raises(BotUnloadable, match=why):
+        ask(bot, game, clock=Clock(start_millis=300 if text is None else 10_000))

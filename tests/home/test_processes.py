@@ -1,0 +1,113 @@
+"""Games between programs of their own."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
+from arena.home.games import HomeGame, HomeResult
+from arena.home.processes import AsProcesses
+from arena.home.tally import schedule
+from arena.home.workers import BotUnloadable, InProcess
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.protocol.faults import Fault
+from arena.rules import Rules
+
+FIRST = "def choose(view):\n    return view.legal_moves()[0]\n"
+RUN = "from arena.sdk import run\nrun(choose)\n"
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> HomeBot:
+    """Give a bot in Python whose file doesn't run by itself."""
+    (tmp_path / "first.py").write_text(FIRST)
+    return find_bot(str(tmp_path / "first.py"))
+
+
+def command(folder: Path, text: str) -> HomeBot:
+    """Return a bot that a command starts."""
+    (folder / "program.py").write_text(text)
+    return bot_of_command(f"{sys.executable} {folder / 'program.py'}")
+
+
+def play(games: int, *bots: HomeBot) -> list[HomeResult]:
+    """Play games between them."""
+    plan = AsProcesses(bots=named_apart(bots), with_replays=True, processes=2)
+    with plan.playing(schedule(Rules(players=len(bots)), 1, games, "test")) as results:
+        return list(results)
+
+
+def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeBot) -> None:
+    """In order, with the same results, whatever the bots are."""
+    bots = (first, first, command(tmp_path, FIRST + RUN))
+    results = play(30, *bots)
+    assert [result.game.number for result in results] == list(range(30))
+    plan = InProcess(bots=(first,) * 3)
+    with plan.playing(schedule(Rules(players=3), 1, 30, "test")) as quick:
+        expected = [[(seat.place, seat.points) for seat in result.seats] for result in quick]
+    assert [[(seat.place, seat.points) for seat in result.seats] for result in results] == expected
+    for result in results:
+        assert result.replay is not None
+        assert verify(parse(result.replay)) is None
+        assert not result.mistakes
+
+
+def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
+    """Each in a process of its own."""
+    games = [
+        HomeGame(number, f"{number}", Rules(players=3), f"{number:032x}", 0, (1, 0, 1)) for number in range(3)
+    ]
+    with AsProcesses(bots=(first, first)).playing(games) as results:
+        assert [result.game for result in results] == games
+
+
+def test_a_crash_costs_one_game_and_is_explained(tmp_path: Path, first: HomeBot) -> None:
+    """With the end of stderr and the position. Every game is played, the next one with a new process."""
+    text = "def choose(view):\n    if view.round == 2: raise KeyError('lost')\n    return view.hand[0]\n"
+    results = play(3, first, command(tmp_path, text + RUN))
+    assert len(results) == 3
+    for result in results:
+        (mistake,) = result.mistakes
+        assert (mistake.bot, mistake.fault) == (1, Fault.CRASH)
+        assert "KeyError: 'lost'" in mistake.trace
+        assert mistake.puzzle is not None
+        seen = mistake.puzzle.views()[-1]
+        assert (seen.round, seen.turn) == (2, 1)
+
+
+def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: HomeBot) -> None:
+    """It never greets; what it printed is shown."""
+    program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
+    with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it ended") as no:
+        play(2, first, program)
+    assert "I am no bot" in no.value.trace
+
+
+def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
+    """If it may be executed; a changed program has another digest."""
+    program = tmp_path / "bot.out"
+    program.write_text("#!/bin/sh\n")
+    with pytest.raises(UnusableBot, match=r"bot\.out is neither Python"):
+        find_bot(str(program))
+    program.chmod(0o755)
+    found = find_bot(str(program))
+    assert (found.name, found.command, found.in_process) == ("bot", (str(program),), False)
+    before = digest_of(found)
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert digest_of(found) != before
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("", "--bot needs a command"),
+        ("./nope --fast", "there is no program './nope'"),
+        ("'x", "can't be read"),
+    ],
+)
+def test_a_command_that_names_no_program(line: str, said: str) -> None:
+    """It is refused in words."""
+    with pytest.raises(UnusableBot, match=said):
+        bot_of_command(line)

@@ -1,0 +1,58 @@
+"""The sequential test: its likelihoods, and how often it is wrong."""
+
+import math
+import random
+from collections import Counter
+
+import pytest
+
+from arena.home.sprt import Hypotheses, SprtVerdict, judge, log_likelihood_ratio
+from benchmarks.sprt import SHAPES, simulate_tests, with_mean
+
+
+def test_the_ratio_of_wins_and_losses_is_that_of_two_coins() -> None:
+    """With only two values the likeliest distributions are known: (1 + mean) / 2 of wins."""
+    wins, losses = 60, 40
+    expected = wins * math.log(0.55 / 0.5) + losses * math.log(0.45 / 0.5)
+    ratio = log_likelihood_ratio({1.0: wins, -1.0: losses}, 0.0, 0.1)
+    assert ratio == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_ratio_is_near_that_of_a_normal_distribution() -> None:
+    """For many observations and a small effect."""
+    counts = {-1.0: 900, -0.5: 300, 0.0: 3000, 0.5: 350, 1.0: 1000}
+    total = sum(counts.values())
+    mean = sum(value * count for value, count in counts.items()) / total
+    variance = sum(count * (value - mean) ** 2 for value, count in counts.items()) / total
+    normal = total * 0.02 * (2 * mean - 0.02) / (2 * variance)
+    assert log_likelihood_ratio(counts, 0.0, 0.02) == pytest.approx(normal, rel=0.05)
+
+
+def test_bots_that_play_alike_are_not_better() -> None:
+    """Deals without any difference end the test too, and soon."""
+    assert judge({0.0: 40}, Hypotheses()).verdict is SprtVerdict.OPEN
+    assert judge({0.0: 64}, Hypotheses()).verdict is SprtVerdict.NOT_BETTER
+    assert judge(Counter[float](), Hypotheses()).verdict is SprtVerdict.OPEN
+
+
+def test_no_few_deals_decide() -> None:
+    """However they ended."""
+    for value in (-1.0, 0.25, 1.0):
+        assert judge({value: 8}, Hypotheses()).verdict is SprtVerdict.OPEN
+
+
+@pytest.mark.parametrize(("effect", "error"), [(0, 0.05), (1, 0.05), (0.05, 0), (0.05, 0.5), (-1, 2)])
+def test_hypotheses_that_make_no_sense_are_refused(effect: float, error: float) -> None:
+    """In words."""
+    with pytest.raises(ValueError, match="the effect must be above 0"):
+        Hypotheses(effect=effect, error=error)
+
+
+@pytest.mark.parametrize("shape", ["close", "table"])
+def test_the_error_rates_are_those_that_were_asked_for(shape: str) -> None:
+    """At most 5 % at both hypotheses, with four deviations to spare; none for a bot that is worse."""
+    dice, tests = random.Random(7), 150  # noqa: S311 - the same tests each time
+    most = 0.05 + 4 * math.sqrt(0.05 * 0.95 / tests)
+    assert simulate_tests(with_mean(SHAPES[shape], 0.0), Hypotheses(), tests, dice).better <= most
+    assert simulate_tests(with_mean(SHAPES[shape], 0.05), Hypotheses(), tests, dice).not_better <= most
+    assert simulate_tests(with_mean(SHAPES[shape], -0.05), Hypotheses(), 50, dice).better == 0

@@ -1,0 +1,149 @@
+"""What scripts/audit makes of a vulnerability, of none, and of data that is out of reach."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("npm")
+
+_ROOT = Path(__file__).parents[2]
+_CLEAN = {"name": "uv", "version": "1.0", "vulns": []}
+_HIT = {"name": "uv", "version": "1.0", "vulns": [{"id": "PYSEC-2026-1", "fix_versions": ["1.1"]}]}
+_UNKNOWN = {"name": "uv", "version": "1.0", "skip_reason": "Dependency not found"}
+_NO_ADVISORY: Mapping[str, object] = {}
+_ADVISORY = {
+    "protobufjs": [
+        {
+            "id": 1,
+            "url": "https://advisories.example/1",
+            "title": "made up",
+            "severity": "high",
+            "vulnerable_versions": ">=0.0.1",
+            "cwe": ["CWE-1"],
+            "cvss": {"score": 7, "vectorString": None},
+        }
+    ]
+}
+
+
+@contextmanager
+def npm_registry(advisories: Mapping[str, object]) -> Iterator[str]:
+    """Serve npm's audit service; give its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps(advisories).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _package_locks() -> list[Path]:
+    """List every package-lock.json of the repository."""
+    locks = ("package-lock.json", "*/package-lock.json", "*/*/package-lock.json")
+    found = {path.relative_to(_ROOT) for pattern in locks for path in _ROOT.glob(pattern)}
+    return sorted(path for path in found if not {"node_modules", "build"} & set(path.parts))
+
+
+def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple[int, str]:
+    """Run the script where pip-audit reports this of each lock file, {} of what isn't named.
+
+    pip-audit knows its own service's address alone, so a program that prints its report stands for it.
+    npm is the real one.
+    """
+    locked = [path.parent / name for path in _package_locks() for name in ("package.json", "package-lock.json")]
+    for path in (Path("scripts/audit"), *locked):
+        (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(_ROOT / path, checkout / path)
+    (checkout / ".venv/bin").mkdir(parents=True)
+    program = checkout / ".venv/bin/python"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import json, os, sys\n"
+        f"reports = json.loads({json.dumps(json.dumps(reports))})\n"
+        "if sys.argv[1:3] != ['-m', 'pip_audit']:\n"
+        "    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])\n"
+        "report = reports.get(sys.argv[-1], reports.get('*'))\n"
+        "print(json.dumps({'dependencies': report}) if report else '')\n"
+        "sys.exit(1)\n"
+    )
+    program.chmod(0o755)
+    done = subprocess.run(  # noqa: S603 - the script under test
+        [checkout / "scripts/audit"],
+        env={**os.environ, "npm_config_registry": registry},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+def test_nothing_found_is_a_pass_without_a_word(tmp_path: Path) -> None:
+    """Both had their data, and no package is in it."""
+    with npm_registry(_NO_ADVISORY) as registry:
+        assert audit(tmp_path, registry, {"*": [_CLEAN]}) == (0, "")
+
+
+def test_a_vulnerable_python_package_fails(tmp_path: Path) -> None:
+    """It is named, though the data of a later lock file is out of reach."""
+    reports = {"requirements.lock": [_CLEAN, _HIT], "requirements-dev.lock": [_UNKNOWN], "*": [_CLEAN]}
+    with npm_registry(_NO_ADVISORY) as registry:
+        status, said = audit(tmp_path, registry, reports)
+    assert status == 1
+    assert "uv 1.0: PYSEC-2026-1, mended in 1.1" in said
+
+
+def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
+    """As the audit service tells it, and npm names it."""
+    with npm_registry(_ADVISORY) as registry:
+        status, said = audit(tmp_path, registry, {"*": [_CLEAN]})
+    assert status == 1
+    assert "bots/base-javascript: npm audit found:" in said
+    assert "protobufjs" in said
+
+
+@pytest.mark.parametrize("report", [None, [_UNKNOWN]], ids=["no report", "a report that knows nothing"])
+def test_data_out_of_reach_is_said_once_an_auditor(tmp_path: Path, report: object) -> None:
+    """In CI too it is no failure."""
+    refused = "http://127.0.0.1:1/"
+    status, said = audit(tmp_path, refused, {"*": report})
+    assert status == 0
+    assert said.splitlines() == [
+        f"SKIPPED {auditor}: its vulnerability data can't be reached from here"
+        for auditor in ("pip-audit", "npm audit")
+    ]
+
+
+def test_a_package_that_the_data_lacks_is_named(tmp_path: Path) -> None:
+    """The others are judged all the same."""
+    with npm_registry(_NO_ADVISORY) as registry:
+        status, said = audit(tmp_path, registry, {"*": [_CLEAN, _UNKNOWN]})
+    assert status == 0
+    assert "SKIPPED pip-audit of uv" in said

@@ -1,0 +1,86 @@
+"""SBOMs: what is locked or in an image is listed, and what is missing is said."""
+
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+_FILES = {
+    "var/lib/dpkg/status": (
+        "Package: libc6\nStatus: install ok installed\nVersion: 2.36-9\n\n"
+        "Package: gone\nStatus: deinstall ok config-files\nVersion: 1\n"
+    ),
+    "usr/lib/python3/dist-packages/numpy-2.0.dist-info/METADATA": "Name: NumPy\nVersion: 2.0\n\nwords\n",
+    "srv/node_modules/@grpc/grpc-js/package.json": '{"name": "@grpc/grpc-js", "version": "1.14.0"}',
+    "srv/package.json": '{"name": "bot", "version": "1"}',
+}
+
+
+@pytest.fixture
+def image(docker_client: docker.DockerClient) -> Iterator[str]:
+    """Give the name of an image with these files."""
+    name = f"kaiten/test-sbom-{uuid.uuid4().hex[:8]}:latest"
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for path, text in _FILES.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    repository, _, tag = name.rpartition(":")
+    docker_client.api.import_image_from_data(content.getvalue(), repository=repository, tag=tag)
+    yield name
+    docker_client.images.remove(name)
+
+
+def run(folder: Path, *images: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the script, and return what it said."""
+    done = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-m", "scripts.sbom", str(folder), *images],
+        cwd=_ROOT,
+        env=variables or None,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def urls(file: Path) -> set[str]:
+    """Return the packages of an SBOM."""
+    bom = json.loads(file.read_text())
+    assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
+    return {component["purl"] for component in bom["components"]}
+
+
+def test_the_wheels_has_every_locked_package_and_needs_no_engine(tmp_path: Path) -> None:
+    """That there is no engine is said."""
+    done = run(tmp_path, DOCKER_HOST="unix:///nowhere", PATH="")
+    assert "SKIPPED SBOMs of images: no Docker engine answers" in done.stderr
+    pins = [line for line in (_ROOT / "requirements.lock").read_text().splitlines() if "==" in line[:60]]
+    assert (
+        len(urls(tmp_path / "kaiten-arena.cdx.json")) == len([pin for pin in pins if pin[0].isalnum()]) > 20
+    )
+
+
+@pytest.mark.docker
+def test_an_images_has_what_is_installed_in_it(tmp_path: Path, image: str) -> None:
+    """Of Debian, Python and npm; what was removed, and the bot itself, is no package. Others are skipped."""
+    done = run(tmp_path, image, "kaiten/test-none:latest")
+    file = tmp_path / f"{image.partition('/')[2].partition(':')[0]}.cdx.json"
+    assert urls(file) == {
+        "pkg:deb/debian/libc6@2.36-9",
+        "pkg:pypi/numpy@2.0",
+        "pkg:npm/%40grpc/grpc-js@1.14.0",
+    }
+    assert "SKIPPED SBOM of kaiten/test-none:latest: it is not built here" in done.stderr
+    assert "Debian's packages" not in done.stderr

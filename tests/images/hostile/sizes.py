@@ -1,0 +1,159 @@
+"""Attacks by sheer size: bombs, and more of everything than anybody needs."""
+
+import json
+import os
+from pathlib import Path
+
+from tests.images.archives import BASE, BOT, Draft, old_docker, sha256, write
+from tests.images.hostile.attack import Attack, Build, archive, layered
+from tests.images.tars import BLOCK, END, file, folder, header, long_name, tar, zipped
+
+_MIB = 1 << 20
+_ZEROS_64_MIB = zipped(bytes(64 * _MIB))
+
+
+def _bomb_of_a_layer(path: Path) -> None:
+    """Four gigabytes of zeros in one file, as members of gzip one after another: 4 MiB."""
+    _write_layer(path, zipped(header(b"zeros", size=4096 * _MIB)) + _ZEROS_64_MIB * 64 + zipped(END))
+
+
+def _bomb_behind_a_layer(path: Path) -> None:
+    """A good layer, and zeros after its end."""
+    _write_layer(path, zipped(tar(folder(b"x"))) + _ZEROS_64_MIB * 64)
+
+
+def _write_layer(path: Path, layer: bytes) -> None:
+    """Write an archive with one more layer, whose digest nobody gets to see."""
+    digests = [sha256(BASE), sha256(BOT), f"sha256:{'0' * 64}"]
+    write(path, old_docker(Draft(layers=[BASE, BOT, layer], diff_ids=digests)))
+
+
+def _bomb_of_the_archive(path: Path) -> None:
+    path.write_bytes(zipped(header(b"zeros", size=4096 * _MIB)) + _ZEROS_64_MIB * 64 + zipped(END))
+
+
+def _gzipped(path: Path) -> None:
+    write(path, old_docker(Draft()), compressed=True)
+
+
+def _empty_gzips(path: Path) -> None:
+    """Sixty megabytes of gzip that holds nothing: three million empty members."""
+    path.write_bytes(zipped(b"") * 3_000_000)
+
+
+def _many_members(count: int, repeated: int = 0) -> bytes:
+    """Return a gzipped layer of empty files, each with its own name, and the last of them many times more."""
+    members = b"".join(header(b"%d" % number) for number in range(count))
+    again = zipped(members[-BLOCK:] * 2048)
+    return zipped(members) + again * (repeated // 2048) + zipped(END)
+
+
+def two_million_files(path: Path) -> None:
+    """Write an archive with more members than any image has, in little space."""
+    _write_layer(path, _many_members(100_500, 2_000_000))
+
+
+def _implied_folders(folders: int) -> bytes:
+    """Return a layer of few files, each deep in folders of its own."""
+    return tar(*[long_name(b"%d/" % number + b"d/" * 50 + b"x") + file(b"x") for number in range(folders)])
+
+
+def _long_names(count: int) -> bytes:
+    """Return a layer of files whose names are as long as may be."""
+    stem = b"/".join([b"n" * 200] * 5)
+    return tar(*[long_name(stem + b"/%015d" % number) + file(b"x") for number in range(count)])
+
+
+def _hole(size: int) -> Attack:
+    def build(path: Path) -> None:
+        with path.open("wb") as sink:
+            os.truncate(sink.fileno(), size)
+
+    refused = "more than the" if size > 768 * _MIB else "neither index.json nor manifest.json"
+    return Attack(
+        name=f"a hole of {size // _MIB} MiB", build=build, control=archive(Draft()), refused=refused
+    )
+
+
+def _same_layer(times: int) -> Build:
+    """Return what writes an image that has one file of the archive as a layer over and over."""
+    big = tar(folder(b"big"), file(b"big/zeros", bytes(20 * _MIB)))
+
+    def build(path: Path) -> None:
+        files = old_docker(Draft(layers=[BASE, BOT, *[big] * times]))
+        entry = json.loads(files["manifest.json"])[0]
+        first, *others = entry["Layers"][2:]
+        entry["Layers"][2:] = [first] * times
+        kept = {name: content for name, content in files.items() if name not in others}
+        write(path, {**kept, "manifest.json": json.dumps([entry]).encode()})
+
+    return build
+
+
+def _many_layers(count: int) -> Draft:
+    return Draft(layers=[BASE, BOT, *[tar(folder(b"%d" % number)) for number in range(count)]])
+
+
+SIZES = (
+    Attack(
+        name="a layer that is a gzip bomb",
+        build=_bomb_of_a_layer,
+        control=archive(Draft(packed=zipped)),
+        refused="layers have more than",
+    ),
+    Attack(
+        name="a gzip bomb behind the end of a layer",
+        build=_bomb_behind_a_layer,
+        control=archive(Draft(packed=zipped)),
+        refused="layer 3: its gzip makes more than 100 bytes of each",
+    ),
+    Attack(
+        name="an archive that is a gzip bomb",
+        build=_bomb_of_the_archive,
+        control=_gzipped,
+        refused="the archive: its gzip makes more than 100 bytes of each",
+    ),
+    Attack(
+        name="three million empty gzip members",
+        build=_empty_gzips,
+        control=_gzipped,
+        refused="more than 100000 parts",
+    ),
+    Attack(
+        name="the same large layer forty times",
+        build=_same_layer(40),
+        control=_same_layer(4),
+        refused="layers have more than",
+        raised={"image_bytes": 1024 * _MIB},
+    ),
+    Attack(
+        name="two million files",
+        build=two_million_files,
+        control=archive(layered(tar(*[header(b"%d" % number) for number in range(2_000)]))),
+        refused="more than 65536 files",
+    ),
+    Attack(
+        name="a hundred files in folders of their own, fifty deep",
+        build=archive(layered(_implied_folders(2_500))),
+        control=archive(layered(_implied_folders(100))),
+        refused="more than 65536 files",
+        raised={"members": 200_000},
+    ),
+    Attack(
+        name="twenty megabytes of names",
+        build=archive(layered(_long_names(20_000))),
+        control=archive(layered(_long_names(2_000))),
+        refused="paths in the image's layers",
+        raised={"names_bytes": 32 * _MIB},
+    ),
+    Attack(
+        name="five hundred layers",
+        build=archive(_many_layers(500)),
+        control=archive(_many_layers(20)),
+        refused="more than 64 layers",
+        raised={"layers": 502},
+    ),
+    _hole(1024),
+    _hole(700 * _MIB),
+    _hole(1024 * _MIB),
+)

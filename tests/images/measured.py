@@ -1,0 +1,96 @@
+"""Repacks one archive in a small process of its own, so that the reader's memory and time can be measured.
+
+``python -m tests.images.measured``: a :class:`Task` on standard input, an :class:`Outcome` on standard
+output. The reader is this process's only child, so what the system says of its children is said of the
+reader. A child's figure begins with its parent's, which is small here.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from arena.images.image import DEFAULT_LIMITS, BotImage, IntakeLimits, IntakeTrouble, Platform, Rejected
+from arena.images.reader import INTAKE_UID, repack
+
+ROOT = Path(__file__).parents[2]
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What to repack."""
+
+    archive: str
+    output: str
+    platform: Platform
+    limits: IntakeLimits
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it.
+
+    Attributes:
+        image: If it was taken.
+        refusal: If it was rejected: the text for its owner.
+        trouble: If the arena was to blame.
+        notes: What its maintainers would be told.
+        seconds: In all, the spawning included.
+        cpu_seconds: The reader's processor time.
+        memory_kib: The reader's resident set at its largest.
+    """
+
+    image: BotImage | None = None
+    refusal: str | None = None
+    trouble: str | None = None
+    notes: list[str] = []
+    seconds: float
+    cpu_seconds: float
+    memory_kib: int
+
+
+def measure(
+    archive: Path, output: Path, platform: Platform, limits: IntakeLimits = DEFAULT_LIMITS
+) -> Outcome:
+    """Repack an archive in another process."""
+    task = msgspec.json.encode(Task(str(archive), str(output), platform, limits))
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.images.measured"],
+        input=task,
+        stdout=subprocess.PIPE,
+        check=True,
+        cwd=ROOT,
+    )
+    return msgspec.json.decode(done.stdout, type=Outcome)
+
+
+def main() -> None:
+    """Repack one archive and say what it took."""
+    task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
+    begin = time.monotonic()
+    image = refusal = trouble = None
+    notes: list[str] = []
+    try:
+        uid = INTAKE_UID if os.geteuid() == 0 else None
+        image = repack(Path(task.archive), Path(task.output), task.platform, uid=uid, limits=task.limits)
+    except Rejected as error:
+        refusal, notes = str(error), getattr(error, "__notes__", [])
+    except IntakeTrouble as error:
+        trouble = str(error)
+    reader = resource.getrusage(resource.RUSAGE_CHILDREN)
+    outcome = Outcome(
+        image=image,
+        refusal=refusal,
+        trouble=trouble,
+        notes=notes,
+        seconds=time.monotonic() - begin,
+        cpu_seconds=reader.ru_utime + reader.ru_stime,
+        memory_kib=reader.ru_maxrss,
+    )
+    sys.stdout.buffer.write(msgspec.json.encode(outcome))
+
+
+if __name__ == "__main__":
+    main()

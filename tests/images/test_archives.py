@@ -1,0 +1,185 @@
+"""Archives as engines and builders write them are taken; an image is the same whatever it came in."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.images.image import BotImage, Command, Platform, Rejected
+from tests.images.archives import (
+    ARM64,
+    BASE,
+    BOT,
+    Draft,
+    Layout,
+    docker_25,
+    docker_29,
+    listed,
+    members,
+    oci,
+    old_docker,
+    write,
+)
+from tests.images.reading import read
+from tests.images.tars import file, folder, hard_link, header, long_name, pax, symlink, tar, zipped
+
+DRAFT = Draft()
+GZIPPED = Draft(packed=zipped)
+ARM = Draft(platform=ARM64, config={"Cmd": ["arm"]})
+OTHER = Draft(platform=Platform("windows", "amd64"))
+
+
+def _in_an_index_of_an_index() -> dict[str, bytes]:
+    layout = Layout()
+    return layout.finish([layout.index([layout.index([layout.image(DRAFT)]), layout.image(ARM)])])
+
+
+def _without_the_other_platforms_blobs() -> dict[str, bytes]:
+    """An engine lists all platforms of an image, and has the content of its own alone."""
+    whole, own = docker_29(DRAFT, ARM), docker_29(DRAFT)
+    return {
+        name: content
+        for name, content in whole.items()
+        if "blobs" not in name or name in own or b"manifests" in content
+    }
+
+
+SHAPES: dict[str, Callable[[], dict[str, bytes]]] = {
+    "engines before 25": lambda: old_docker(DRAFT),
+    "engines before 25, layers gzipped": lambda: old_docker(GZIPPED),
+    "engines from 25 on": lambda: docker_25(DRAFT),
+    "engines from 29 on": lambda: docker_29(DRAFT, ARM),
+    "engines from 29 on, the other platform first": lambda: docker_29(ARM, OTHER, GZIPPED),
+    "engines from 29 on, one image under two names": lambda: docker_29(DRAFT, tags=2),
+    "engines from 29 on, only their own platform's blobs": _without_the_other_platforms_blobs,
+    "OCI": lambda: oci(GZIPPED),
+    "OCI, several platforms": lambda: oci(ARM, DRAFT, OTHER),
+    "OCI, an index in an index": _in_an_index_of_an_index,
+}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> BotImage:
+    """Give the image that all shapes have in them."""
+    folder = tmp_path_factory.mktemp("plain")
+    return read(write(folder / "archive", old_docker(DRAFT)), folder / "output")
+
+
+@pytest.mark.parametrize("ending", [".tar", ".tar.gz"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_shape_gives_the_same_image(shape: str, ending: str, plain: BotImage, tmp_path: Path) -> None:
+    """Engine, compression and other platforms beside it change nothing about an image."""
+    archive = write(tmp_path / "archive", SHAPES[shape](), compressed=ending.endswith("gz"))
+    assert read(archive, tmp_path / "output") == plain
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "output"]
+
+
+def test_another_platform_gives_its_own_image(tmp_path: Path) -> None:
+    """The platform chooses among an archive's images."""
+    archive = write(tmp_path / "archive", docker_29(DRAFT, ARM))
+    image = read(archive, tmp_path / "output", ARM64)
+    assert (image.platform, image.command.cmd) == (ARM64, ("arm",))
+
+
+def test_what_is_kept_of_the_configuration(plain: BotImage) -> None:
+    """Entry point, variables and folder stay."""
+    assert plain.command == Command(
+        entrypoint=("python", "/bot/bot.py"), env=("PATH=/usr/bin",), working_dir="/bot"
+    )
+
+
+def test_of_two_values_of_a_variable_the_last_stays(tmp_path: Path) -> None:
+    """A variable is there once."""
+    draft = Draft(config={"Env": ["A=1", "B=2", "A=3"], "WorkingDir": ""})
+    command = read(write(tmp_path / "archive", oci(draft)), tmp_path / "output").command
+    assert (command.env, command.working_dir) == (("A=3", "B=2"), "/")
+
+
+def test_what_a_layer_may_have(tmp_path: Path) -> None:
+    """Files, folders, links, long names and marks of removed files arrive, with their modes and times."""
+    long = "/".join(["long" * 20] * 5)
+    layer = tar(
+        folder(b"./"),
+        folder(b"./d", mode=0o1777),
+        file(b"./d/f", b"content", mode=0o640),
+        symlink(b"d/s", b"../../etc/passwd"),
+        hard_link(b"d/h", b"./d/f"),
+        hard_link(b"d/t", b"d/s"),
+        file(b"d/.wh.gone"),
+        hard_link(b"d/.wh.too", b"d/.wh.gone"),
+        file(b"d/.wh..wh..opq"),
+        long_name(f"{long}/gnu".encode()) + file(b"x"),
+        pax((b"path", f"{long}/päx".encode()), (b"mtime", b"1700000001.75"), (b"size", b"3"))
+        + header(b"x")
+        + b"abc".ljust(512, b"\0"),
+    )
+    image = read(
+        write(tmp_path / "archive", old_docker(Draft(layers=[BASE, BOT, layer]))), tmp_path / "output"
+    )
+    found = listed(image, tmp_path / "output")[2]
+    kinds = {name: member.type for name, member in found.items() if not name.startswith("long")}
+    assert kinds == {
+        "d": b"5", "d/f": b"0", "d/s": b"2", "d/h": b"1", "d/t": b"2",
+        "d/.wh.gone": b"0", "d/.wh.too": b"0", "d/.wh..wh..opq": b"0",
+    }  # fmt: skip
+    assert (found["d"].mode, found["d/f"].mode, found["d/f"].size) == (0o1777, 0o640, 7)
+    assert (found["d/s"].linkname, found["d/h"].linkname, found["d/t"].linkname) == (
+        "../../etc/passwd",
+        "d/f",
+        "../../etc/passwd",
+    )
+    assert (found["d/f"].mtime, found[f"{long}/päx"].mtime, found[f"{long}/päx"].size) == (
+        1_700_000_000,
+        1_700_000_001,
+        3,
+    )
+    assert f"{long}/gnu" in found
+
+
+def test_equal_layers_that_are_links(tmp_path: Path) -> None:
+    """A layer that older engines and podman replace by a link to its equal is that layer."""
+    files = old_docker(Draft(layers=[BASE, BOT, BOT]))
+    *_, first, second = [name for name, content in files.items() if content == BOT]
+    podman = "a" * 64 + "/layer.tar"
+    whole = [*members({name: content for name, content in files.items() if name != second})]
+    links = [
+        symlink(second.encode(), f"../{first}".encode()),
+        symlink(podman.encode(), f"../{first}".encode()),
+    ]
+    (tmp_path / "archive").write_bytes(tar(links[0], *whole, links[1]))
+    image = read(tmp_path / "archive", tmp_path / "output")
+    assert [layer.digest for layer in image.layers[1:]] == [image.layers[1].digest] * 2
+
+
+def test_gzip_in_parts_with_zeros_behind(tmp_path: Path) -> None:
+    """Builders that gzip each file of a layer by itself are understood, as is padding."""
+    parts = Draft(packed=lambda layer: zipped(layer[:700]) + zipped(layer[700:]) + bytes(300))
+    one = read(write(tmp_path / "parts", oci(parts)), tmp_path / "output")
+    assert one == read(write(tmp_path / "whole", oci(DRAFT)), tmp_path / "output")
+
+
+def test_a_device_of_debians_is_left_out(tmp_path: Path) -> None:
+    """What lies in the folders that the runtime mounts over is dropped; the folders stay."""
+    layer = tar(
+        folder(b"dev"), header(b"dev/null", kind=b"3"), folder(b"dev/shm"), file(b"proc/x"), file(b"kept")
+    )
+    image = read(write(tmp_path / "archive", oci(Draft(layers=[layer]))), tmp_path / "output")
+    assert list(listed(image, tmp_path / "output")[0]) == ["dev", "kept"]
+
+
+def test_an_output_of_before_is_overwritten(tmp_path: Path, plain: BotImage) -> None:
+    """The output holds this image's layers and nothing else."""
+    output = tmp_path / "output"
+    output.write_bytes(bytes(1_000_000))
+    assert read(write(tmp_path / "archive", oci(DRAFT)), output) == plain
+    assert output.stat().st_size == sum(layer.size for layer in plain.layers)
+
+
+def test_a_refusal_takes_the_output_of_before_away(tmp_path: Path) -> None:
+    """Nobody takes old layers for those of a refused archive."""
+    output = tmp_path / "output"
+    output.write_bytes(b"old")
+    with pytest.raises(Rejected):
+        read(write(tmp_path / "archive", oci(replace(DRAFT, platform=ARM64))), output)
+    assert not output.exists()

@@ -1,0 +1,187 @@
+"""Files become kept images: told apart by what they are, and wrapped on bases that are kept once."""
+
+import gzip
+import io
+import json
+import tarfile
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.images.image import IntakeTrouble, Platform, Rejected
+from arena.images.intake import Bases, Intake, remove_left, workspace
+from arena.images.store import GRACE, ImageStore, Room
+from arena.protocol.languages import Language
+from tests.images.builders import NOW, PLENTY, blobs, layer, store_in
+
+ENGINE_ID = "sha256:" + "e" * 64
+
+
+def tar_of(files: dict[str, bytes]) -> bytes:
+    """Return a tar of these files."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def saved(text: str) -> bytes:
+    """Return what docker save writes of an image with one file."""
+    inner = tar_of({"etc/motd": text.encode()})
+    config = {
+        "architecture": "amd64",
+        "os": "linux",
+        "config": {"Cmd": ["python3"]},
+        "rootfs": {"type": "layers", "diff_ids": [layer(inner).digest]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": None, "Layers": ["layer.tar"]}]
+    return tar_of(
+        {
+            "layer.tar": inner,
+            "config.json": json.dumps(config).encode(),
+            "manifest.json": json.dumps(manifest).encode(),
+        }
+    )
+
+
+class Engine:
+    """Has one base image for all languages, and counts how often it was asked for it."""
+
+    def __init__(self) -> None:
+        self.exports = 0
+        self.id = ENGINE_ID
+        self.archive = saved("base")
+
+    def find(self, _: Language) -> str:
+        """Return its id."""
+        return self.id
+
+    def export(self, id_: str) -> Iterator[bytes]:
+        """Give it in two pieces."""
+        assert id_ == self.id
+        self.exports += 1
+        yield self.archive[:1000]
+        yield self.archive[1000:]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ImageStore:
+    """Give an empty store."""
+    return store_in(tmp_path)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """Give an engine."""
+    return Engine()
+
+
+@pytest.fixture
+def intake(store: ImageStore, engine: Engine, tmp_path: Path) -> Intake:
+    """Give an intake into the store."""
+    bases = Bases(find=engine.find, export=engine.export)
+    return Intake(store, bases, tmp_path / "incoming", Platform("linux", "amd64"), lambda: NOW)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_an_archive_is_told_by_its_content(
+    intake: Intake, store: ImageStore, tmp_path: Path, pack: type[bytes]
+) -> None:
+    """Whatever it is called; the image is kept, and nothing else is left."""
+    file = tmp_path / "bot.py"
+    file.write_bytes(pack(saved("mine")))
+    image = intake.take(file, PLENTY)
+    assert store.records.ids() == {image.id}
+    assert blobs(tmp_path) == {image.id, *(layer.digest for layer in image.layers)}
+    assert list((tmp_path / "incoming").iterdir()) == []
+
+
+def test_a_source_file_is_wrapped_on_a_base_that_is_kept_once(
+    intake: Intake, store: ImageStore, engine: Engine, tmp_path: Path
+) -> None:
+    """The second file finds the base; a base that the engine has made anew is exported anew."""
+    files = [tmp_path / name for name in ("a.py", "b.py", "c.js")]
+    for file in files:
+        file.write_text(f"# {file.name}")
+    first, second = (intake.take(file, PLENTY) for file in files[:2])
+    assert engine.exports == 1
+    assert first.layers[:-1] == second.layers[:-1]
+    assert first.command.entrypoint == ("python3", "/bot/bot.py")
+    engine.id = "sha256:" + "f" * 64
+    third = intake.take(files[2], PLENTY)
+    assert engine.exports == 2
+    assert third.command.entrypoint == ("node", "/bot/bot.js")
+    assert {first.id, second.id, third.id} < store.records.ids()
+    assert len(blobs(tmp_path)) == 1 + 1 + 3 + 3  # the base's layer and configuration, tops, configurations
+
+
+def test_a_base_that_was_pruned_is_exported_again(
+    intake: Intake, store: ImageStore, engine: Engine, tmp_path: Path
+) -> None:
+    """Nothing depends on a base that nobody has used for long."""
+    file = tmp_path / "a.py"
+    file.write_text("pass")
+    image = intake.take(file, PLENTY)
+    store.prune(Room(quota=0, keep=()), NOW + timedelta(days=1))
+    assert store.records.ids() == frozenset()
+    assert intake.take(file, PLENTY) == image
+    assert engine.exports == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("bot.zip", b"PK\3\4", "neither an image's archive nor a source file"),
+        ("bot.tar", b"", "neither"),
+        ("bot.py", b"\x1f\x8bnonsense", "gzip"),
+        ("bot.py", b"a\0b", "NUL"),
+        ("bot.tar", tar_of({"readme": b"nothing"}), "archive"),
+    ],
+    ids=["zip", "empty", "broken gzip", "binary", "no image"],
+)
+def test_what_can_not_be_taken_leaves_nothing(
+    intake: Intake, tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    """Its owner is told why; neither image nor file on its way is left."""
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(Rejected, match=words):
+        intake.take(file, PLENTY)
+    assert list((tmp_path / "images").rglob("*")) == []
+    assert list((tmp_path / "incoming").glob("*")) == []
+
+
+def test_a_base_that_is_refused_is_the_arenas_fault(
+    intake: Intake, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody's file is blamed for what the arena's own image lacks."""
+    monkeypatch.setattr(engine, "archive", tar_of({"readme": b"nothing"}))
+    file = tmp_path / "a.py"
+    file.write_text("pass")
+    with pytest.raises(IntakeTrouble, match=f"{ENGINE_ID} can't be stored"):
+        intake.take(file, PLENTY)
+
+
+def test_a_file_that_is_not_there(intake: Intake, tmp_path: Path) -> None:
+    """It is named."""
+    with pytest.raises(Rejected, match=r"gone\.py can't be read: No such file"):
+        intake.take(tmp_path / "gone.py", PLENTY)
+
+
+def test_what_a_killed_process_left_on_its_way_is_removed(tmp_path: Path) -> None:
+    """Once it is no longer young; nobody else can look into it meanwhile."""
+    parent = tmp_path / uuid.uuid4().hex
+    remove_left(parent, NOW)
+    with workspace(parent) as folder:
+        (folder / "layers").write_bytes(b"half")
+        assert [path.stat().st_mode & 0o777 for path in (parent, folder)] == [0o700, 0o700]
+        remove_left(parent, datetime.now(UTC) + GRACE - timedelta(minutes=1))
+        assert folder.exists()
+        remove_left(parent, datetime.now(UTC) + GRACE + timedelta(minutes=1))
+        assert not folder.exists()

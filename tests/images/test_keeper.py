@@ -1,0 +1,138 @@
+"""What plays is kept; the rest is pruned below the quota, here and in the engine, at once and again."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from arena.db.errors import VersionGone
+from arena.db.store import Store
+from arena.images.image import IntakeTrouble
+from arena.images.keeper import ImageKeeper, pruner
+from arena.images.store import ImageStore
+from arena.sandbox.runtime import RuntimeTrouble
+from tests.databases import sqlite_store
+from tests.db.builders import add_bot
+from tests.images.builders import NOW, keep, store_in
+from tests.patience import WAIT_SECONDS
+
+
+class Engine:
+    """Counts how often it was asked to prune; the first time it can't."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.again = threading.Event()
+
+    def prune_images(self) -> int:
+        """Fail once."""
+        self.asked += 1
+        if self.asked == 1:
+            raise RuntimeTrouble("the engine does not answer")
+        self.again.set()
+        return 0
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Iterator[Store]:
+    """Give an empty database."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        yield store
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    """Give an empty store of images."""
+    return store_in(tmp_path)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """Give an engine."""
+    return Engine()
+
+
+@pytest.fixture
+def keeper(results: Store, images: ImageStore, engine: Engine, tmp_path: Path) -> ImageKeeper:
+    """Give a keeper with a quota of 2,500 bytes."""
+    return ImageKeeper(
+        images=images,
+        store=results,
+        engine=engine,
+        quota=2500,
+        folder=tmp_path / "incoming",
+        now=lambda: NOW + timedelta(days=1),
+    )
+
+
+def test_the_images_of_bots_on_the_ladder_are_kept(
+    keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine
+) -> None:
+    """However long ago they were used; older versions and what was never entered make room."""
+    engine.asked = 1
+    first, playing, stray = (keep(images, letter * 1000) for letter in (b"1", b"2", b"3"))
+    for image in (first, playing):
+        add_bot(results, "mine", source=image.id)
+    assert keeper.room().keep == {playing.id}
+    pruned = keeper.prune()
+    assert len(pruned.images) == 2
+    assert set(pruned.images) == {first.id, stray.id}
+    assert images.records.ids() == {playing.id}
+    assert engine.asked == 2
+
+
+def test_a_folder_without_any_image_in_use_is_not_where_they_are_kept(
+    keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
+) -> None:
+    """Nothing is pruned, noted or added, here or in the engine; when it is mounted again all goes on."""
+    add_bot(results, "house", source="sha256:house", author="house")
+    for letter in (b"1", b"2"):
+        add_bot(results, "mine", source=keep(images, letter * 100).id)
+    keeper.note_gone()
+    (tmp_path / "images").rename(tmp_path / "away")
+    (tmp_path / "images").mkdir()
+    for what in (keeper.prune, keeper.note_gone, keeper.room):
+        with pytest.raises(IntakeTrouble, match=r"none of the 1 images .* in use is in .*/images: is it mou"):
+            what()
+    assert engine.asked == 0
+    assert [version.available for version in results.bots.versions("mine")] == [True, True]
+    (tmp_path / "images").rmdir()
+    (tmp_path / "away").rename(tmp_path / "images")
+    engine.asked = 1
+    assert keeper.prune().images == ()
+    assert [version.available for version in results.bots.versions("mine")] == [True, True]
+
+
+def test_images_that_nobody_uses_may_all_be_gone(
+    keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
+) -> None:
+    """Their bots are retired. One that is put back can be played with again."""
+    engine.asked = 1
+    add_bot(results, "mine", source=keep(images, b"1" * 1000).id)
+    results.bot_states.retire("mine", NOW)
+    (tmp_path / "images").rename(tmp_path / "away")
+    keeper.prune()
+    with pytest.raises(VersionGone):
+        results.bot_states.come_back("mine", NOW)
+    (tmp_path / "away").rename(tmp_path / "images")
+    keeper.prune()
+    assert results.bot_states.come_back("mine", NOW)
+
+
+def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) -> None:
+    """It is logged, and tried again; the end of the context ends it."""
+    with capture_logs() as logs, pruner(keeper, seconds=0.01):
+        assert engine.again.wait(WAIT_SECONDS)
+    assert [line["error"] for line in logs] == ["the engine does not answer"]
+    assert all(thread.name != "pruner" for thread in threading.enumerate())
+
+
+def test_a_store_that_can_not_be_used_is_named(keeper: ImageKeeper, tmp_path: Path) -> None:
+    """The lock is in a folder that is gone."""
+    (tmp_path / "images.lock").mkdir()
+    with pytest.raises(IntakeTrouble, match=r"the lock of the images, .*images\.lock: Is a directory"):
+        keeper.prune()

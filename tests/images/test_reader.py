@@ -1,0 +1,259 @@
+"""The process that reads archives: what it may, what ends it, and what is believed of it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from arena.images import reader
+from arena.images.archive import __main__ as process
+from arena.images.archive.sources import Window
+from arena.images.image import DEFAULT_LIMITS, IntakeLimits, IntakeTrouble, Rejected
+from arena.images.messages import MAX_ANSWER_BYTES, Job
+from tests.images.archives import AMD64, Draft, oci, write
+from tests.images.hostile.sizes import two_million_files
+from tests.images.reading import READER, read
+
+PROBE = """
+import json, os, resource, socket
+from arena.images.archive import __main__ as process
+from arena.images.messages import Refused
+STATUS = os.open("/proc/self/status", os.O_RDONLY)
+FILES = [name for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
+LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CORE, resource.RLIMIT_CPU)
+def attempt(what):
+    try:
+        what()
+    except OSError as error:
+        return f"{type(error).__name__} {error.errno}"
+    return "done"
+def probe(job):
+    lines = os.pread(STATUS, 10_000, 0).decode().splitlines()
+    facts = {line.split(":")[0]: line.split(":")[1].split() for line in lines}
+    return Refused(json.dumps({
+        "file": attempt(lambda: open("/etc/passwd")),
+        "socket": attempt(socket.socket),
+        "child": attempt(os.fork),
+        "status": {key: facts[key] for key in ("Uid", "Groups", "NoNewPrivs", "CapEff")},
+        "limits": [resource.getrlimit(kind) for kind in LIMITS],
+        "environment": sorted(os.environ),
+        "folder": os.getcwd(),
+        "files": len(FILES),
+    }))
+process.repack_image = probe
+process.main()
+"""
+DEFECT = """
+from arena.images.archive import __main__ as process
+def fail(job):
+    raise ValueError("a defect")
+process.repack_image = fail
+process.main()
+"""
+
+
+def _limits(**changes: float) -> IntakeLimits:
+    return msgspec.structs.replace(DEFAULT_LIMITS, **changes)
+
+
+def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -> None:
+    """Have another program run in the reader's place, by an interpreter that is a script."""
+    script, starter = folder / "program.py", folder / "starter"
+    script.write_text(program)
+    starter.write_text(f"#!/bin/sh\nexec {sys.executable} -I {script}\n")
+    starter.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(starter))
+
+
+def _probe(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what the reader's process finds out about itself."""
+    _run_instead(monkeypatch, folder, PROBE)
+    monkeypatch.setattr(reader, "_TEXT_CHARACTERS", 10_000)
+    with pytest.raises(Rejected) as refusal:
+        read(archive, folder / "output")
+    found: dict[str, Any] = json.loads(str(refusal.value))
+    return found
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Give a good archive."""
+    return write(tmp_path / "archive", oci(Draft()))
+
+
+def test_the_reader_can_do_nothing_else(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opens no file and no socket, has no variables of the arena's, and limits on all it may use."""
+    found = _probe(archive, tmp_path, monkeypatch)
+    assert found["file"] == found["socket"] == "OSError 24"
+    assert found["limits"] == [[256 << 20, 256 << 20], [0, 0], [7, 8]]
+    assert set(found["environment"]) <= {"LANG", "LC_CTYPE", "PATH", "PWD", "SHLVL", "_", "OLDPWD"}
+    assert found["folder"] == "/"
+    assert found["files"] == 3 + 3 + 1  # its standard ones, ours, and the probe's own
+    assert found["status"]["NoNewPrivs"] == ["1"]
+
+
+@pytest.mark.skipif(READER is None, reason="only root can become another user")
+def test_the_reader_is_nobody(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the arena is root, the reader is a user of its own, without groups, capabilities and children."""
+    found = _probe(archive, tmp_path, monkeypatch)
+    assert found["status"]["Uid"] == [str(READER)] * 4
+    assert (found["status"]["Groups"], found["status"]["CapEff"]) == ([], ["0" * 16])
+    assert found["child"] == "BlockingIOError 11"
+
+
+def test_a_defect_of_the_reader(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the reader did not expect is a refusal, and its trace is there for anyone who mends it."""
+    _run_instead(monkeypatch, tmp_path, DEFECT)
+    with pytest.raises(Rejected, match="failed on it") as refusal:
+        read(archive, tmp_path / "output")
+    assert "ValueError: a defect" in refusal.value.__notes__[0]
+
+
+def test_the_reader_imports_little() -> None:
+    """No engine, no store, no database is in the process that parses what strangers send."""
+    program = "import sys, arena.images.archive.__main__; print(*sys.modules)"
+    done = subprocess.run(  # noqa: S603 - ours
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
+    )
+    modules = done.stdout.split()
+    foreign = {"docker", "fsspec", "sqlalchemy", "requests", "grpc", "pydantic", "structlog"}
+    assert not foreign & {name.partition(".")[0] for name in modules}
+    assert {name.split(".")[1] for name in modules if name.startswith("arena.")} == {"images"}
+
+
+def test_too_little_memory(archive: Path, tmp_path: Path) -> None:
+    """An archive that takes more memory than is given is refused, and says so."""
+    two_million_files(archive)
+    with pytest.raises(Rejected, match="more than 40 MiB of memory"):
+        read(archive, tmp_path / "output", limits=_limits(memory_bytes=40 << 20, wall_seconds=60))
+    assert list(tmp_path.iterdir()) == [archive]
+
+
+def test_too_much_processor_time(archive: Path, tmp_path: Path) -> None:
+    """An archive that takes more processor time than is given is refused, and says so."""
+    two_million_files(archive)
+    with pytest.raises(Rejected, match="more than 1 s of processor time"):
+        read(archive, tmp_path / "output", limits=_limits(cpu_seconds=1, members=10**9, wall_seconds=60))
+    assert list(tmp_path.iterdir()) == [archive]
+
+
+def test_too_much_time_on_the_clock_is_the_hosts_fault(archive: Path, tmp_path: Path) -> None:
+    """A reader that is over its time on the clock alone waited for the host; it is ended all the same."""
+    with pytest.raises(IntakeTrouble, match=r"not read within 0\.001 s"):
+        read(archive, tmp_path / "output", limits=_limits(wall_seconds=0.001))
+    assert list(tmp_path.iterdir()) == [archive]
+
+
+def test_no_archive_takes_more_than_ten_seconds() -> None:
+    """The reader is ended before ten seconds on the clock, and before that by its processor time."""
+    assert DEFAULT_LIMITS.cpu_seconds < DEFAULT_LIMITS.wall_seconds < 10
+    assert DEFAULT_LIMITS.memory_bytes <= 256 << 20
+
+
+def test_an_archive_that_shrinks(tmp_path: Path) -> None:
+    """A file that is shorter than it was is refused, not read without end."""
+    path = tmp_path / "file"
+    path.write_bytes(bytes(1000))
+    descriptor = os.open(path, os.O_RDONLY)
+    window = Window(descriptor, 0, 1000)
+    assert len(window.read(400)) == 400
+    os.truncate(path, 400)
+    with pytest.raises(Rejected, match="ends early"):
+        window.read(600)
+    os.close(descriptor)
+
+
+def test_an_archive_that_is_not_there(tmp_path: Path) -> None:
+    """A missing file is the arena's own trouble."""
+    with pytest.raises(IntakeTrouble, match="could not repack"):
+        read(tmp_path / "none", tmp_path / "output")
+
+
+def test_a_full_disk_is_the_arenas_trouble(archive: Path, tmp_path: Path) -> None:
+    """No room for the output says nothing about the archive."""
+    answer = process._answer(  # noqa: SLF001 - the disk of a test is not full
+        Job(
+            archive=os.open(archive, os.O_RDONLY),
+            scratch=os.open(tmp_path / "scratch", os.O_RDWR | os.O_CREAT),
+            output=os.open("/dev/full", os.O_WRONLY),
+            platform=AMD64,
+            uid=None,
+            limits=DEFAULT_LIMITS,
+        )
+    )
+    assert "No space left" in answer.text  # type: ignore[union-attr]
+    assert type(answer).__name__ == "Stopped"
+
+
+FORGER = """
+import json, os, sys
+job = json.loads(sys.stdin.readline())
+def say(message):
+    print(json.dumps(message), flush=True)
+def done(layers, **command):
+    say({"type": "Ready"})
+    say({"type": "Repacked", "layers": layers, "command": {"entrypoint": ["x"], **command}})
+"""
+FORGED = {
+    "says nothing": ("", IntakeTrouble, "did not start"),
+    "says noise": ("print(7)", Rejected, "no valid answer"),
+    "says no end": ("print('x' * 10**7)", Rejected, "no valid answer"),
+    "breaks down": ("say({'type': 'Ready'}); import os; os.abort()", Rejected, "failed on it"),
+    "is ended with its service": (
+        "say({'type': 'Ready'}); os.kill(os.getpid(), 15)",
+        IntakeTrouble,
+        r"another process \(SIGTERM\)",
+    ),
+    "is ended by the kernel": (
+        "say({'type': 'Ready'}); os.kill(os.getpid(), 9)",
+        IntakeTrouble,
+        r"another process \(SIGKILL\)",
+    ),
+    "knows no answer": (
+        "say({'type': 'Ready'}); say({'type': 'Broken', 'text': 'why'})",
+        Rejected,
+        "failed on it",
+    ),
+    "names no layer": ("done([])", Rejected, "no valid list of layers"),
+    "names a layer that is not there": (
+        "done([{'digest': 'sha256:x', 'size': 512}])",
+        Rejected,
+        "more or less",
+    ),
+    "names another layer": (
+        "os.write(job['output'], bytes(512)); done([{'digest': 'sha256:x', 'size': 512}])",
+        Rejected,
+        "other layers",
+    ),
+    "names a crooked size": ("done([{'digest': 'sha256:x', 'size': -512}])", Rejected, "no valid list"),
+    "starts in the system's folder": (
+        "os.write(job['output'], bytes(512)); done([{'digest': '', 'size': 512}], working_dir='/proc/self')",
+        Rejected,
+        "is the system's",
+    ),
+    "speaks in colours": (
+        "say({'type': 'Ready'}); say({'type': 'Refused', 'text': 'a\\x1b[31mb\\u202ec'})",
+        Rejected,
+        "^a\ufffd\\[31mb\ufffdc$",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_reader_that_was_taken_over(
+    forgery: str, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it says or writes, there is no image, nothing on the disk, and a text fit to be shown."""
+    program, kind, words = FORGED[forgery]
+    _run_instead(monkeypatch, tmp_path, FORGER + program)
+    assert MAX_ANSWER_BYTES < 10**7
+    with pytest.raises(kind, match=words):
+        read(archive, tmp_path / "output")
+    assert not (tmp_path / "output").exists()

@@ -1,0 +1,146 @@
+"""What a real engine saves is taken, and it loads what comes of it under the very id that was computed."""
+
+import gzip
+import io
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.images.image import BotImage, Platform
+from tests.images.archives import docker_archive, members
+from tests.images.reading import read
+from tests.images.tars import tar
+from tests.patience import WAIT_SECONDS
+
+pytestmark = pytest.mark.docker
+
+STEPS = """
+USER 0:0
+WORKDIR /x
+COPY program.py /
+COPY program.py /
+COPY program.py /x/
+COPY change.py /x/
+RUN ["python3", "change.py"]
+LABEL kaiten.match=forged
+EXPOSE 22
+STOPSIGNAL SIGTERM
+HEALTHCHECK CMD true
+ENTRYPOINT ["python3", "again.py"]
+CMD ["word"]
+"""
+CHANGE = b'import os; os.link("program.py", "again.py"); os.chmod("again.py", 0o6755); os.remove("change.py")'
+PROGRAM = b"import os, sys\nprint(os.getcwd(), sys.argv[1:], oct(os.stat('again.py').st_mode), os.getuid())\n"
+
+
+def _save(client: docker.DockerClient, base: str, steps: str, archive: Path) -> None:
+    """Build an image, write what `docker save` writes of it, and remove it again.
+
+    It is like no other: tests that run side by side share an engine.
+    """
+    dockerfile = f"FROM {base}\nENV ONLY={uuid.uuid4()}\n{steps}".encode()
+    context = tar(*members({"Dockerfile": dockerfile, "program.py": PROGRAM, "change.py": CHANGE}))
+    image, _ = client.images.build(
+        fileobj=io.BytesIO(context), custom_context=True, rm=True, nocache=True, network_mode="none"
+    )
+    with archive.open("wb") as sink:
+        for chunk in image.save():
+            sink.write(chunk)
+    client.images.remove(str(image.id), force=True)
+
+
+@pytest.fixture(scope="module")
+def saved(
+    docker_client: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Give what `docker save` writes of an image of several layers, two of them equal.
+
+    Those two hold no folder: its time would be that of the build, and the next second may come between.
+    """
+    archive = tmp_path_factory.mktemp("saved") / "bot.tar"
+    _save(docker_client, base_image, STEPS, archive)
+    return archive
+
+
+@pytest.fixture(scope="module")
+def platform(docker_client: docker.DockerClient) -> Platform:
+    """Give the engine's own platform."""
+    version = docker_client.version()
+    return Platform(version["Os"], version["Arch"])
+
+
+@pytest.fixture(scope="module")
+def loaded(
+    docker_client: docker.DockerClient,
+    saved: Path,
+    platform: Platform,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[BotImage]:
+    """Give a repacked image that the engine has loaded."""
+    output = tmp_path_factory.mktemp("repacked") / "layers"
+    image = read(saved, output, platform)
+    found = docker_client.images.load(docker_archive(image, output))
+    assert [str(each.id) for each in found] == [image.id]
+    yield image
+    docker_client.images.remove(image.id, force=True)
+
+
+def test_the_engine_gives_it_the_same_id(docker_client: docker.DockerClient, loaded: BotImage) -> None:
+    """The id of an image is computed without an engine, and is what the engine computes."""
+    found = docker_client.images.get(loaded.id)
+    assert found.attrs["RootFS"]["Layers"] == [layer.digest for layer in loaded.layers]
+    assert found.tags == []
+    config = found.attrs["Config"]
+    assert (config["User"], config["Labels"], config.get("Healthcheck"), config["Volumes"]) == (
+        "",
+        None,
+        None,
+        None,
+    )
+    assert (config["Entrypoint"], config["Cmd"], config["WorkingDir"]) == (
+        ["python3", "again.py"],
+        ["word"],
+        "/x",
+    )
+
+
+def test_two_layers_that_are_equal_stay_two(loaded: BotImage) -> None:
+    """The engine saved the second of them as a link."""
+    digests = [layer.digest for layer in loaded.layers]
+    assert len(digests) - len(set(digests)) == 1
+
+
+def test_it_runs(docker_client: docker.DockerClient, loaded: BotImage) -> None:
+    """A container of it starts the bot, where it wants to be, and without rights of its owner's."""
+    container = docker_client.containers.create(
+        loaded.id, network_disabled=True, user="64999:64999", read_only=True
+    )
+    try:
+        container.start()
+        assert container.wait(timeout=WAIT_SECONDS)["StatusCode"] == 0
+        assert container.logs().decode().split("\n")[0] == "/x ['word'] 0o100755 64999"
+    finally:
+        container.remove(force=True)
+
+
+def test_gzip_around_it_changes_nothing(
+    saved: Path, loaded: BotImage, platform: Platform, tmp_path: Path
+) -> None:
+    """`docker save | gzip` is the same image."""
+    archive = tmp_path / "bot.tar.gz"
+    with saved.open("rb") as source, gzip.open(archive, "wb", compresslevel=1) as sink:
+        shutil.copyfileobj(source, sink)
+    assert read(archive, tmp_path / "output", platform) == loaded
+
+
+def test_the_base_image_itself(
+    docker_client: docker.DockerClient, base_image: str, platform: Platform, tmp_path: Path
+) -> None:
+    """An image from Debian's packages, with all of its devices and links, is taken."""
+    archive = tmp_path / "bot.tar"
+    _save(docker_client, base_image, 'CMD ["python3", "-V"]\n', archive)
+    assert read(archive, tmp_path / "output", platform).command.cmd == ("python3", "-V")

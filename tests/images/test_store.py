@@ -1,0 +1,274 @@
+"""Images are kept by digest, whole or not at all."""
+
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.images.image import IntakeTrouble, Layer
+from arena.images.objects import Objects
+from arena.images.store import GRACE, ImageStore, Room
+from tests.images.builders import NOW, PLENTY, Contents, blobs, image, keep, layer, store_in
+from tests.patience import WAIT_SECONDS
+
+ROOT = Path(__file__).parents[2]
+BASE, ONE, TWO = b"base" * 1000, b"first", b"second"
+
+
+@pytest.fixture(params=["folder", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ImageStore:
+    """Give an empty store, on this host's disk and elsewhere."""
+    if request.param == "folder":
+        return store_in(tmp_path)
+    return ImageStore(Objects(f"memory://{uuid.uuid4().hex}"), tmp_path / "lock")
+
+
+def test_what_was_added_is_there(store: ImageStore) -> None:
+    """An image comes back as it was, its layers and its configuration by their digests."""
+    added = keep(store, BASE, ONE)
+    assert store.records.image(added.id) == added
+    assert store.records.ids() == {added.id}
+    for content in (BASE, ONE, added.config()):
+        assert b"".join(store.blob(layer(content).digest, len(content))) == content
+
+
+def test_an_image_that_is_not_kept(store: ImageStore) -> None:
+    """None, and its blobs are trouble that names them."""
+    assert store.records.image(image(ONE).id) is None
+    with pytest.raises(IntakeTrouble, match=layer(ONE).digest.removeprefix("sha256:")):
+        list(store.blob(layer(ONE).digest, len(ONE)))
+
+
+def test_layers_are_kept_once(tmp_path: Path) -> None:
+    """What two images share is asked for and stored once."""
+    store = store_in(tmp_path)
+    first, second = keep(store, BASE, ONE), image(BASE, TWO)
+    contents = Contents(BASE, TWO)
+    store.add(second, contents, PLENTY, NOW)
+    assert contents.asked == [layer(TWO).digest]
+    assert blobs(tmp_path) == {layer(part).digest for part in (BASE, ONE, TWO)} | {first.id, second.id}
+
+
+def test_adding_twice_is_one(store: ImageStore) -> None:
+    """The second time nothing is asked for."""
+    added = keep(store, BASE, ONE)
+    contents = Contents(BASE, ONE)
+    store.add(added, contents, PLENTY, NOW)
+    assert contents.asked == []
+    assert store.records.ids() == {added.id}
+
+
+def test_a_layer_that_is_in_an_image_twice(store: ImageStore) -> None:
+    """It is asked for once."""
+    added, contents = image(ONE, BASE, ONE), Contents(ONE, BASE)
+    store.add(added, contents, PLENTY, NOW)
+    assert contents.asked == [layer(ONE).digest, layer(BASE).digest]
+    assert store.records.image(added.id) == added
+
+
+@pytest.mark.parametrize("given", [b"firsT", b"firs", b"first and more"])
+def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> None:
+    """Neither the blob nor the image is there afterwards, nor what was half written."""
+    store = store_in(tmp_path)
+
+    def content(_: Layer) -> Iterator[bytes]:
+        yield given
+
+    with pytest.raises(IntakeTrouble, match=layer(ONE).digest):
+        store.add(image(ONE), content, PLENTY, NOW)
+    assert store.records.ids() == frozenset()
+    assert [path for path in (tmp_path / "images").rglob("*") if path.is_file()] == []
+
+
+def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
+    """Reading raises at its end, and says what is damaged and where."""
+    store = store_in(tmp_path)
+    keep(store, ONE)
+    digest = layer(ONE).digest
+    (tmp_path / "images" / "blobs" / "sha256" / digest.removeprefix("sha256:")).write_bytes(b"f1rst")
+    with pytest.raises(IntakeTrouble, match=f"{digest} in {tmp_path}/images is damaged"):
+        list(store.blob(digest, len(ONE)))
+
+
+def test_adding_again_mends_what_was_removed(tmp_path: Path) -> None:
+    """A blob that is gone, as after a damage, is written again."""
+    store = store_in(tmp_path)
+    added = keep(store, BASE, ONE)
+    (tmp_path / "images" / "blobs" / "sha256" / layer(ONE).digest.removeprefix("sha256:")).unlink()
+    keep(store, BASE, ONE)
+    assert b"".join(store.blob(layer(ONE).digest, len(ONE))) == ONE
+    assert store.records.ids() == {added.id}
+
+
+@pytest.mark.parametrize("text", ["", "{}", "another's"])
+def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
+    """It is no image, and the error says which file to remove."""
+    store = store_in(tmp_path)
+    added, other = keep(store, ONE), keep(store, TWO)
+    names = [f"images/{found.id.removeprefix('sha256:')}" for found in (added, other)]
+    records = [tmp_path / "images" / name for name in names]
+    records[0].write_bytes(records[1].read_bytes() if text == "another's" else text.encode())
+    with pytest.raises(IntakeTrouble, match=f"{names[0]} in .* is damaged: remove it"):
+        store.records.image(added.id)
+
+
+def test_what_is_no_record_disturbs_nobody(tmp_path: Path) -> None:
+    """A file that someone put among the records is left there, and images are kept and pruned beside it."""
+    store = store_in(tmp_path)
+    added = keep(store, ONE)
+    stray = next(path for path in tmp_path.rglob("images") if path.is_dir()) / "notes.txt"
+    stray.write_text("hello")
+    assert store.records.ids() == {added.id}
+    keep(store, TWO)
+    store.prune(Room(quota=0, keep=frozenset()), NOW + 2 * GRACE)
+    assert store.records.ids() == frozenset()
+    assert stray.read_text() == "hello"
+
+
+def test_the_folder_is_private(tmp_path: Path) -> None:
+    """Nobody else reads strangers' images on this host."""
+    keep(store_in(tmp_path), ONE)
+    assert (tmp_path / "images").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("url", ["nonsense://x", "file:///dev/null/x"])
+def test_an_unusable_place_is_named(url: str) -> None:
+    """The error names the place and the setting."""
+    with pytest.raises(IntakeTrouble, match=f"{url}.*ARENA_IMAGES_URL"):
+        Objects(url)
+
+
+def test_no_error_shows_a_password() -> None:
+    """It would reach the log, and authors whose submissions wait for the place."""
+    with pytest.raises(IntakeTrouble, match=r"nonsense://\*\*\*@host/x") as caught:
+        Objects("nonsense://ann:hunt/er2@host/x")
+    assert "er2" not in str(caught.value)
+
+
+def test_two_at_once(tmp_path: Path) -> None:
+    """Threads and other processes that add and prune at the same time leave whole images alone."""
+    program = (
+        "import sys; from pathlib import Path; from tests.images.builders import *\n"
+        "store = store_in(Path(sys.argv[1]))\n"
+        "for number in range(10):\n"
+        "    keep(store, b'base' * 1000, b'%d' % number)\n"
+        "    store.prune(Room(quota=1 << 40, keep=()), NOW)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    processes = [subprocess.Popen(command, cwd=ROOT) for _ in range(2)]  # noqa: S603 - ours
+    store = store_in(tmp_path)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda number: keep(store, BASE, b"%d" % number), range(10)))
+    assert [process.wait(WAIT_SECONDS) for process in processes] == [0, 0]
+    expected = [image(BASE, b"%d" % number) for number in range(10)]
+    assert store.records.ids() == {added.id for added in expected}
+    for number, added in enumerate(expected):
+        assert store.records.image(added.id) == added
+        assert b"".join(store.blob(added.layers[1].digest, 1)) == b"%d" % number
+    assert b"".join(store.blob(layer(BASE).digest, len(BASE))) == BASE
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.images.builders import *
+
+def content(layer):
+    if layer.size == 5:
+        yield b"fi"
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield b"base" * 1000
+
+store_in(Path(sys.argv[1])).add(image(b"base" * 1000, b"first"), content, PLENTY, NOW)
+"""
+
+
+def test_a_killed_add_leaves_what_the_next_prune_removes(tmp_path: Path) -> None:
+    """No image is there; a whole blob and half a one are, until they are no longer young."""
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    ended = subprocess.run(command, cwd=ROOT, check=False, timeout=WAIT_SECONDS)  # noqa: S603 - ours
+    assert ended.returncode == -9
+    store = store_in(tmp_path)
+    assert store.records.ids() == frozenset()
+    files = [path for path in (tmp_path / "images").rglob("*") if path.is_file()]
+    assert sorted(path.parent.name for path in files) == ["incoming", "sha256"]
+    store.prune(PLENTY, datetime.now(UTC))
+    assert all(path.exists() for path in files)
+    assert store.prune(PLENTY, datetime.now(UTC) + GRACE + timedelta(seconds=2)).freed == len(BASE)
+    assert not any(path.exists() for path in files)
+
+
+def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """The error names the sizes, the quota and the setting; what is in use stays, and nothing is added."""
+    store = store_in(tmp_path)
+    mib = 1 << 20
+    used = keep(store, bytes(2 * mib))
+    with pytest.raises(
+        IntakeTrouble, match=r"takes 3\.0 MiB more.*is 4\.0 MiB.*take 2\.0.*ARENA_IMAGE_QUOTA"
+    ):
+        keep(store, b"x" * 3 * mib, now=NOW, room=Room(quota=4 * mib, keep={used.id}))
+    assert store.records.ids() == {used.id}
+
+
+def test_an_add_makes_room(tmp_path: Path) -> None:
+    """What plays no more goes for what is new; layers that the new one shares with it stay."""
+    store = store_in(tmp_path)
+    old = keep(store, BASE, b"o" * 5000)
+    room = Room(quota=12_000, keep=())
+    contents = Contents(BASE, b"n" * 5000)
+    new = image(BASE, b"n" * 5000)
+    store.add(new, contents, room, NOW + timedelta(hours=1))
+    assert store.records.ids() == {new.id}
+    assert contents.asked == [layer(b"n" * 5000).digest]
+    assert blobs(tmp_path) == {layer(BASE).digest, layer(b"n" * 5000).digest, new.id}
+    assert old.id != new.id
+
+
+def test_use_is_noted_at_most_once_an_hour(store: ImageStore) -> None:
+    """The note decides who goes first; a note within the hour changes nothing."""
+    first, second = keep(store, b"1" * 1000), keep(store, b"2" * 1000, now=NOW + timedelta(minutes=30))
+    store.records.note_use(first.id, NOW + timedelta(minutes=59))
+    used = {kept.id: kept.used for kept in store.records.kept(NOW + timedelta(days=1))}
+    assert used == {first.id: NOW, second.id: NOW + timedelta(minutes=30)}
+    store.records.note_use(first.id, NOW + timedelta(minutes=60))
+    pruned = store.prune(Room(quota=2000, keep=()), NOW + timedelta(days=1))
+    assert pruned.images == (second.id,)
+    assert store.records.ids() == {first.id}
+
+
+def test_prune_spares_what_is_in_use_and_what_is_young(store: ImageStore) -> None:
+    """Below the quota nothing goes; above it neither what plays nor what was just added."""
+    playing, idle = keep(store, b"1" * 1000), keep(store, b"2" * 1000)
+    later = NOW + timedelta(days=1)
+    young = keep(store, b"3" * 1000, now=later - timedelta(minutes=9))
+    assert store.prune(PLENTY, later).images == ()
+    pruned = store.prune(Room(quota=0, keep={playing.id}), later)
+    assert pruned.images == (idle.id,)
+    assert store.records.ids() == {playing.id, young.id}
+    assert pruned.freed > 1000
+    assert pruned.left > 2000
+
+
+def test_notes_go_with_their_images(tmp_path: Path) -> None:
+    """Nothing grows for ever: notes on use and on bases are removed once their image is."""
+    store = store_in(tmp_path)
+    gone = keep(store, ONE)
+    store.records.note_base("sha256:" + "b" * 64, gone.id)
+    assert store.records.base("sha256:" + "b" * 64) == gone
+    store.prune(Room(quota=0, keep=()), NOW + timedelta(days=1))
+    assert [path for path in (tmp_path / "images").rglob("*") if path.is_file()] == []
+    assert store.records.base("sha256:" + "b" * 64) is None
+
+
+def test_a_place_that_can_not_be_used_is_trouble(tmp_path: Path) -> None:
+    """The error says what could not be done and what to look at, and no image is there."""
+    store = store_in(tmp_path)
+    (tmp_path / "images" / "blobs").write_text("no folder")
+    with pytest.raises(IntakeTrouble, match=r"could not list blobs/sha256 in .*may this user write"):
+        keep(store, ONE)
+    assert store.records.ids() == frozenset()

@@ -1,0 +1,95 @@
+"""A source file becomes an image by one more layer, without running any of it."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from arena.images.image import BotImage, Command, Platform, Rejected
+from arena.images.wrap import MAX_SOURCE_BYTES, language_for, wrap
+from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language
+from tests.images.builders import layer
+
+BASE = BotImage(
+    platform=Platform("linux", "arm64"),
+    command=Command(cmd=("python3",), env=("PYTHONUNBUFFERED=1",), working_dir="/elsewhere"),
+    layers=(layer(b"one"), layer(b"two")),
+)
+SOURCE = b"import pathlib\npathlib.Path('trace').touch()\nraise SystemExit('it ran')\n"
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_the_image_is_the_base_and_one_more_layer(language: Language) -> None:
+    """It starts the language's command, with the base's variables and platform."""
+    image, top = wrap(SOURCE, language, BASE)
+    assert image.layers == (*BASE.layers, layer(top))
+    assert image.platform == BASE.platform
+    assert image.command == Command(
+        entrypoint=language.command, env=("PYTHONUNBUFFERED=1",), working_dir="/bot"
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_the_layer_holds_the_file_alone(language: Language) -> None:
+    """Its folder and the file, root's and readable for all, as if made in 1970."""
+    _, top = wrap(SOURCE, language, BASE)
+    with tarfile.open(fileobj=io.BytesIO(top)) as tar:
+        folder, file = tar.getmembers()
+        content = tar.extractfile(file)
+        assert content is not None
+        assert content.read() == SOURCE
+    assert (folder.name, folder.isdir(), folder.mode) == ("bot", True, 0o755)
+    assert (f"/{file.name}", file.isfile(), file.mode) == (language.path, True, 0o644)
+    for member in (folder, file):
+        assert (member.uid, member.gid, member.mtime, member.uname, member.gname) == (0, 0, 0, "", "")
+
+
+def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that would leave a trace and end the process leaves none; it need be no program."""
+    monkeypatch.chdir(tmp_path)
+    wrap(SOURCE, PYTHON, BASE)
+    wrap(b"def (", PYTHON, BASE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_file_is_the_same_image() -> None:
+    """Whenever it is wrapped; another file, base or language makes another image."""
+    image = wrap(SOURCE, PYTHON, BASE)[0]
+    assert wrap(SOURCE, PYTHON, BASE)[0].id == image.id
+    others = [
+        wrap(SOURCE + b" ", PYTHON, BASE)[0],
+        wrap(SOURCE, JAVASCRIPT, BASE)[0],
+        wrap(SOURCE, PYTHON, image)[0],
+    ]
+    assert len({image.id, *(other.id for other in others)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (b"", "is empty"),
+        (b" \n\t", "is empty"),
+        (b"print(1)\0", "NUL"),
+        (b"# caf\xe9", r"not UTF-8 \(byte 5\)"),
+        (b"\xff\xfep\0", "NUL"),
+        (b"#" * (MAX_SOURCE_BYTES + 1), "more than 1048576 bytes"),
+    ],
+    ids=["empty", "blank", "nul", "latin-1", "utf-16", "long"],
+)
+def test_what_is_no_source_file_is_refused(source: bytes, words: str) -> None:
+    """Its owner is told why."""
+    with pytest.raises(Rejected, match=words):
+        wrap(source, PYTHON, BASE)
+
+
+def test_the_longest_source_is_taken() -> None:
+    """The limit is inclusive."""
+    assert wrap(b"#" * MAX_SOURCE_BYTES, PYTHON, BASE)
+
+
+@pytest.mark.parametrize("name", ["bot.rb", "bot", ".py", "bot.py.zip"])
+def test_other_languages_are_sent_as_images(name: str) -> None:
+    """The text lists what is known, and how to send the rest."""
+    with pytest.raises(Rejected, match=r"\.py \(Python\), \.js \(JavaScript\), \.mjs .*docker save"):
+        language_for(name)

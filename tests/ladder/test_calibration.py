@@ -1,0 +1,114 @@
+"""Predictions compared with results."""
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from arena.ladder.calibration import EDGES, Calibration, calibrate
+from arena.ladder.fitting import PredictedGame
+from arena.ladder.rating import BETAS, Rating, initial, update
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def ladder(games: int, noise: float = 1.0) -> list[PredictedGame]:
+    """Rate games of bots whose skills the prior describes, with this much of the assumed noise."""
+    dice = random.Random(7)  # noqa: S311 - a test's dice
+    skills = [dice.gauss(initial().mean, initial().deviation) for _ in range(40)]
+    ratings = [initial() for _ in skills]
+    found = []
+    for number in range(games):
+        players = 2 + number % 4
+        table = dice.sample(range(len(skills)), players)
+        results = [dice.gauss(skills[bot], noise * BETAS[players]) for bot in table]
+        places = tuple(1 + sum(other > own for other in results) for own in results)
+        before = tuple(ratings[bot] for bot in table)
+        rated = update(before, places)
+        for bot, rating in zip(table, rated, strict=True):
+            ratings[bot] = rating
+        ended = START + timedelta(minutes=number)
+        found.append(
+            PredictedGame(versions=tuple(table), ratings=before, rated=rated, places=places, ended=ended)
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def honest() -> tuple[list[PredictedGame], Calibration]:
+    """A ladder as the ratings assume it to be."""
+    games = ladder(3000)
+    return games, calibrate(games)
+
+
+def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibration]) -> None:
+    """In every group favourites are ahead about as often as predicted."""
+    _, found = honest
+    assert [table.players for table in found.tables] == [2, 3, 4, 5]
+    for table in found.tables:
+        assert table.games == 750
+        assert sum(group.pairs for group in table.groups) == 750 * table.players * (table.players - 1) // 2
+        assert [group.low for group in table.groups] == sorted(group.low for group in table.groups)
+        for group in table.groups:
+            assert group.low <= group.predicted <= group.high
+            assert group.error is None or abs(group.observed - group.predicted) < 4 * group.error
+        assert table.log_loss is not None
+        assert table.log_loss < 0.693
+    assert {(group.low, group.high) for table in found.tables for group in table.groups} <= set(
+        pairwise(EDGES)
+    )
+
+
+def test_fair_ratings_stay_where_they_said(honest: tuple[list[PredictedGame], Calibration]) -> None:
+    """About 95 % of ratings move no more than their deviations allow, in ten parts of equal size."""
+    games, found = honest
+    assert [span.games for span in found.spans] == [300] * 10
+    assert (found.spans[0].start, found.spans[-1].end) == (games[0].ended, games[-1].ended)
+    moves = sum(span.moves for span in found.spans)
+    held = sum((span.held or 0) * span.moves for span in found.spans) / moves
+    assert moves > 350
+    assert 0.91 < held < 0.985
+
+
+def test_ratings_that_claim_too_much_are_shown() -> None:
+    """Deviations a third as large as they should be: ratings leave their intervals."""
+    games = [
+        replace(
+            game,
+            ratings=tuple(Rating(each.mean, each.deviation / 3) for each in game.ratings),
+            rated=tuple(Rating(each.mean, each.deviation / 3) for each in game.rated),
+        )
+        for game in ladder(1000)
+    ]
+    held = [span.held for span in calibrate(games).spans if span.held is not None]
+    assert max(held) < 0.9
+
+
+def test_wrong_noise_is_shown() -> None:
+    """Games with a third of the assumed noise: favourites are ahead more often than predicted."""
+    for table in calibrate(ladder(1500, noise=1 / 3)).tables:
+        assert table.observed > table.predicted + 0.02
+
+
+def test_level_finishes_count_half() -> None:
+    """A tie of two bots is half a success for the favourite, and no log-loss."""
+    tied = PredictedGame(
+        versions=(1, 2),
+        ratings=(Rating(30.0, 1.0), Rating(20.0, 1.0)),
+        rated=(Rating(30.0, 1.0), Rating(20.0, 1.0)),
+        places=(1, 1),
+        ended=START,
+    )
+    found = calibrate([tied])
+    (table,) = found.tables
+    assert table.observed == 0.5
+    assert table.log_loss is None
+    (span,) = found.spans
+    assert (span.games, span.moves, span.held) == (1, 0, None)
+
+
+def test_no_games_are_no_comparison() -> None:
+    """Without tables and parts."""
+    assert calibrate([]) == Calibration(games=0, tables=(), spans=())

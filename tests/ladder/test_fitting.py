@@ -1,0 +1,59 @@
+"""β fitted to games."""
+
+import math
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from arena.ladder.fitting import PredictedGame, fit_betas
+from arena.ladder.rating import BETAS, Rating
+
+
+def game(ratings: tuple[Rating, ...], places: tuple[int, ...]) -> PredictedGame:
+    """Make a game that changed no rating."""
+    versions = tuple(range(len(places)))
+    ended = datetime(2026, 1, 1, tzinfo=UTC)
+    return PredictedGame(versions=versions, ratings=ratings, rated=ratings, places=places, ended=ended)
+
+
+def played(players: int, beta: float, games: int) -> list[PredictedGame]:
+    """Play games of known ratings whose results vary by this β around the true skills."""
+    dice = random.Random(players)  # noqa: S311 - a test's dice
+    found = []
+    for _ in range(games):
+        ratings = tuple(Rating(dice.gauss(25, 8), 1.5) for _ in range(players))
+        results = [dice.gauss(rating.mean, math.hypot(rating.deviation, beta)) for rating in ratings]
+        places = tuple(1 + sum(other > own for other in results) for own in results)
+        found.append(game(ratings, places))
+    return found
+
+
+@pytest.mark.parametrize("players", [2, 5])
+def test_the_noise_of_games_is_found(players: int) -> None:
+    """Whatever β is in use; the fitted one predicts better than that, by several standard errors."""
+    (fit,) = fit_betas(played(players, 5.0, 2000))
+    assert (fit.players, fit.games, fit.beta) == (players, 2000, BETAS[players])
+    assert fit.fitted == pytest.approx(5.0, rel=0.15)
+    assert fit.loss - fit.fitted_loss > 3 * fit.error > 0
+
+
+def test_a_beta_that_fits_is_kept() -> None:
+    """Then nothing is gained but chance."""
+    (fit,) = fit_betas(played(3, BETAS[3], 2000))
+    assert fit.fitted == pytest.approx(BETAS[3], rel=0.2)
+    assert 0 <= fit.loss - fit.fitted_loss < 3 * fit.error + 1e-6
+
+
+def test_too_few_games_and_ties_fit_nothing() -> None:
+    """A number of players with less than a hundred games is left out; ties don't count."""
+    tie = game((Rating(25.0, 1.0),) * 2, (1, 1))
+    assert fit_betas([*played(4, 5.0, 99), *[tie] * 200]) == ()
+    assert [fit.games for fit in fit_betas([*played(4, 5.0, 100), *[tie] * 200])] == [100]
+
+
+def test_impossible_upsets_are_finite() -> None:
+    """A result that ratings exclude costs much, but not everything."""
+    upset = game((Rating(-400.0, 0.1), Rating(400.0, 0.1)), (1, 2))
+    (fit,) = fit_betas([upset, *played(2, 5.0, 200)])
+    assert math.isfinite(fit.loss)

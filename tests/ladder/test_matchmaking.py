@@ -1,0 +1,305 @@
+"""Who plays whom."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.ladder.matchmaking import (
+    PLAYER_COUNTS,
+    Candidate,
+    TooFewBots,
+    deals,
+    draw_seatings,
+    draw_table,
+    has_newcomer,
+    next_players,
+    rotations,
+    round_of_tables,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def candidate(
+    version: int,
+    *,
+    mean: float = 25.0,
+    deviation: float = 1.0,
+    author: str | None = None,
+    games: int = 40,
+) -> Candidate:
+    """Make a bot that has played as much at every number of players."""
+    return Candidate(
+        version=version,
+        bot=f"bot-{version}",
+        author=author or f"author-{version}",
+        house=author == "house",
+        mean=mean,
+        deviation=deviation,
+        last_played=START if games else None,
+        games=dict.fromkeys(PLAYER_COUNTS, games),
+        queued=dict.fromkeys(PLAYER_COUNTS, 0),
+    )
+
+
+def dice(seed: int) -> random.Random:
+    """Make dice that fall alike for the same seed."""
+    return random.Random(seed)  # noqa: S311 - a test's dice
+
+
+def after(candidates: list[Candidate], order: tuple[int, ...], at: datetime) -> list[Candidate]:
+    """Return the candidates after a match of six deals has been played."""
+    players = len(order)
+    return [
+        replace(c, last_played=at, games={**c.games, players: c.games[players] + 6})
+        if c.version in order
+        else c
+        for c in candidates
+    ]
+
+
+CANDIDATES = st.lists(
+    st.builds(
+        candidate,
+        st.integers(1, 99),
+        mean=st.floats(0, 50),
+        author=st.sampled_from(["ann", "ben", "cem", "dee", "eve", "house"]),
+        games=st.sampled_from([0, 3, 100]),
+    ),
+    min_size=2,
+    max_size=12,
+    unique_by=lambda c: c.version,
+)
+SEEDS = st.integers(0, 2**32)
+
+
+@given(st.integers(2, 5), st.integers(1, 24), SEEDS)
+def test_every_deal_has_seats_of_its_own(players: int, games: int, seed: int) -> None:
+    """Everybody has a seat in each game."""
+    drawn = draw_seatings(players, games, dice(seed))
+    assert len(drawn) == games
+    assert all(sorted(each) == list(range(players)) for each in drawn)
+
+
+def test_every_seating_is_as_likely() -> None:
+    """Over many games each of the six orders of three comes about as often, from game to game as well."""
+    drawn = draw_seatings(3, 6000, dice(1))
+    assert len(Counter(drawn)) == 6
+    assert all(900 < count < 1100 for count in Counter(drawn).values())
+    assert len(Counter(pairwise(drawn))) == 36
+
+
+@given(st.integers(2, 5), SEEDS)
+def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int) -> None:
+    """So the deals of a challenge are the same for everybody."""
+    order = draw_table([candidate(version) for version in range(8)], players, dice(seed))
+    matches = rotations(order)
+    assert len(matches) == players
+    assert matches[0] == order
+    for match, following in pairwise(matches):
+        assert following == (match[-1], *match[:-1])
+    for seat in range(players):
+        assert sorted(match[seat] for match in matches) == sorted(order)
+
+
+@given(CANDIDATES, st.integers(2, 5), SEEDS)
+def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], players: int, seed: int) -> None:
+    """No bot twice, no author twice but the house; refused only where no such table exists."""
+    house = sum(c.house for c in candidates)
+    largest = house + len({c.author for c in candidates if not c.house})
+    if largest < players:
+        with pytest.raises(TooFewBots, match=f"table of {players}"):
+            draw_table(candidates, players, dice(seed))
+        return
+    order = draw_table(candidates, players, dice(seed))
+    assert len(set(order)) == players
+    authors = [c.author for c in candidates if c.version in order and not c.house]
+    assert len(set(authors)) == len(authors)
+
+
+@given(CANDIDATES, st.integers(2, 5), SEEDS)
+def test_the_same_dice_draw_the_same_table(candidates: list[Candidate], players: int, seed: int) -> None:
+    """The table is a function of its arguments."""
+    try:
+        order = draw_table(candidates, players, dice(seed))
+    except TooFewBots:
+        return
+    assert draw_table(candidates, players, dice(seed)) == order
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_nobody_waits_for_ever(players: int) -> None:
+    """Among n bots that differ widely in skill each plays within any n matches."""
+    candidates = [candidate(version, mean=version * 10.0) for version in range(9)]
+    rng = dice(players)
+    waited = Counter[int]()
+    for minute in range(1, 200):
+        order = draw_table(candidates, players, rng)
+        candidates = after(candidates, order, START + timedelta(minutes=minute))
+        waited.update(c.version for c in candidates)
+        for version in order:
+            waited[version] = 0
+        assert max(waited.values()) < len(candidates)
+
+
+def test_a_new_version_is_next() -> None:
+    """A version without a game comes before all others."""
+    candidates = [candidate(version) for version in range(20)] + [candidate(20, games=0)]
+    assert all(20 in draw_table(candidates, 2, dice(seed)) for seed in range(50))
+
+
+def test_a_newcomer_has_fifty_games_soon() -> None:
+    """Among a hundred versions a new one has 50 games after at most 20 matches, one at a time."""
+    candidates = [*(candidate(version) for version in range(99)), candidate(99, games=0)]
+    rng = dice(1)
+    for minute in range(1, 21):
+        players = next_players(candidates)
+        order = draw_table(candidates, players, rng)
+        candidates = after(candidates, order, START + timedelta(minutes=minute))
+    assert candidates[99].played >= 50
+
+
+def test_opponents_have_waited_long() -> None:
+    """Opponents of equal skill are among the third of the ladder that has waited longest."""
+    candidates = [
+        replace(candidate(version), last_played=START + timedelta(minutes=version)) for version in range(60)
+    ]
+    for seed in range(50):
+        assert max(draw_table(candidates, 5, dice(seed))) < 24
+
+
+def test_a_version_whose_matches_are_queued_is_not_waiting() -> None:
+    """What is in the queue already counts as served."""
+    queued = replace(candidate(20, games=0), queued={2: 12, 3: 0, 4: 0, 5: 0})
+    candidates = [*(candidate(version) for version in range(20)), queued]
+    seen = sum(20 in draw_table(candidates, 2, dice(seed)) for seed in range(200))
+    assert seen < 20
+
+
+def test_opponents_are_near_in_skill() -> None:
+    """A near opponent is far more likely than a distant one, which still comes now and then."""
+    first = replace(candidate(0), last_played=START - timedelta(days=1))
+    candidates = [first, candidate(1, mean=26.0), candidate(2, mean=60.0)]
+    met = Counter(
+        version for seed in range(500) for version in draw_table(candidates, 2, dice(seed)) if version
+    )
+    assert met[1] > 5 * met[2] > 0
+
+
+def test_opponents_are_drawn_widely_while_a_rating_is_uncertain() -> None:
+    """A distant opponent is nearly as likely as a near one at first, and seldom once both have settled."""
+
+    def distant(deviation: float) -> int:
+        first = replace(candidate(0, deviation=deviation), last_played=START - timedelta(days=1))
+        candidates = [first, candidate(1, mean=26.0), candidate(2, mean=35.0)]
+        return sum(2 in draw_table(candidates, 2, dice(seed)) for seed in range(1000))
+
+    new, middling, settled = distant(25 / 3), distant(3.0), distant(0.9)
+    assert 350 < new < 500
+    assert settled < middling < new
+    assert 0 < settled < 150
+
+
+def test_opponents_come_from_above_and_below() -> None:
+    """In a table of five the longest waiting version has two better ones and two worse ones."""
+    first = replace(candidate(0, mean=25.0), last_played=START - timedelta(days=1))
+    others = [candidate(version, mean=20.0 + version) for version in (1, 2, 3, 4, 6, 7, 8, 9)]
+    for seed in range(100):
+        order = draw_table([first, *others], 5, dice(seed))
+        assert sum(version > 5 for version in order) == 2
+
+
+def test_the_order_of_a_table_tells_nothing() -> None:
+    """The same bots come in different orders, no matter which has waited longest."""
+    candidates = [candidate(version) for version in range(3)]
+    orders = {draw_table(candidates, 3, dice(seed)) for seed in range(100)}
+    assert len(orders) == 6
+
+
+def test_numbers_of_players_are_balanced() -> None:
+    """Over many matches every version plays about as much at each number of players."""
+    candidates = [candidate(version, games=0) for version in range(8)]
+    rng = dice(1)
+    for minute in range(1, 400):
+        order = draw_table(candidates, next_players(candidates), rng)
+        candidates = after(candidates, order, START + timedelta(minutes=minute))
+    for c in candidates:
+        assert max(c.games.values()) < 1.5 * min(c.games.values())
+
+
+def test_tables_that_can_not_be_filled_are_not_proposed() -> None:
+    """With three bots the next match has two or three players; with one there is none."""
+    rng = dice(1)
+    candidates = [candidate(version, games=0) for version in range(3)]
+    proposed = set()
+    for minute in range(1, 10):
+        proposed.add(next_players(candidates))
+        order = draw_table(candidates, next_players(candidates), rng)
+        candidates = after(candidates, order, START + timedelta(minutes=minute))
+    assert proposed == {2, 3}
+    with pytest.raises(TooFewBots):
+        next_players(candidates[:1])
+
+
+@given(CANDIDATES, SEEDS)
+def test_a_round_seats_every_bot_at_every_number_of_players(candidates: list[Candidate], seed: int) -> None:
+    """Every bot plays at least once at each number of players, by the same rules as at any table."""
+    counts = [players for players in PLAYER_COUNTS if _fits(candidates, players)]
+    tables = round_of_tables(candidates, counts, dice(seed))
+    assert {(version, len(order)) for order in tables for version in order} == {
+        (c.version, players) for c in candidates for players in counts
+    }
+    by_version = {c.version: c for c in candidates}
+    for order in tables:
+        authors = [by_version[version].author for version in order if not by_version[version].house]
+        assert len(set(order)) == len(order)
+        assert len(set(authors)) == len(authors)
+
+
+def _fits(candidates: list[Candidate], players: int) -> bool:
+    house = sum(c.house for c in candidates)
+    return house + len({c.author for c in candidates if not c.house}) >= players
+
+
+def test_a_round_of_five_house_bots_is_short() -> None:
+    """Five house bots need three pairs, two tables of three, two of four and one of five."""
+    tables = round_of_tables(
+        [candidate(version, author="house") for version in range(5)], PLAYER_COUNTS, dice(3)
+    )
+    assert Counter(map(len, tables)) == {2: 3, 3: 2, 4: 2, 5: 1}
+
+
+def test_a_round_needs_enough_bots() -> None:
+    """A table that can't be filled is refused."""
+    with pytest.raises(TooFewBots, match="table of 5"):
+        round_of_tables([candidate(1), candidate(2)], [2, 5], dice(1))
+
+
+def test_a_newcomer_has_no_rated_game() -> None:
+    """Only versions at the table matter."""
+    candidates = [candidate(1), candidate(2), candidate(3, games=0)]
+    assert not has_newcomer(candidates, (1, 2))
+    assert has_newcomer(candidates, (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("table", "micros", "expected"),
+    [
+        ((1, 2), {}, 12),  # no answer yet
+        ((1, 2), {1: 5_000, 2: 1_000}, 12),  # 0.18 s a game
+        ((1, 2), {1: 54_000, 2: 1_000}, 12),  # 1.65 s: 12 deals take 19.8 s
+        ((1, 2), {1: 56_000, 2: 1_000}, 11),  # 1.71 s
+        ((1, 2), {1: 500_000, 2: 500_000}, 1),  # 30 s
+        ((1, 2, 3, 4, 5), {1: 100_000}, 9),  # 2.1 s
+    ],
+)
+def test_a_slow_table_has_fewer_deals(table: tuple[int, ...], micros: dict[int, int], expected: int) -> None:
+    """All decisions of a match take at most about 20 s, but every match has a deal."""
+    assert deals(table, 12, micros) == expected
+    assert deals(table, 1, micros) == 1

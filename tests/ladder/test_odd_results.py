@@ -1,0 +1,85 @@
+"""Pairs whose results aren't what ratings expect."""
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from arena.ladder.fitting import PredictedGame
+from arena.ladder.odd_results import CHANCE, odd_pairs
+from arena.ladder.rating import BETAS, Rating
+
+BOTS = 12
+
+
+def season(
+    games: int, seed: int, results: Callable[[list[int], list[float]], list[float]]
+) -> list[PredictedGame]:
+    """Play games at random tables between bots whose ratings are right; ``results`` may change a game."""
+    dice = random.Random(seed)  # noqa: S311 - a test's dice
+    skills = [dice.gauss(25, 5) for _ in range(BOTS)]
+    found = []
+    for _ in range(games):
+        table = dice.sample(range(BOTS), dice.randint(2, 5))
+        made = results(table, [dice.gauss(skills[bot], BETAS[len(table)]) for bot in table])
+        ratings = tuple(Rating(skills[bot], 1.0) for bot in table)
+        found.append(
+            PredictedGame(
+                versions=tuple(table),
+                ratings=ratings,
+                rated=ratings,
+                places=tuple(1 + sum(other > own for other in made) for own in made),
+                ended=datetime(2026, 1, 1, tzinfo=UTC),
+            )
+        )
+    return found
+
+
+def honest(_: list[int], made: list[float]) -> list[float]:
+    """Change nothing."""
+    return made
+
+
+def thrown(table: list[int], made: list[float]) -> list[float]:
+    """Let bot 3 come last wherever bot 7 sits."""
+    return [min(made) - 1 if bot == 3 and 7 in table else own for bot, own in zip(table, made, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_honest_bots_are_not_reported(seed: int) -> None:
+    """Of 66 pairs none is as odd as chance makes one pair in a hundred ladders."""
+    assert odd_pairs(season(2000, seed, honest), {bot: bot for bot in range(BOTS)}) == ()
+
+
+def test_thrown_games_are_reported() -> None:
+    """The pair comes first, and says who gained, by how much, and how improbable it is."""
+    first, *_ = odd_pairs(season(2000, 1, thrown), {bot: bot for bot in range(BOTS)})
+    assert (first.ahead, first.behind) == (7, 3)
+    assert first.observed == 1.0
+    assert 0.1 < first.expected < 0.9
+    assert first.chance < CHANCE / 1000
+
+
+def test_the_bots_of_authors_are_added_up() -> None:
+    """Versions without a name are left out, as are bots of one author among themselves."""
+    games = season(2000, 1, thrown)
+    first, *_ = odd_pairs(games, {3: "ann", 4: "ann", 7: "ben", 8: "ben"})
+    assert (first.ahead, first.behind) == ("ben", "ann")
+    assert odd_pairs(games, {3: "ann", 7: "ann"}) == ()
+    assert odd_pairs(games, {3: "ann"}) == ()
+
+
+def test_a_few_games_are_too_few() -> None:
+    """However they end."""
+    names = {bot: bot for bot in range(BOTS)}
+    lost = PredictedGame(
+        versions=(3, 7),
+        ratings=(Rating(35, 1), Rating(15, 1)),
+        rated=(Rating(35, 1), Rating(15, 1)),
+        places=(2, 1),
+        ended=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    assert odd_pairs([lost] * 19, names) == ()
+    (found,) = odd_pairs([lost] * 20, names)
+    assert (found.ahead, found.behind, found.games) == (7, 3, 20)

@@ -1,0 +1,106 @@
+"""What games say about skills."""
+
+import math
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.ladder.posterior import PRIOR, learn, stated
+from arena.ladder.rating import BETAS, Rating
+
+SKILLS = st.builds(Rating, st.floats(-1000, 1000), st.floats(0.01, 100))
+GAMES = st.integers(2, 5).flatmap(
+    lambda players: st.tuples(
+        st.lists(SKILLS, min_size=players, max_size=players),
+        st.lists(st.integers(1, players), min_size=players, max_size=players),
+    )
+)
+
+
+def test_a_first_game_of_two() -> None:
+    """Two new bots: the Newton step of the logistic posterior, worked out by hand."""
+    scale = BETAS[2] * math.sqrt(6) / math.pi
+    variance, curve = PRIOR.deviation**2, 1 / (4 * scale**2)
+    # The sum of both skills stays as uncertain; their difference has the precision of prior and game.
+    difference = 1 / (1 / (2 * variance) + curve)
+    winner, loser = learn((PRIOR, PRIOR), (1, 2))
+    assert winner.mean - loser.mean == pytest.approx(difference / (2 * scale))
+    assert winner.mean + loser.mean == pytest.approx(2 * PRIOR.mean)
+    assert winner.deviation == loser.deviation
+    assert winner.deviation**2 == pytest.approx((2 * variance + difference) / 4)
+
+
+@given(GAMES)
+def test_any_game_makes_surer(game: tuple[list[Rating], list[int]]) -> None:
+    """However far apart skills are, the result is finite, repeats, and no deviation grows."""
+    skills, places = game
+    after = learn(skills, places)
+    assert after == learn(skills, places)
+    for old, new in zip(skills, after, strict=True):
+        assert new.deviation <= old.deviation * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_seats_do_not_matter(players: int) -> None:
+    """Seats in another order give the same skills, ties included."""
+    dice = random.Random(players)  # noqa: S311 - a test's dice
+    for _ in range(20):
+        skills = [Rating(dice.gauss(25, 5), dice.uniform(0.5, 5)) for _ in range(players)]
+        places = [dice.randint(1, players) for _ in range(players)]
+        order = dice.sample(range(players), players)
+        moved = learn([skills[seat] for seat in order], [places[seat] for seat in order])
+        after = learn(skills, places)
+        for seat, skill in zip(order, moved, strict=True):
+            assert skill.mean == pytest.approx(after[seat].mean)
+            assert skill.deviation == pytest.approx(after[seat].deviation)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_better_places_mean_more_skill(players: int) -> None:
+    """Among equals the order of the means is that of the places; a tie of all moves nobody."""
+    means = [skill.mean for skill in learn([PRIOR] * players, range(1, players + 1))]
+    assert means == sorted(means, reverse=True)
+    assert len(set(means)) == players
+    assert [skill.mean for skill in learn([PRIOR] * players, [1] * players)] == pytest.approx([25] * players)
+
+
+@pytest.mark.parametrize("places", [(1,), (1, 2, 3), ()])
+def test_other_numbers_of_places_are_refused(places: tuple[int, ...]) -> None:
+    """One place for each seat."""
+    with pytest.raises(ValueError, match="2 skills"):
+        learn((PRIOR, PRIOR), places)
+
+
+def test_intervals_are_never_narrower_than_the_model_is_good() -> None:
+    """A skill that is known exactly is stated half a point wide; one that is hardly known, as it is."""
+    assert stated(Rating(31.0, 1e-6)).deviation == pytest.approx(0.5)
+    assert stated(PRIOR).deviation == pytest.approx(PRIOR.deviation, rel=0.01)
+
+
+def test_skills_come_out_as_sure_as_they_are() -> None:
+    """Games of known strengths: errors of the means are as large as the deviations say."""
+    dice = random.Random(7)  # noqa: S311 - a test's dice
+    bots = 60
+    true = [dice.gauss(PRIOR.mean, PRIOR.deviation) for _ in range(bots)]
+    skills = [PRIOR] * bots
+    for _ in range(4000):
+        table = dice.sample(range(bots), dice.randint(2, 5))
+        results = [dice.gauss(true[bot], BETAS[len(table)]) for bot in table]
+        places = [1 + sum(other > own for other in results) for own in results]
+        for bot, skill in zip(table, learn([skills[bot] for bot in table], places), strict=True):
+            skills[bot] = skill
+    errors = [(skill.mean - mean) / skill.deviation for skill, mean in zip(skills, true, strict=True)]
+    assert 0.8 < math.sqrt(math.fsum(error**2 for error in errors) / bots) < 1.2
+
+
+def test_a_game_costs_microseconds() -> None:
+    """So a million games of ten thousand bots take seconds: a game's cost doesn't depend on their number."""
+    skills = [Rating(25.0 + seat, 2.0) for seat in range(4)]
+    games = 2000
+    begun = time.process_time()
+    for _ in range(games):
+        learn(skills, (2, 1, 4, 3))
+    assert (time.process_time() - begun) / games < 500e-6

@@ -1,0 +1,246 @@
+"""Ratings after games, closings of days, and times."""
+
+import math
+from statistics import median_low
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.ladder.rating import (
+    DAYS,
+    Closings,
+    Rating,
+    Times,
+    add,
+    close,
+    conservative,
+    expected,
+    game_time,
+    initial,
+    median,
+    next_version,
+    stood,
+    update,
+)
+
+RATINGS = st.builds(
+    Rating,
+    st.floats(-1000, 1000),
+    st.floats(0.01, 100),
+)
+GAMES = st.integers(2, 5).flatmap(
+    lambda players: st.tuples(
+        st.lists(RATINGS, min_size=players, max_size=players),
+        st.lists(st.integers(1, players), min_size=players, max_size=players),
+    )
+)
+
+
+def test_known_values_of_a_first_game() -> None:
+    """Two new players: the values that TrueSkill's own formulas give, worked out by hand here."""
+    variance = (25 / 3) ** 2 + (25 / 300) ** 2
+    c = math.sqrt(2 * variance + 2 * (2.5 * 25 / 6) ** 2)
+    margin = _inverse_normal((1 + 0.01) / 2) * math.sqrt(2) * 2.5 * 25 / 6
+    x = -margin / c
+    v = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) / (math.erfc(-x / math.sqrt(2)) / 2)
+    w = v * (v + x)
+    winner, loser = update((initial(), initial()), (1, 2))
+    assert winner.mean == pytest.approx(25 + variance / c * v, rel=1e-6)
+    assert loser.mean == pytest.approx(25 - variance / c * v, rel=1e-6)
+    assert winner.deviation == pytest.approx(math.sqrt(variance * (1 - variance / c**2 * w)), rel=1e-6)
+
+
+def _inverse_normal(probability: float) -> float:
+    """Bisect for the quantile of the standard normal distribution."""
+    low, high = -10.0, 10.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.erfc(-middle / math.sqrt(2)) / 2 < probability else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_better_places_get_better_ratings(players: int) -> None:
+    """Among equals the order of the means afterwards is that of the places."""
+    rated = update([initial()] * players, range(1, players + 1))
+    means = [rating.mean for rating in rated]
+    assert means == sorted(means, reverse=True)
+    assert len(set(means)) == players
+    assert all(rating.deviation < initial().deviation for rating in rated)
+
+
+def test_a_tie_of_equals_moves_nobody() -> None:
+    """A shared place among equals leaves their means and makes them surer."""
+    rated = update([initial()] * 2, (1, 1))
+    assert [rating.mean for rating in rated] == pytest.approx([25, 25])
+    assert all(rating.deviation < initial().deviation for rating in rated)
+
+
+def test_a_tie_draws_unequals_together() -> None:
+    """Who shares a place with a better one gains, and the better one loses."""
+    weak, strong = update((Rating(20.0, 3.0), Rating(30.0, 3.0)), (1, 1))
+    assert weak.mean > 20
+    assert strong.mean < 30
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+@pytest.mark.parametrize("deviation", [0.5, 25 / 3])
+@pytest.mark.parametrize("tie", [False, True])
+def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) -> None:
+    """A gap of 600, which double precision can't rate, gives finite ratings: the weak one gains."""
+    ratings = [Rating(-275.0, deviation)] + [Rating(325.0, deviation)] * (players - 1)
+    places = [1] * players if tie else list(range(1, players + 1))
+    weak, *strong = update(ratings, places)
+    assert weak.mean > -275
+    assert weak.deviation <= math.hypot(deviation, 25 / 300)
+    assert min(rating.mean for rating in strong) < 325
+
+
+@given(GAMES)
+def test_any_game_is_rated_and_to_the_bit_again(game: tuple[list[Rating], list[int]]) -> None:
+    """Any ratings and places give finite ratings that are no less sure, but for the drift; twice the same."""
+    ratings, places = game
+    rated = update(ratings, places)
+    for old, new in zip(ratings, rated, strict=True):
+        assert math.isfinite(new.mean)
+        assert 0 < new.deviation <= math.hypot(old.deviation, 25 / 300) * (1 + 1e-9)
+    assert update(ratings, places) == rated
+
+
+@pytest.mark.parametrize("places", [(), (1,), (1, 2, 3)])
+def test_every_player_needs_a_place(places: tuple[int, ...]) -> None:
+    """Another number of places than players is refused."""
+    with pytest.raises(ValueError, match="one of each"):
+        update((initial(), initial()), places)
+
+
+def test_nobody_plays_alone() -> None:
+    """One player can't be rated."""
+    with pytest.raises(ValueError, match="2 to 5 players"):
+        update((initial(),), (1,))
+
+
+@pytest.mark.parametrize(("mean", "deviation"), [(math.nan, 1.0), (25.0, 0.0), (25.0, math.inf)])
+def test_a_rating_is_a_distribution(mean: float, deviation: float) -> None:
+    """A rating that is no normal distribution can't be made."""
+    with pytest.raises(ValueError, match="no rating"):
+        Rating(mean, deviation)
+
+
+def test_next_version_keeps_the_mean_and_loses_certainty() -> None:
+    """The deviation rises by what versions differ by, to that of a new bot at most."""
+    assert next_version(Rating(31.0, 0.75), initial()) == Rating(31.0, 1.25)
+    assert next_version(Rating(31.0, 8.3), initial()) == Rating(31.0, 25 / 3)
+    assert next_version(initial(), initial()) == initial()
+
+
+def test_conservative_rating() -> None:
+    """The sort key is μ - 3σ."""
+    assert conservative(Rating(30.0, 2.0)) == 24
+
+
+@pytest.mark.parametrize(("players", "times"), [(2, 1), (3, 1.6), (4, 2), (5, 2.25)])
+def test_a_larger_table_leaves_more_to_chance(players: int, times: float) -> None:
+    """What is expected of a game follows from the β of its number of players; of any game, from all four."""
+    strong, weak = Rating(30.0, 1.0), Rating(25.0, 2.0)
+    beta = 2.5 * 25 / 6 * times
+    z = 5 / math.sqrt(2 * beta**2 + 1 + 4)
+    assert expected(strong, weak, (players,)) == pytest.approx(math.erfc(-z / math.sqrt(2)) / 2)
+    of_each = [expected(strong, weak, (each,)) for each in (2, 3, 4, 5)]
+    assert expected(strong, weak) == pytest.approx(sum(of_each) / 4)
+    assert of_each == sorted(of_each, reverse=True)
+
+
+def test_a_game_is_rated_by_the_beta_of_its_table() -> None:
+    """Two neighbours in the order of a larger table are as unsure of each other as its β says."""
+    gaps = []
+    for players in (2, 3, 4, 5):
+        first, second, *_ = update([Rating(25.0, 2.0)] * players, range(1, players + 1))
+        gaps.append(first.mean - second.mean)
+    assert gaps[0] == pytest.approx(0.43, abs=0.01)
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def closed(days: list[int]) -> Closings:
+    """Let there be a game on each of these days; the n-th leaves a mean of n."""
+    closings: Closings = ()
+    for number, day in enumerate(days, start=1):
+        closings = close(closings, day, Rating(float(number), 1.0))
+    return closings
+
+
+@given(st.lists(st.integers(700_000, 700_040), min_size=1), st.integers(0, 30))
+def test_what_was_kept_answers_as_if_all_had_been_kept(days: list[int], later: int) -> None:
+    """For every day that may be asked for: it is the mean after the last game by then, or None."""
+    days = sorted(days)
+    today = days[-1] + later
+    for asked in range(today - DAYS, today + 1):
+        last = sum(day <= asked for day in days)
+        assert stood(closed(days), asked) == (Rating(float(last), 1.0) if last else None)
+
+
+@given(st.lists(st.integers(700_000, 700_040)))
+def test_a_week_is_all_that_is_kept(days: list[int]) -> None:
+    """Seven days and the last one before them, in order, whatever order games come in."""
+    closings = closed(days)
+    assert len(closings) <= DAYS + 1
+    assert [each.day for each in closings] == sorted({each.day for each in closings})
+
+
+def test_a_game_that_ends_before_the_last_one_counts_for_its_day() -> None:
+    """Around midnight matches may be written down the other way round."""
+    assert closed([10, 11, 10]) == ((10, 1.0, 1.0), (11, 3.0, 1.0))
+
+
+MICROS = st.integers(0, 20_000_000)
+
+
+def times_of(games: list[int]) -> Times:
+    """Add the times of some games, one after the other."""
+    times: Times = ()
+    for each in games:
+        times = add(times, each)
+    return times
+
+
+def two_digits(micros: int) -> int:
+    """Round as people do who write a number with two digits."""
+    unit: int = 10 ** max(0, len(str(micros)) - 2)
+    return int((micros / unit) + 0.5) * unit
+
+
+@given(st.lists(MICROS, min_size=1))
+def test_the_median_is_that_of_all_games_rounded(games: list[int]) -> None:
+    """As if all times were kept, and the one in the middle written with two digits: within five per cent."""
+    found = median(times_of(games))
+    assert found == two_digits(median_low(games))
+    assert abs(found - median_low(games)) <= 0.05 * median_low(games)
+
+
+@given(st.lists(MICROS))
+def test_the_order_of_games_does_not_matter(games: list[int]) -> None:
+    """What is stored follows from what was played, not from when."""
+    assert times_of(games) == times_of(sorted(games)) == times_of(sorted(games, reverse=True))
+    assert sum(count for _, count in times_of(games)) == len(games)
+
+
+def test_a_million_games_are_a_few_numbers() -> None:
+    """Whatever was played, there are no more than ninety times for each power of ten."""
+    times = times_of([*range(1, 100_000, 7)])
+    assert len(times) <= 99 + 4 * 90
+    assert add(times, 250) == add(times, 251)
+
+
+def test_a_game_has_the_time_of_its_middle_decision() -> None:
+    """Decisions without an answer don't count; of two in the middle it is the lower one."""
+    assert game_time([9.0, 1.0, None, 2.5]) == 2500
+    assert game_time([4.0, 1.0, 2.0, 3.0]) == 2000
+    assert game_time([0.0004]) == 0
+    assert game_time([None, None]) is None
+    assert game_time([]) is None
+
+
+def test_nothing_has_no_median() -> None:
+    """Without a game there is no time."""
+    assert median(()) is None

@@ -1,0 +1,218 @@
+"""The fold of a log, and the points of rating curves."""
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.ladder.posterior import PRIOR, learn
+from arena.ladder.rating import Rating, initial, next_version, update
+from arena.ladder.rating_log import (
+    LISTS,
+    MOST,
+    Entry,
+    Event,
+    GamePlayed,
+    Key,
+    VersionStarted,
+    apply,
+    rebuild,
+    stride,
+    thinned,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def game(
+    versions: tuple[int, ...], places: tuple[int, ...], minute: int = 0, *, times: tuple[int | None, ...] = ()
+) -> GamePlayed:
+    """Make a game without faults."""
+    return GamePlayed(
+        versions=versions,
+        places=places,
+        faulty=(False,) * len(versions),
+        times=times or (None,) * len(versions),
+        ended=START + timedelta(minutes=minute),
+    )
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Event]:
+    """Draw a log: bots that start, play, and come back in new versions."""
+    events: list[Event] = [VersionStarted(version=version, previous=None) for version in range(1, 6)]
+    current = [1, 2, 3, 4, 5]
+    for minute in range(draw(st.integers(0, 15))):
+        if draw(st.integers(0, 4)) == 0:
+            bot = draw(st.integers(0, 4))
+            version = max(current) + 1
+            events.append(VersionStarted(version=version, previous=current[bot]))
+            current[bot] = version
+        else:
+            players = draw(st.integers(2, 5))
+            versions = tuple(draw(st.permutations(current))[:players])
+            places = tuple(draw(st.lists(st.integers(1, players), min_size=players, max_size=players)))
+            events.append(game(versions, places, minute))
+    return events
+
+
+@given(logs())
+def test_kept_entries_equal_a_rebuild(events: list[Event]) -> None:
+    """Applying one event after the other gives exactly what folding them all at once gives."""
+    entries: dict[Key, Entry] = {}
+    for event in events:
+        before = dict(entries)
+        changed = apply(entries, event)
+        assert entries == before
+        entries.update(changed)
+    assert entries == rebuild(events)
+
+
+@given(logs())
+def test_each_list_counts_its_own_games(events: list[Event]) -> None:
+    """The overall list counts a version's games, the others those of their number of players."""
+    entries = rebuild(events)
+    games = [event for event in events if isinstance(event, GamePlayed)]
+    for (version, players), entry in entries.items():
+        mine = [g for g in games if version in g.versions and players in {0, len(g.versions)}]
+        places = [g.places[g.versions.index(version)] for g in mine]
+        assert (entry.games, entry.place_sum, entry.wins) == (len(mine), sum(places), places.count(1))
+        assert entry.last_played == (mine[-1].ended if mine else None)
+
+
+def test_a_new_bot_starts_in_every_list() -> None:
+    """It starts at the initial rating, overall and at every number of players."""
+    assert rebuild([VersionStarted(version=7, previous=None)]) == {
+        (7, players): Entry(rating=initial(), skill=PRIOR, sound=PRIOR) for players in LISTS
+    }
+
+
+def test_a_new_version_carries_on_in_every_list() -> None:
+    """It starts from the rating of the one before in the same list, with nothing played."""
+    events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
+    events += [game((1, 2), (1, 2))] * 30 + [game((2, 1), (1, 2))] * 30
+    old = rebuild(events)
+    new = apply(old, VersionStarted(version=3, previous=1))
+    assert new == {
+        (3, players): Entry(
+            rating=next_version(old[1, players].rating, initial()),
+            skill=next_version(old[1, players].skill, PRIOR),
+            sound=next_version(old[1, players].skill, PRIOR),
+        )
+        for players in LISTS
+    }
+    assert new[3, 2].rating == Rating(old[1, 2].rating.mean, math.hypot(old[1, 2].rating.deviation, 1))
+
+
+def test_what_faults_did_is_not_inherited() -> None:
+    """A version that only loses by faults is followed by one that starts as if these hadn't been."""
+    events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
+    events += [game((1, 2), (1, 2))] * 10
+    sound = rebuild(events)
+    lost = replace(game((1, 2), (2, 1)), faulty=(True, False))
+    old = rebuild([*events, *[lost] * 40])
+    assert old[1, 0].sound == sound[1, 0].skill
+    assert old[1, 0].skill.mean < old[2, 0].skill.mean
+    new = apply(old, VersionStarted(version=3, previous=1))[3, 0]
+    assert new.rating.mean == new.skill.mean == sound[1, 0].skill.mean
+    assert new.rating.deviation > old[1, 0].rating.deviation
+
+
+def test_after_a_fault_other_games_count() -> None:
+    """They move both skills; the opponent, which had no fault, has one skill."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
+    lost = replace(game((1, 2), (2, 1)), faulty=(True, False))
+    first = start | apply(start, lost)
+    after = first | apply(first, game((1, 2), (1, 2)))
+    assert after[1, 0].skill.mean > first[1, 0].skill.mean
+    assert after[1, 0].sound.mean > first[1, 0].sound.mean == PRIOR.mean > first[1, 0].skill.mean
+    assert after[2, 0].sound == after[2, 0].skill
+
+
+def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
+    """Both ratings take the same step from where each of them stood."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
+    changed = apply(start, game((3, 1, 2), (1, 1, 3)))
+    expected = update([initial()] * 3, (1, 1, 3))
+    assert changed.keys() == {(version, players) for version in (1, 2, 3) for players in (0, 3)}
+    for players in (0, 3):
+        assert tuple(changed[version, players].rating for version in (3, 1, 2)) == expected
+        learned = learn([PRIOR] * 3, (1, 1, 3))
+        assert tuple(changed[version, players].skill for version in (3, 1, 2)) == learned
+
+
+def test_faults_are_counted() -> None:
+    """A game with a fault counts once in the list's faulty games."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
+    played = replace(game((1, 2), (2, 1)), faulty=(True, False))
+    changed = apply(start, played)
+    assert [changed[version, 0].faulty for version in (1, 2)] == [1, 0]
+
+
+def test_times_and_closings_are_kept() -> None:
+    """Of each game the time of a seat that answered, and of each day how the rating stood at its end."""
+    start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
+    day = START.toordinal()
+    entries = start | apply(start, game((1, 2), (1, 2), times=(1234, None)))
+    entries |= apply(entries, game((1, 2), (1, 2), 24 * 60 - 1, times=(1178, 20)))
+    entries |= apply(entries, game((1, 2, 3), (1, 2, 3), 24 * 60, times=(7, 7, 7)))
+    assert entries[1, 0].times == ((7, 1), (1200, 2))
+    assert entries[1, 2].times == ((1200, 2),)
+    assert entries[2, 2].times == ((20, 1),)
+    assert [each.day for each in entries[1, 0].closings] == [day, day + 1]
+    assert [each.day for each in entries[1, 2].closings] == [day]
+    assert entries[1, 2].closings[0][1:] == (entries[1, 2].rating.mean, entries[1, 2].rating.deviation)
+    assert (entries[3, 4].closings, entries[3, 4].times) == ((), ())
+    new = apply(entries, VersionStarted(version=4, previous=1))
+    assert (new[4, 0].closings, new[4, 0].times) == ((), ())
+
+
+def test_a_version_can_not_play_itself() -> None:
+    """One version on two seats is refused."""
+    start = rebuild([VersionStarted(version=1, previous=None)])
+    with pytest.raises(ValueError, match="can't play itself"):
+        apply(start, game((1, 1), (1, 2)))
+
+
+def test_a_version_starts_once() -> None:
+    """A second start of the same version is refused."""
+    start = rebuild([VersionStarted(version=1, previous=None)])
+    with pytest.raises(ValueError, match="started already"):
+        apply(start, VersionStarted(version=1, previous=None))
+
+
+def test_nobody_plays_before_the_start() -> None:
+    """A game of a version that hasn't started is refused."""
+    with pytest.raises(KeyError):
+        apply({}, game((1, 2), (1, 2)))
+
+
+@given(st.integers(0, 10**9))
+def test_a_bounded_number_of_points_is_kept(games: int) -> None:
+    """All of the first ones, and never fewer than half as many as there may be."""
+    points = games // stride(games) + 1
+    assert points <= MOST
+    assert points == games + 1 if games < MOST else points > MOST // 2
+
+
+@given(st.integers(1, 10**9))
+def test_what_was_dropped_is_never_wanted_again(games: int) -> None:
+    """The stride stays, or doubles."""
+    assert stride(games) in {stride(games - 1), 2 * stride(games - 1)}
+
+
+@given(st.lists(st.integers(), max_size=500), st.integers(2, 200))
+def test_thinned_points_keep_both_ends(points: list[int], most: int) -> None:
+    """In their order, at most this many, evenly spread; few enough stay as they are."""
+    numbered = list(enumerate(points))
+    left = thinned(numbered, most)
+    assert len(left) == min(len(points), most)
+    assert list(left) == sorted(set(left))
+    if points:
+        assert (left[0], left[-1]) == (numbered[0], numbered[-1])
+    steps = {later[0] - earlier[0] for earlier, later in pairwise(left)}
+    assert not steps or max(steps) - min(steps) <= 1

@@ -1,0 +1,1 @@
+"""Monitoring, retention and backups."""

@@ -1,0 +1,131 @@
+"""A backup that could not be restored is none: it is not made, and the reason is a sentence."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena.cli.backup import make_backup
+from arena.db.database import Database
+from arena.ops.backup.archive import NotRestorable
+from tests.builders import fill
+from tests.ops.backup.places import Spot, Spots, everything, settle
+
+
+@pytest.fixture
+def live(spots: Spots) -> Spot:
+    """Give an arena with something of everything."""
+    spot = spots.make("live")
+    settle(spot)
+    with spot.store() as store:
+        fill(store)
+    return spot
+
+
+def change(spot: Spot, statement: str) -> None:
+    """Write into its database what SQLite takes and no arena writes."""
+    with closing(Database(spot.settings.url)) as database, database.write() as connection:
+        connection.execute(text("PRAGMA ignore_check_constraints = ON"))
+        assert connection.execute(text(statement)).rowcount > 0
+
+
+CHANGES = {
+    "a sum that became inexact": ("UPDATE card_count SET seen = 1e19", "card_count has an invalid seen"),
+    "a sum beyond all that count": (
+        "UPDATE rating SET games = 1152921504606846976",
+        "rating has an invalid games",
+    ),
+    "what PostgreSQL has no room for": (
+        "UPDATE match SET voids = 1099511627776",
+        "match has an invalid voids",
+    ),
+    "a name that is too long": ("UPDATE bot SET author = printf('%065d', 0)", "bot has an invalid author"),
+    "what PostgreSQL has no character for": (
+        "UPDATE bot SET author = 'a' || char(0)",
+        "bot has an invalid author",
+    ),
+    "text for a number": ("UPDATE game_seat SET points = 'ten'", "game_seat has an invalid points"),
+    "text for bytes": ("UPDATE game SET record = 'ten'", "game has an invalid record"),
+    "no number": ("UPDATE rating SET mean = 9e999 WHERE players = 0", "mean inf"),
+    "no moment": ("UPDATE bot_version SET created = 'today'", "isoformat"),
+    "no list": ("UPDATE ladder SET players = '[2'", "restored"),
+    "numbers that are not the log's": ("UPDATE ladder SET games = 999", "differ from its log"),
+    "ratings that can't be read": ("UPDATE rating SET times = x'37'", "restored"),
+}
+
+
+def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
+    """The sentence says what it is, whatever it is."""
+    file = live.settings.data_dir / "arena.sqlite3"
+    whole = file.read_bytes()
+    for name, (statement, words) in CHANGES.items():
+        change(live, statement)
+        with (tmp_path / "kept.zip").open("w+b") as kept, pytest.raises(NotRestorable) as error:
+            make_backup(live.settings, kept, lambda _: None)
+        said = str(error.value)
+        assert said.startswith("the database holds a value that can't be restored: "), name
+        assert words in said, name
+        file.write_bytes(whole)
+    with (tmp_path / "kept.zip").open("w+b") as kept:
+        make_backup(live.settings, kept, lambda _: None)
+
+
+def test_where_there_is_none_the_one_from_before_stays(live: Spot, tmp_path: Path) -> None:
+    """And beside it nothing is left."""
+    change(live, "UPDATE card_count SET seen = 1e19")
+    (tmp_path / "kept.zip").write_bytes(b"that of yesterday")
+    before = set(tmp_path.iterdir())
+    done = live.arena("backup", "kept.zip", folder=tmp_path)
+    assert done.returncode == 2
+    assert b"card_count has an invalid seen" in done.stderr.splitlines()[-1]
+    assert (tmp_path / "kept.zip").read_bytes() == b"that of yesterday"
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_on_stdout_it_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> None:
+    """So what arrived is refused."""
+    change(live, "UPDATE card_count SET seen = 1e19")
+    done = live.arena("backup", "-", folder=tmp_path)
+    assert done.returncode == 2
+    assert b"card_count has an invalid seen" in done.stderr
+    (tmp_path / "arrived.zip").write_bytes(done.stdout)
+    restored = spots.make("there").arena("restore", "arrived.zip", folder=tmp_path)
+    assert restored.returncode == 2
+    assert b"arrived.zip is" in restored.stderr
+
+
+def test_it_is_read_back_before_it_is_called_whole(live: Spot, spots: Spots, tmp_path: Path) -> None:
+    """A file is; what went to stdout can't be, and is not called so."""
+    made = live.arena("backup", "kept.zip", folder=tmp_path)
+    assert made.returncode == 0
+    assert b"arena: reading it back\narena: the backup is whole: " in made.stderr
+    assert spots.make("there").arena("restore", "kept.zip", folder=tmp_path).returncode == 0
+    piped = live.arena("backup", "-", folder=tmp_path)
+    assert piped.returncode == 0
+    assert b"the backup is written: " in piped.stderr
+    assert b"whole" not in piped.stderr
+
+
+@pytest.mark.parametrize("at", [100, 2000, -22])
+def test_a_disk_that_keeps_something_else_is_found_out(live: Spot, tmp_path: Path, at: int) -> None:
+    """Wherever the byte is that it has changed."""
+    path = tmp_path / "kept.zip"
+
+    def flip(said: str) -> None:
+        file.flush()
+        if said == "reading it back":
+            with path.open("r+b") as disk:
+                disk.seek(at, os.SEEK_SET if at > 0 else os.SEEK_END)
+                byte = disk.read(1)
+                disk.seek(-1, os.SEEK_CUR)
+                disk.write(bytes([byte[0] ^ 1]))
+
+    with (
+        path.open("w+b") as file,
+        pytest.raises(NotRestorable, match="returned other data than was written"),
+    ):
+        make_backup(live.settings, file, flip)
+    with live.store() as store:
+        assert everything(store)

@@ -1,0 +1,124 @@
+"""A command killed in the middle leaves nothing that looks whole, and the next one needs no help."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import psycopg
+import pytest
+
+from arena.app.folders import CannotStart, data_dir_lock, open_results
+from arena.ops.backup.archive import BackupArchive
+from arena.rules import Rules
+from tests.builders import add_bots, play_set
+from tests.cli.command import COMMAND, environment
+from tests.ops.backup.places import Spot, Spots, everything, settle
+from tests.patience import WAIT_SECONDS
+from tests.postgresql import Cluster
+
+_MIB = 1024 * 1024
+
+
+@pytest.fixture
+def live(spots: Spots) -> Spot:
+    """Give an arena with so much in it that it takes a moment to write."""
+    spot = spots.make("live")
+    settle(spot, size=32 * _MIB)
+    with spot.store() as store:
+        versions = add_bots(store, [("a", "ann"), ("b", "ben")])
+        for number in range(60):
+            play_set(store, [versions], Rules(players=2), name=f"set{number}")
+    return spot
+
+
+WRITING = """
+SELECT 1 FROM pg_stat_activity
+WHERE query LIKE 'INSERT INTO %' AND query NOT LIKE 'INSERT INTO kaiten_schema%'
+"""
+"""Finds who writes rows of any table."""
+
+
+@pytest.fixture
+def watching(postgresql_cluster: Cluster) -> Iterator[psycopg.Connection]:
+    """Give a connection that is there already when there is something to see."""
+    with closing(psycopg.connect(postgresql_cluster.address("postgres"), autocommit=True)) as connection:
+        yield connection
+
+
+@contextmanager
+def killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> Iterator[None]:
+    """Run a command, and kill it as soon as it has got so far."""
+    command = [*COMMAND, *words]
+    with (
+        TemporaryFile("w+") as said,
+        subprocess.Popen(  # noqa: S603 - the command under test
+            command, cwd=folder, env=environment() | of.environment, stderr=said
+        ) as process,
+    ):
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not reached():
+            if process.poll() is not None:
+                said.seek(0)
+                pytest.fail(f"it ended before it got so far: {said.read()}")
+            assert time.monotonic() < deadline
+            time.sleep(0.001)  # until the next look
+        process.kill()
+        assert process.wait() < 0
+    yield
+
+
+def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
+    """The file of that name is the one from before, or none; the next backup is made as always."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    old = folder / "kept.zip"
+    old.write_bytes(b"from before")
+
+    def begun() -> bool:
+        return any(file.stat().st_size > 8 * _MIB for file in folder.glob(".kept.zip.*"))
+
+    with killed_when(begun, "backup", "kept.zip", folder=folder, of=live):
+        assert old.read_bytes() == b"from before"
+    assert live.arena("backup", "kept.zip", folder=folder).returncode == 0
+    with BackupArchive.opened(old) as archive:
+        archive.verify()
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_killed_restore_is_no_arena(
+    live: Spot, spots: Spots, tmp_path: Path, kind: str, watching: psycopg.Connection
+) -> None:
+    """Whether it was writing files or rows: nothing starts there until a restore has gone through."""
+    there = spots.make("there", postgresql=kind == "postgresql")
+    data = there.settings.data_dir
+    assert live.arena("backup", "kept.zip", folder=tmp_path).returncode == 0
+
+    def files() -> bool:
+        return (data / "uploads" / "u1.py").exists()
+
+    def rows() -> bool:
+        if kind == "sqlite":
+            log = data / "arena.sqlite3.restoring-wal"
+            return log.exists() and log.stat().st_size > 0
+        return watching.execute(WRITING).fetchone() is not None
+
+    for reached in (files, rows):
+        with killed_when(reached, "restore", "kept.zip", folder=tmp_path, of=there):
+            assert (data / "restoring").exists()
+            assert not (data / "arena.sqlite3").exists()
+            with (
+                pytest.raises(CannotStart, match="is incomplete: run `arena restore` again"),
+                data_dir_lock(data),
+            ):
+                pass
+            with pytest.raises(CannotStart):
+                open_results(there.settings)
+    done = there.arena("restore", "kept.zip", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [file.name for file in (data / "uploads").iterdir()] == ["u1.py"]
+    with live.store() as before, there.store() as after:
+        assert everything(after) == everything(before)

@@ -1,0 +1,284 @@
+"""A ladder after a thousand million games: its numbers are stored, backed up and restored exactly."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Double, Integer, func, select, update
+from sqlalchemy.types import TypeDecorator
+
+from arena.cli.backup import make_backup, restore_backup
+from arena.db import card_counts, dump
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Database
+from arena.db.dump import row_check, snapshot
+from arena.db.opening import NEWEST_REVISION, upgrade
+from arena.db.schema import Base, CardCountRow, LadderRow
+from arena.db.store import Store, open_store
+from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
+from arena.protocol.match import RuntimeName
+from tests.db import every_table
+from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.every_table.moments import at
+from tests.db.every_table.tables import held
+from tests.ops.backup.places import Spot, Spots, everything
+
+GAMES = 10**9
+SEATS = 5 * GAMES
+DECISIONS = 27 * SEATS
+BYTES = 2**40
+"""Of a file: more than any limit on uploads lets through."""
+
+LARGEST: dict[str, float] = {
+    "account.bots": GAMES,
+    "account.challenges_a_day": GAMES,
+    "account.submissions_a_day": GAMES,
+    "bot.revision": 3 * GAMES,
+    "bot_version.size": BYTES,
+    "card_count.cards": 2 * DECISIONS,
+    "card_count.passed_squares": 27**2 * SEATS,
+    "card_count.point_parts": POINT - 1,
+    "card_count.points": 100 * SEATS,
+    "card_count.seen": DECISIONS,
+    "card_count.taken": DECISIONS,
+    "card_count.taken_squares": 27**2 * SEATS,
+    "card_count.won_passed": 60 * DECISIONS,
+    "card_count.won_taken": 60 * DECISIONS,
+    "card_games.decisions": DECISIONS,
+    "card_games.games": GAMES,
+    "card_games.seats": SEATS,
+    "card_games.won": 60 * DECISIONS,
+    "game_seat.faults": GAMES,
+    "game_seat.median_micros": 86_400 * 10**6,
+    "highlight.value": 1e9,
+    "ladder.cards_from": GAMES,
+    "ladder.revision": 3 * GAMES,
+    "live_game.attempt": GAMES,
+    "match.attempt": GAMES,
+    "match.leased_until": 1e12,
+    "match.losses": GAMES,
+    "match.voids": GAMES,
+    "meeting.ahead": 10 * GAMES,
+    "meeting.behind": 10 * GAMES,
+    "meeting.games": 10 * GAMES,
+    "meeting.tied": 10 * GAMES,
+    "rating.deviation": 25 / 3,
+    "rating.faulty": GAMES,
+    "rating.games": GAMES,
+    "rating.mean": 1e9,
+    "rating.place_sum": SEATS,
+    "rating.skill_deviation": 5.0,
+    "rating.skill_mean": 1e9,
+    "rating.sound_deviation": 5.0,
+    "rating.sound_mean": 1e9,
+    "rating.wins": GAMES,
+    "rating_change.deviation_after": 25 / 3,
+    "rating_change.deviation_before": 25 / 3,
+    "rating_change.mean_after": 1e9,
+    "rating_change.mean_before": -1e9,
+    "rating_point.deviation": 25 / 3,
+    "rating_point.mean": 1e9,
+    "submission.size": BYTES,
+    "worker.leased_until": 1e12,
+}
+"""What can come together in columns."""
+
+NUMBERED = {
+    "account.id",
+    "api_token.id",
+    "audit.number",
+    "bot.id",
+    "bot.newest",
+    "bot.playing",
+    "bot_version.id",
+    "bot_version.number",
+    "challenge.number",
+    "invitation.id",
+    "match.number",
+    "rating_point.games",
+    "person_game.number",
+    "session.id",
+    "submission.number",
+}
+"""Numbers of which each is another one: they are moved up."""
+
+OF_THE_LOG = {"game.number", "ladder.events", "ladder.games", "rating_event.number"}
+"""Without gaps: only as many rows make them large. Results go on from there all the same."""
+
+BOUNDED = {
+    *(f"{table}.players" for table in ("card_count", "card_games", "game", "match")),
+    *(f"{table}.players" for table in ("rating", "rating_change", "rating_point")),
+    *(f"{table}.seat" for table in ("game_seat", "highlight", "match_seat")),
+    *(f"{table}.position" for table in ("game", "unrated_game")),
+    *("card_count.card", "card_count.turn", "game_seat.place", "game_seat.points", "game_seat.puddings"),
+    *(
+        "ladder.deals",
+        "match.deals",
+        "challenge.deals",
+        "live_game.game",
+        "live_game.rounds",
+        "highlight.other",
+    ),
+    *(f"ladder.{part}_millis" for part in ("start", "move", "bank")),
+    *(f"ladder.{limit}" for limit in ("cpus", "memory_mib", "pids", "tmp_mib")),
+    *("highlight.day", "ladder.id", "match.precedence", "worker.busy", "worker.seats", "worker.usable"),
+    "attempt.number",
+    "analysis.playouts",
+    "analysis.version",
+    "person_game.seat",
+    *(f"puzzle.{part}" for part in ("merit", "round", "seat", "turn")),
+    *(f"costly_decision.{part}" for part in ("lost_chance", "lost_points", "round", "seat", "turn")),
+}
+"""Of one game, one match, one machine, a window of minutes, or the calendar: they don't grow."""
+
+
+def numeric(column: Column[Any]) -> bool:
+    """Tell whether a column holds numbers, other than those that belong to another table."""
+    kind = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
+    return isinstance(kind, (Integer, Double)) and not column.foreign_keys
+
+
+def test_every_number_is_thought_of() -> None:
+    """A new column is put into one of the lists above."""
+    columns = {
+        str(column) for table in Base.metadata.sorted_tables for column in table.columns if numeric(column)
+    }
+    lists = (LARGEST.keys(), NUMBERED, OF_THE_LOG, BOUNDED)
+    assert set().union(*lists) == columns
+    assert sum(map(len, lists)) == len(columns)
+
+
+def grown(table: Any, row: dict[str, Any]) -> list[Any]:  # noqa: ANN401 - a table
+    """Return the values of a row as they are after a thousand million games."""
+    values: list[Any] = []
+    for column in table.columns:
+        origin = next((str(key.column) for key in column.foreign_keys), str(column))
+        value = row[column.name]
+        if value is None:
+            values.append(None)
+        elif str(column) in LARGEST:
+            values.append(LARGEST[str(column)])
+        else:
+            values.append(value + GAMES if origin in NUMBERED else value)
+    return values
+
+
+def veteran(spots: Spots, *, postgresql: bool) -> Spot:
+    """Make an arena that has been played on for so long."""
+    young, old = spots.make("young"), spots.make("old", postgresql=postgresql)
+    for spot in (young, old):
+        spot.settings.data_dir.mkdir()
+    with closing(Database(young.settings.url)) as database:
+        with database.write() as connection:
+            upgrade(connection)
+            every_table.fill(connection)
+        with database.read() as connection:
+            tables = {
+                table.name: dump.TableToLoad(
+                    tuple(table.columns.keys()),
+                    len(rows := [grown(table, row._asdict()) for row in connection.execute(select(table))]),
+                    lambda rows=rows: [rows],  # type: ignore[misc]
+                )
+                for table in Base.metadata.sorted_tables
+            }
+    entry = NewAuditEntry(at=START, who="terminal:root", what="test")
+    dump.load(old.settings.url, NEWEST_REVISION, tables, entry)
+    return old
+
+
+def rows_of(spot: Spot) -> dict[str, dict[tuple[Any, ...], Any]]:
+    """Return all rows of an arena but those of its audit log."""
+    with closing(Database(spot.settings.url)) as database, database.read() as connection:
+        return {name: rows for name, rows in _in_utc(held(connection)).items() if name != "audit"}
+
+
+def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
+    """Return rows with moments as both kinds of database give them."""
+    return {
+        name: {
+            key: {
+                column: value.replace(tzinfo=None) if hasattr(value, "tzinfo") else value
+                for column, value in row.items()
+            }
+            for key, row in rows.items()
+        }
+        for name, rows in tables.items()
+    }
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("of", ["sqlite", "postgresql"])
+def test_all_of_it_comes_back_in_the_other_kind_of_database(spots: Spots, tmp_path: Path, of: str) -> None:
+    """Every number, by backup and restore; and what is played then is added to it exactly."""
+    old = veteran(spots, postgresql=of == "postgresql")
+    there = spots.make("there", postgresql=of == "sqlite")
+    with (tmp_path / "kept.zip").open("w+b") as file:
+        make_backup(old.settings, file, lambda _: None)
+    restore_backup(there.settings, tmp_path / "kept.zip", "terminal:root", lambda _: None)
+    assert rows_of(there) == rows_of(old)
+    with old.store() as one, there.store() as other:
+        assert everything(other) == everything(one)
+        assert played_on(other) == played_on(one) > 0
+
+
+def played_on(store: Store) -> int:
+    """Play all matches that wait, look whether the sums are right, and return how many games there are."""
+    tally = store.cards.find().tally
+    while claim := store.leases.claim("here", "worker", at(400), RuntimeName.DOCKER):
+        result = finished(claim, [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds))
+        assert store.results.record(result)
+        if store.games.find(result.games[0].id) is not None:  # rated
+            tally = merged([tally, *(game.cards for game in result.games)])
+    assert store.cards.find().tally == tally
+    return store.activity.totals().games
+
+
+def times(tally: Tally, factor: int) -> Tally:
+    """Return what would be counted if everything had happened this many times."""
+    return Tally(
+        games={key: Games(*(each * factor for each in games)) for key, games in tally.games.items()},
+        counts={key: Count(*(each * factor for each in count)) for key, count in tally.counts.items()},
+    )
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give the address of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+    return str(request.getfixturevalue("postgresql_url"))
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Give an open, empty store."""
+    with closing(open_store(url)) as opened:
+        yield opened
+
+
+def test_results_are_added_to_what_many_games_have_left(store: Store, url: str) -> None:
+    """Sums of real games, a thousand million times; the numbers of games and events go on from there."""
+    versions = [add_bot(store, name, author=name) for name in "abcde"]
+    result = finished(claimed(store, versions, deals=6), [(1, 2, 3, 4, 5)] * 6)
+    once = merged(game.cards for game in result.games)
+    many = times(once, GAMES)
+    assert max(count.points for count in many.counts.values()) > 2**63, "no column would have held it as one"
+    with closing(Database(url)) as database:
+        with database.write() as connection:
+            card_counts.add(connection, [many])
+            connection.execute(update(LadderRow).values(games=6 * GAMES, events=7 * GAMES))
+        assert store.results.record(result)
+        assert store.cards.find().tally == times(once, GAMES + 1)
+        again = finished(claimed(store, versions, id_="t", deals=6), [(5, 4, 3, 2, 1)] * 6)
+        assert store.results.record(again)
+        assert store.cards.find().tally == merged([many, once, *(game.cards for game in again.games)])
+        assert max(game.number for game in store.games.newest()) == 6 * GAMES + 12
+        with database.read() as connection:
+            assert connection.execute(select(func.max(CardCountRow.point_parts))).scalar_one() < POINT
+        with snapshot(database) as whole:
+            for table in whole.tables:
+                check = row_check(Base.metadata.tables[table.name], table.columns)
+                for batch in table.batches():
+                    check(batch)

@@ -1,0 +1,373 @@
+"""What is restored, and what is refused: then nothing has changed."""
+
+import os
+import random
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+from sqlalchemy import MetaData, text
+
+from arena.app.folders import CannotStart, data_dir_lock
+from arena.cli.backup import make_backup, restore_backup
+from arena.db.database import Database
+from arena.db.errors import DatabaseNotEmpty
+from arena.db.opening import NEWEST_REVISION, revision_of
+from arena.db.store import open_store
+from arena.ops.backup.archive import (
+    MANIFEST,
+    BackupDamaged,
+    BackupManifest,
+    BackupNewer,
+    BackupTooOld,
+    PlaceNotEmpty,
+    packed,
+    unpacked,
+)
+from tests.builders import fill
+from tests.db.builders import add_bot
+from tests.db.next_version import NEXT_REVISION, become
+from tests.ops.backup.places import Spot, Spots, everything, settle
+
+
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
+def restored(path: Path, spot: Spot) -> BackupManifest:
+    """Restore a backup."""
+    return restore_backup(spot.settings, path, "terminal:root", silent)
+
+
+@pytest.fixture
+def live(spots: Spots) -> Spot:
+    """Give an arena with something of everything."""
+    spot = spots.make("live")
+    settle(spot)
+    with spot.store() as store:
+        fill(store)
+    return spot
+
+
+@pytest.fixture
+def kept(live: Spot, tmp_path: Path) -> Path:
+    """Give a backup of it."""
+    path = tmp_path / "kept.zip"
+    with path.open("wb") as file:
+        make_backup(live.settings, file, silent)
+    return path
+
+
+def altered(kept: Path, to: Path, **changes: object) -> Path:
+    """Write a copy of a backup with other words in its manifest."""
+    with zipfile.ZipFile(kept) as old, zipfile.ZipFile(to, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == MANIFEST:
+                content = msgspec.json.encode(msgspec.json.decode(content) | changes)
+            new.writestr(name, content)
+    return to
+
+
+def nothing_in(spot: Spot) -> bool:
+    """Tell whether a place is as empty as before."""
+    return [file.name for file in spot.settings.data_dir.rglob("*") if not file.is_dir()] in ([], ["lock"])
+
+
+def test_the_same_arena_as_before(live: Spot, kept: Path, spots: Spots) -> None:
+    """But for the audit log, which says so, and the id of the installation, which is a new one."""
+    there = spots.make("there")
+    manifest = restored(kept, there)
+    with live.store() as before, there.store() as after:
+        assert everything(after) == everything(before)
+        assert [(entry.who, entry.what) for entry in after.people.audit(9)] == [("terminal:root", "restore")]
+        assert not before.people.audit(9)
+    assert manifest.install == (live.settings.data_dir / "install").read_text().strip()
+    assert not (there.settings.data_dir / "install").exists()
+    assert manifest.revision == NEWEST_REVISION
+    with data_dir_lock(there.settings.data_dir):
+        pass
+
+
+def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_path: Path) -> None:
+    """That of a restored arena differs in the line of the audit log alone."""
+    there = spots.make("there")
+    first = restored(kept, there)
+    with (tmp_path / "again.zip").open("wb") as file:
+        second = make_backup(there.settings, file, silent)
+    differing = {
+        name for name in first.parts | second.parts if first.parts.get(name) != second.parts.get(name)
+    }
+    assert differing == {"tables/audit"}
+
+
+def test_stdout_takes_a_backup_too(live: Spot, spots: Spots, tmp_path: Path) -> None:
+    """Such as for a pipe to another machine."""
+    there = spots.make("there")
+    made = live.arena("backup", "-", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    (tmp_path / "piped.zip").write_bytes(made.stdout)
+    restored(tmp_path / "piped.zip", there)
+    with live.store() as before, there.store() as after:
+        assert everything(after) == everything(before)
+
+
+@pytest.mark.parametrize("left", ["a-file", "images/blobs/sha256/00", "arena.sqlite3"])
+def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots, left: str) -> None:
+    """And stays as it is; folders alone are nothing, since something may be mounted there."""
+    there = spots.make("there")
+    file = there.settings.data_dir / left
+    file.parent.mkdir(parents=True)
+    file.write_text("mine")
+    with pytest.raises(PlaceNotEmpty, match=f"not empty .{left}.*ARENA_DATA_DIR"):
+        restored(kept, there)
+    assert file.read_text() == "mine"
+    file.unlink()
+    restored(kept, there)
+
+
+@pytest.mark.postgresql
+def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) -> None:
+    """And stays as it is."""
+    there = spots.make("there", postgresql=True)
+    with there.store() as store:
+        add_bot(store, "mine")
+    with pytest.raises(DatabaseNotEmpty, match=r"is not empty .*ARENA_DATABASE_URL"):
+        restored(kept, there)
+    with there.store() as store:
+        assert [bot.name for bot in store.bots.listed()] == ["mine"]
+    assert nothing_in(there)
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_restore_that_ended_when_all_was_there_is_whole(
+    live: Spot, kept: Path, spots: Spots, tmp_path: Path, kind: str
+) -> None:
+    """The same backup again says so, another one is refused; neither takes anything away."""
+    there = spots.make("there", postgresql=kind == "postgresql")
+    note = there.settings.data_dir / "restoring"
+    notes: list[bytes] = []
+
+    def look(_: str) -> None:
+        notes.extend([note.read_bytes()] if note.exists() else [])
+
+    restore_backup(there.settings, kept, "terminal:root", look)
+    with live.store() as before:
+        arena = everything(before)
+        add_bot(before, "later")
+    other = tmp_path / "other.zip"
+    with other.open("wb") as file:
+        make_backup(live.settings, file, silent)
+
+    note.write_bytes(notes[-1])
+    with (
+        pytest.raises(CannotStart, match="run `arena restore` again"),
+        data_dir_lock(there.settings.data_dir),
+    ):
+        pass
+    restored(kept, there)
+    assert not note.exists()
+    note.write_bytes(notes[-1])
+    with pytest.raises((PlaceNotEmpty, DatabaseNotEmpty)):
+        restored(other, there)
+    with data_dir_lock(there.settings.data_dir), there.store() as after:
+        assert everything(after) == arena
+        assert [entry.what for entry in after.people.audit(9)] == ["restore"]
+    assert there.files() == {"u1.py": live.files()["u1.py"]}
+
+
+@pytest.mark.postgresql
+def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Spots) -> None:
+    """Also where one that was killed has left something in the data directory."""
+    there = spots.make("there", postgresql=True)
+    there.settings.data_dir.mkdir()
+    (there.settings.data_dir / "restoring").touch()
+    with there.store() as store:
+        add_bot(store, "mine")
+    with pytest.raises(DatabaseNotEmpty):
+        restored(kept, there)
+    with there.store() as store:
+        assert [bot.name for bot in store.bots.listed()] == ["mine"]
+
+
+def test_an_arena_that_runs_there_is_left_alone(kept: Path, spots: Spots) -> None:
+    """The lock of the data directory is held for as long as a backup is restored."""
+    there = spots.make("there")
+    with data_dir_lock(there.settings.data_dir), pytest.raises(CannotStart, match="another arena is running"):
+        restored(kept, there)
+
+
+def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
+    """Wherever."""
+    there, whole, dice = spots.make("there"), kept.read_bytes(), random.Random(1)  # noqa: S311 - a test's dice
+    cut = tmp_path / "cut.zip"
+    for length in (0, 1, len(whole) // 2, len(whole) - 1, *(dice.randrange(len(whole)) for _ in range(20))):
+        cut.write_bytes(whole[:length])
+        with pytest.raises(BackupDamaged, match=r"cut\.zip is (not a backup|damaged)"):
+            restored(cut, there)
+    assert nothing_in(there)
+
+
+def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
+    """A byte anywhere makes it another file, or is of no consequence: the archive says the same then."""
+    whole, dice = kept.read_bytes(), random.Random(2)  # noqa: S311 - a test's dice
+    changed = tmp_path / "changed.zip"
+    with zipfile.ZipFile(kept) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    refused = 0
+    for number in range(60):
+        bytes_ = bytearray(whole)
+        bytes_[dice.randrange(len(whole))] ^= 1 << dice.randrange(8)
+        changed.write_bytes(bytes_)
+        there = spots.make(f"there-{number}")
+        try:
+            restored(changed, there)
+        except BackupDamaged:
+            refused += 1
+            assert nothing_in(there)
+        else:
+            with zipfile.ZipFile(changed) as file:
+                assert {name: file.read(name) for name in parts} == parts
+    assert refused > 40
+
+
+@pytest.mark.parametrize(("at", "value"), [(8, 0x01), (10, 0x0E), (10, 0x63)])
+def test_parts_that_say_they_are_packed_otherwise_are_refused(
+    kept: Path, spots: Spots, tmp_path: Path, at: int, value: int
+) -> None:
+    """Encrypted, by a method that is unknown or another's: in a sentence, as any other damage."""
+    bytes_ = bytearray(kept.read_bytes())
+    bytes_[bytes_.index(b"PK\x01\x02") + at] = value
+    changed = tmp_path / "changed.zip"
+    changed.write_bytes(bytes_)
+    there = spots.make("there")
+    with pytest.raises(BackupDamaged, match=r"changed\.zip is damaged"):
+        restored(changed, there)
+    assert nothing_in(there)
+
+
+def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
+    """By its format, or by the revision of its tables; the text says what to do."""
+    there = spots.make("there")
+    with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
+        restored(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"), there)
+    with pytest.raises(BackupNewer, match=r"tables are at 9999.*install that version"):
+        restored(altered(kept, tmp_path / "revision.zip", revision="9999"), there)
+    assert nothing_in(there)
+
+
+def test_a_part_can_be_nowhere_else(kept: Path, spots: Spots, tmp_path: Path) -> None:
+    """Names that lead out of the data directory are no names of parts."""
+    with zipfile.ZipFile(kept) as file:
+        parts = msgspec.json.decode(file.read(MANIFEST))["parts"]
+    evil = altered(kept, tmp_path / "evil.zip", parts=parts | {"uploads/../../evil.py": parts["tables/bot"]})
+    with pytest.raises(BackupDamaged, match="not a backup"):
+        restored(evil, spots.make("there"))
+
+
+@pytest.mark.parametrize("content", [b"", b"This is a shopping list."])
+def test_another_file_is_no_backup(spots: Spots, tmp_path: Path, content: bytes) -> None:
+    """The command says so in a sentence."""
+    (tmp_path / "list.txt").write_bytes(content)
+    done = spots.make("there").arena("restore", "list.txt", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"arena: list.txt is not a backup")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("to", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("revision", ["0003", "0018"])
+def test_a_backup_from_before_the_first_release_is_refused(
+    kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
+) -> None:
+    """Before anything is written; the text says how to start anew, and how to keep it."""
+    there = spots.make("there", postgresql=to == "postgresql")
+    old = altered(kept, tmp_path / "old.zip", revision=revision)
+    said = f"revision {revision}, from before the first release.* start anew, start an arena without it"
+    with pytest.raises(BackupTooOld, match=f"{said}.*restore it with the version that made it"):
+        restored(old, there)
+    assert nothing_in(there)
+    done = there.arena("restore", "old.zip", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"from before the first release" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+    restored(kept, there)  # so nothing was left of it in the database either
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("to", ["sqlite", "postgresql"])
+def test_an_older_revision_is_brought_up(
+    live: Spot, kept: Path, spots: Spots, monkeypatch: pytest.MonkeyPatch, to: str
+) -> None:
+    """As the database itself would have been: the migration finds its rows."""
+    there = spots.make("there", postgresql=to == "postgresql")
+    become(monkeypatch, kept.parent)
+    assert restored(kept, there).revision == NEWEST_REVISION
+    asked = text("SELECT name, nickname FROM bot ORDER BY id")
+    with live.store() as upgraded, there.store() as store:
+        assert everything(store) == everything(upgraded)
+        assert store.ladder.rebuild().differing == 0
+    with closing(Database(there.settings.url)) as database, database.read() as connection:
+        assert revision_of(connection, database.url) == NEXT_REVISION
+        named = connection.execute(asked).all()
+        assert named
+        assert all(nickname == name.upper() for name, nickname in named)
+
+
+def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> None:
+    """And no file."""
+    done = spots.make("nowhere").arena("backup", "kept.zip", folder=tmp_path)
+    assert done.returncode == 2
+    assert b"there is no arena in" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_come_back_however_the_bytes_are_cut() -> None:
+    """Piece by piece, or all at once; what is cut off is an error."""
+    batches = [[[number, f"text {number}", os.urandom(number), 0.1 * number, None]] for number in range(9)]
+    content = b"".join(packed(batches))
+    for size in (1, 3, 7, 100, len(content)):
+        pieces = (content[start : start + size] for start in range(0, len(content), size))
+        assert list(unpacked(pieces)) == batches
+    with pytest.raises(ValueError, match="cut off"):
+        list(unpacked([content[:-1]]))
+
+
+def test_a_restored_database_is_opened_without_more_ado(kept: Path, spots: Spots) -> None:
+    """It has the newest tables, and is one file."""
+    there = spots.make("there")
+    restored(kept, there)
+    names = {file.name for file in there.settings.data_dir.iterdir() if file.is_file()}
+    assert names == {"lock", "arena.sqlite3"}
+    open_store(there.settings.url).close()
+
+
+@pytest.mark.postgresql
+def test_a_restored_database_checks_all_that_a_new_one_does(kept: Path, spots: Spots) -> None:
+    """A restore checks PostgreSQL's foreign keys once for each table, and then leaves all of them."""
+    there, new = (spots.make(name, postgresql=True) for name in ("there", "new"))
+    restored(kept, there)
+    with new.store():
+        pass
+    assert foreign_keys(there) == foreign_keys(new) != set()
+
+
+def foreign_keys(spot: Spot) -> set[tuple[str, str, tuple[str, ...], tuple[str, ...]]]:
+    """Return each with its name, table, columns and what these refer to."""
+    with closing(Database(spot.settings.url)) as database, database.read() as connection:
+        found = MetaData()
+        found.reflect(connection)
+    return {
+        (
+            str(key.name),
+            table.name,
+            tuple(key.column_keys),
+            tuple(element.target_fullname for element in key.elements),
+        )
+        for table in found.tables.values()
+        for key in table.foreign_key_constraints
+    }

@@ -1,0 +1,211 @@
+"""What of a sandbox's time is the host's share, by the kernel's own counts."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.platform.cpu_time import CpuFiles, HostShare, OwnWaits, Spell
+from arena.play.referee.clock import Excuse, beside
+
+SPINS = "while True: pass"
+SLEEPS = "import signal; signal.pause()"
+
+
+@contextmanager
+def process(code: str, core: int) -> Iterator[int]:
+    """Run Python on one core, and give the process's number."""
+    program = f"import os; os.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\n{code}"
+    running = subprocess.Popen(  # noqa: S603 - our own
+        [sys.executable, "-c", program], stdout=subprocess.PIPE
+    )
+    try:
+        assert running.stdout is not None
+        running.stdout.readline()
+        yield running.pid
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def files(pid: int) -> CpuFiles:
+    """Return where a process without a control group of its own is counted."""
+    return CpuFiles(threads=f"/proc/{pid}/task")
+
+
+def ran(pid: int) -> float:
+    """Return how many seconds of a processor a process has had."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
+    """Of four that want one core, each waits for three quarters of the time. Neighbours add to it."""
+    core = min(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        first, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(4)]
+        share = HostShare(files(first))
+        begun, waited = time.monotonic(), 0.0
+        while time.monotonic() - begun < 2:
+            time.sleep(0.05)
+            waited += share.look().waited
+        assert 0.5 * (time.monotonic() - begun) < waited < time.monotonic() - begun + 0.5
+
+
+def test_who_sleeps_waits_for_nobody() -> None:
+    """However busy the host is, a bot that does not want to run is not kept from it."""
+    core = min(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        asleep, *_ = [stack.enter_context(process(code, core)) for code in (SLEEPS, SPINS, SPINS)]
+        share = HostShare(files(asleep))
+        while not ran(asleep) or "S (sleeping)" not in Path(f"/proc/{asleep}/status").read_text():
+            time.sleep(0.01)
+        share.look()
+        time.sleep(0.5)
+        assert share.look() == (0.0, 0.0)
+        assert not share.waits()
+
+
+NAPS = """
+import threading, time
+
+def nap():
+    while True:
+        time.sleep(0.02)
+
+threading.Thread(target=nap).start()
+time.sleep(3600)
+"""
+
+
+@pytest.mark.parametrize("exchanges", [False, True])
+def test_timers_of_a_bot_that_sleeps_excuse_nothing(*, exchanges: bool) -> None:
+    """Their threads wait each time. The positive control: a message may depend on such waits."""
+    core = min(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        asleep, *_ = [stack.enter_context(process(code, core)) for code in (NAPS, SPINS, SPINS, SPINS)]
+        share = HostShare(files(asleep))
+        excused, begun, end = 0.0, waits(asleep), time.monotonic() + 60
+        while (waited := waits(asleep) - begun) < 0.5 and time.monotonic() < end:
+            time.sleep(0.05)
+            if exchanges:
+                share.exchanged()
+            excused += share.look().waited
+        assert waited >= 0.5
+        assert (excused > waited / 2) is exchanges
+
+
+def waits(pid: int) -> float:
+    """Return how many seconds the threads of a process have waited for a processor."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[1]) for task in tasks) / 1e9
+
+
+def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
+    """A wait is counted when it is over; until then the thread's state tells of it."""
+    core = min(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        spinners = [stack.enter_context(process(SPINS, core)) for _ in range(6)]
+        shares = [HostShare(files(pid)) for pid in spinners]
+        end = time.monotonic() + 60
+        while not any(share.waits() for share in shares) and time.monotonic() < end:
+            for share in shares:
+                share.look()
+        assert any(share.waits() for share in shares)
+
+
+def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path: Path) -> None:
+    """What the others of a sandbox had meanwhile comes out of a thread's wait."""
+    core = min(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        family = [stack.enter_context(process(SPINS, core)) for _ in range(6)]
+        (tmp_path / "tasks").write_text("\n".join(map(str, family)))
+        begun, before = time.monotonic(), sum(map(ran, family))
+        together = HostShare(CpuFiles(threads=str(tmp_path / "tasks")))
+        alone = HostShare(files(family[0]))
+        while sum(map(ran, family)) - before < 1:
+            time.sleep(0.05)
+        waited, by_itself = together.look().waited, alone.look().waited
+        elapsed, had = time.monotonic() - begun, sum(map(ran, family)) - before
+        assert waited < elapsed - had + 0.5
+        # The positive control: by itself it would have been taken to wait for the host.
+        assert by_itself > waited + 0.2
+
+
+@pytest.mark.parametrize(
+    ("usage", "quota", "stat"),
+    [
+        pytest.param("{usage}", "nr_periods 3\nthrottled_time {kept}\n", "version 1", id="version 1"),
+        pytest.param(None, "usage_usec {usage}\nthrottled_usec {kept}\n", "version 2", id="version 2"),
+    ],
+)
+def test_what_a_quota_withheld_is_its_own(tmp_path: Path, usage: str | None, quota: str, stat: str) -> None:
+    """The kernel counts it in the run delay too. It comes out of it, in the units of either version."""
+    unit = 1e9 if stat == "version 1" else 1e6
+    core = min(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        pid, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(3)]
+        (tmp_path / "tasks").write_text(f"{pid}\n0\n")
+        paths = {"usage": tmp_path / "usage", "quota": tmp_path / "cpu.stat"}
+
+        def write(used: float, kept: float) -> None:
+            numbers = {"usage": round(used * unit), "kept": round(kept * unit)}
+            paths["usage"].write_text((usage or quota).format(**numbers))
+            paths["quota"].write_text(quota.format(**numbers))
+
+        first = paths["quota"] if usage is None else paths["usage"]
+        shared = CpuFiles(
+            threads=str(tmp_path / "tasks"), usage=str(first), quota=str(paths["quota"]), cores=0.5
+        )
+        write(5.0, 7.0)
+        own, host = HostShare(shared), HostShare(files(pid))
+        begun = ran(pid)
+        time.sleep(1)
+        used = ran(pid) - begun
+        write(5.0 + used, 7.0 + 100)
+        assert host.look().waited > 0.2
+        spell = own.look()
+        assert spell.waited == 0.0
+        assert spell.needed == pytest.approx(used / 0.5, abs=1e-5)
+
+
+def test_a_sandbox_that_has_gone_has_nothing_more() -> None:
+    """Its group and its processes vanish between two looks."""
+    share = HostShare(CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat"))
+    assert share.look() == (0.0, 0.0)
+    assert not share.waits()
+
+
+def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
+    """They grow while it works beside others that want the same core."""
+    core = min(os.sched_getaffinity(0))
+    before = os.sched_getaffinity(0)
+    with ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(process(SPINS, core))
+        waits = OwnWaits()
+        try:
+            os.sched_setaffinity(0, {core})
+            first, end = waits(), time.thread_time() + 0.1
+            while time.thread_time() < end:
+                pass
+        finally:
+            os.sched_setaffinity(0, before)
+        assert waits() - first > 0.05
+
+
+def test_no_more_is_excused_than_there_was() -> None:
+    """Neither what was before the beginning, nor the time that the bot's own work takes in any case."""
+    excuse = Excuse()
+    excuse.add(Spell(waited=5.0, needed=0.0), 0.5)
+    assert excuse.seconds == 0.5
+    excuse.add(Spell(waited=0.0, needed=1.5), 2.0)
+    assert excuse.seconds == 0.5
+    excuse.add(Spell(waited=0.0, needed=0.0), 4.0)
+    assert excuse.seconds == 2.5
+    assert beside(excuse) == ", beside 2.5 s in which the host kept it waiting"
+    assert beside(Excuse()) == ""

@@ -1,0 +1,58 @@
+"""The moments at which the arena can be told to die."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.platform.environment import FAILPOINT_VARIABLE, FAILPOINTS
+
+REACHED = re.compile(r'\breach\("([a-z-]+)"\)')
+
+
+def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
+    """Reach failpoints in a process whose environment asks for one."""
+    code = (
+        "import sys, arena.platform.environment as f\nfor n in sys.argv[1:]: f.reach(n); print(n, flush=True)"
+    )
+    return subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code, *names],
+        env={**os.environ, FAILPOINT_VARIABLE: wanted},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_failpoint_is_in_the_code_once() -> None:
+    """And none is there that nobody can name."""
+    code = [path.read_text() for path in Path(arena.__path__[0]).rglob("*.py")]
+    assert sorted(name for text in code for name in REACHED.findall(text)) == sorted(FAILPOINTS)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "passed"), [("claimed", ["submitted"]), ("claimed:2", ["submitted", "claimed"])]
+)
+def test_the_process_dies_the_nth_time_it_comes_there(wanted: str, passed: list[str]) -> None:
+    """At once and without cleaning up, like one that someone has killed."""
+    done = run(wanted, ["submitted", "claimed", "claimed", "submitted"])
+    assert done.returncode == -signal.SIGKILL
+    assert done.stdout.split() == passed
+
+
+def test_without_the_variable_nothing_happens() -> None:
+    """Nor where it is empty."""
+    assert run("", list(FAILPOINTS)).stdout.split() == list(FAILPOINTS)
+
+
+@pytest.mark.parametrize("wanted", ["nowhere", "claimed:soon"])
+def test_a_failpoint_that_there_is_not_is_refused(wanted: str) -> None:
+    """Otherwise anyone who mistypes one would believe that nothing is lost."""
+    done = run(wanted, ["claimed"])
+    assert done.returncode == 1
+    assert f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT" in done.stderr

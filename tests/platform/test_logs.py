@@ -1,0 +1,172 @@
+"""The log of a process: what stands in it, for people and for programs. Each is one of its own."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from typing import Any
+
+_BEGIN = """
+import logging, threading, warnings
+import structlog
+from arena.platform.logs import configure_logs, log_uncaught
+from arena.platform.settings import LogFormat, LogLevel
+configure_logs(LogFormat("{format}"), LogLevel("{level}"))
+log_uncaught()
+log = structlog.get_logger()
+"""
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+
+
+def logged(program: str, wanted: str = "auto", level: str = "info", code: int = 0) -> str:
+    """Return what a process writes to stderr, which is a pipe."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", _BEGIN.format(format=wanted, level=level) + program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    return done.stderr
+
+
+def lines(program: str, level: str = "info", code: int = 0) -> list[dict[str, Any]]:
+    """Return what it writes as objects; each line is one."""
+    found = [json.loads(line) for line in logged(program, level=level, code=code).splitlines()]
+    assert all(TIME.match(line["timestamp"]) for line in found)
+    return found
+
+
+def test_where_nobody_looks_it_is_json() -> None:
+    """One object a line, whatever is in it, ours first what all have."""
+    (line,) = lines(r"""log.info("done", what="a\nb", half="\udcff", large=10**30, thing=b"\xff", n=1.5)""")
+    assert list(line)[:3] == ["timestamp", "level", "event"]
+    assert (line["level"], line["event"], line["what"], line["n"]) == ("info", "done", "a\nb", 1.5)
+    assert (line["half"], line["large"]) == ("\udcff", 10**30)
+
+
+def test_libraries_go_through_the_same_pipe() -> None:
+    """From warnings on, with their names; what they say below that may be a secret."""
+    found = lines(
+        """
+structlog.contextvars.bind_contextvars(match="m", attempt=2)
+for level in ("debug", "info", "warning", "error"):
+    getattr(logging.getLogger("sqlalchemy.pool"), level)("said %s", level)
+warnings.warn("old")
+""",
+        level="debug",
+    )
+    assert [line["event"] for line in found[:2]] == ["said warning", "said error"]
+    assert {line["logger"] for line in found} == {"sqlalchemy.pool", "py.warnings"}
+    assert all((line["match"], line["attempt"]) == ("m", 2) for line in found)
+
+
+def test_a_trace_is_text_without_what_variables_held() -> None:
+    """Of ours, of a library's, of what ended a thread, and of what ended the process."""
+    found = lines(
+        """
+def fail():
+    password = "hunter" + "2"
+    raise ValueError("too short")
+
+try:
+    fail()
+except ValueError:
+    log.exception("ours", match="m")
+    logging.getLogger("theirs").exception("theirs")
+thread = threading.Thread(target=fail, name="t1")
+thread.start()
+thread.join()
+fail()
+""",
+        code=1,
+    )
+    assert [line["level"] for line in found] == ["error", "error", "critical", "critical"]
+    assert found[2]["thread"] == "t1"
+    for line in found:
+        assert line["exception"].startswith("Traceback (most recent call last):\n")
+        assert line["exception"].endswith("ValueError: too short")
+        assert "hunter2" not in json.dumps(line)
+
+
+def test_what_weighs_too_little_is_left_out() -> None:
+    """By the setting; what a command says is always there, as a line."""
+    program = """
+from arena.platform.speech import spoken
+for level in ("debug", "info", "warning", "error"):
+    getattr(log, level)(level)
+assert spoken("hello %s")
+"""
+    assert [line["event"] for line in lines(program, "warning")] == ["warning", "error", "hello %s"]
+    assert [line["event"] for line in lines(program, "debug")][:2] == ["debug", "info"]
+
+
+def test_for_people_nothing_moves_the_cursor() -> None:
+    """No matter who wrote it: in events, fields, libraries' lines and traces, which keep their lines."""
+    text = logged(
+        r"""
+from arena.platform.speech import spoken
+log.info("odd\x1b[2J\nevent", field="\x1b[1A")
+logging.getLogger("theirs").warning("\x1b[3J")
+try:
+    raise ValueError("\x1b[4J")
+except ValueError:
+    log.exception("failed")
+assert not spoken("said otherwise")
+""",
+        "console",
+    )
+    assert "\x1b" not in text
+    assert r"odd\x1b[2J\nevent" in text
+    assert r"field=\x1b[1A" in text
+    assert "\nTraceback (most recent call last):\n" in text
+    assert text.rstrip().endswith(r"ValueError: \x1b[4J")
+
+
+def test_for_programs_nothing_moves_a_cursor_either() -> None:
+    """Nor ends a line: such lines are read on terminals too. What was said can be read back from them."""
+    odd = "\x1b[2J\n\x9b2J\x85\u2028\u202e\U000e0001"
+    text = logged(f"log.info({odd!r}, field={odd!r}, ok='sé')", "json")
+    assert text.removesuffix("\n").isprintable()
+    line = json.loads(text)
+    assert (line["event"], line["field"]) == (odd, odd)
+    assert "sé" in text
+
+
+def test_on_a_terminal_it_is_for_people() -> None:
+    """Without being told; and JSON where it is."""
+    assert "[info     ] done" in _on_terminal("auto")
+    assert json.loads(_on_terminal("json"))["event"] == "done"
+
+
+def test_a_line_that_cannot_be_written_stops_nobody() -> None:
+    """On a full disk, or where the reader has gone."""
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(  # noqa: S603 - our own program
+            [
+                sys.executable,
+                "-c",
+                _BEGIN.format(format="json", level="info")
+                + "log.error('lost')\nlogging.getLogger('x').error('lost')\nprint('went on')",
+            ],
+            stderr=full,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stdout == "went on\n"
+
+
+def _on_terminal(wanted: str) -> str:
+    """Return what a process writes to a terminal, without colours."""
+    ours, theirs = pty.openpty()
+    try:
+        program = _BEGIN.format(format=wanted, level="info") + "log.info('done')"
+        subprocess.run([sys.executable, "-c", program], stderr=theirs, check=True)  # noqa: S603 - as above
+        text = os.read(ours, 65536).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return re.sub(r"\x1b\[\d*m", "", text)

@@ -1,0 +1,125 @@
+"""A bot that its own quota stops, and one that the host stops: both could run and don't."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.platform.cpu_time import CpuFiles, HostShare
+
+_ROOT = Path("/sys/fs/cgroup")
+_PERIOD_MICROS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A control group with a quota, as a container's."""
+
+    version: int
+    name: str
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where it is: in version 1 once for the quota and once for the counts."""
+        return tuple(_ROOT / hierarchy / self.name for hierarchy in self.hierarchies)
+
+    @property
+    def hierarchies(self) -> tuple[str, ...]:
+        """The controllers' folders, which version 2 doesn't have."""
+        return ("cpu", "cpuacct") if self.version == 1 else ("",)
+
+    def files(self, cores: float) -> CpuFiles:
+        """Return where it is counted."""
+        first, last = self.folders[0], self.folders[-1]
+        if self.version == 1:
+            return CpuFiles(
+                threads=f"{first}/tasks",
+                usage=f"{last}/cpuacct.usage",
+                quota=f"{first}/cpu.stat",
+                cores=cores,
+            )
+        stat = f"{first}/cpu.stat"
+        return CpuFiles(threads=f"{first}/cgroup.threads", usage=stat, quota=stat, cores=cores)
+
+    def make(self, cores: float, *, comes_first: bool) -> None:
+        """Create it. It comes before all else that wants the processors, or after it."""
+        for folder in self.folders:
+            folder.mkdir(exist_ok=True)
+        quota = str(round(cores * _PERIOD_MICROS))
+        if self.version == 1:
+            (self.folders[0] / "cpu.cfs_quota_us").write_text(quota)
+            (self.folders[0] / "cpu.shares").write_text("262144" if comes_first else "2")
+        else:
+            (_ROOT / "cgroup.subtree_control").write_text("+cpu")
+            (self.folders[0] / "cpu.max").write_text(f"{quota} {_PERIOD_MICROS}")
+            (self.folders[0] / "cpu.weight").write_text("10000" if comes_first else "1")
+
+    def add(self, pid: int) -> None:
+        """Move a process into it."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def remove(self) -> None:
+        """Remove it, when its processes have ended."""
+        for folder in self.folders:
+            folder.rmdir()
+
+
+@contextmanager
+def spinning(count: int) -> Iterator[list[int]]:
+    """Run programs that want a processor all the time; give their numbers."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield [each.pid for each in running]
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
+
+
+def waits(version: int, cores: float, spinners: int, others: int, *, comes_first: bool) -> float:
+    """Return in which part of all looks, as often as a referee's, programs are seen to wait for the host."""
+    group = Group(version, f"kaiten-test-{os.getpid()}")
+    group.make(cores, comes_first=comes_first)
+    try:
+        with spinning(spinners) as own, spinning(others):
+            for pid in own:
+                group.add(pid)
+            share, seen = HostShare(group.files(cores)), []
+            time.sleep(0.5)  # a quota's period and more, in the group
+            share.look()
+            end = time.monotonic() + 4
+            while time.monotonic() < end:
+                time.sleep(0.05)
+                share.look()
+                seen.append(share.waits())
+            return sum(seen) / len(seen)
+    finally:
+        group.remove()
+
+
+@pytest.fixture
+def version(docker_client: docker.DockerClient) -> int:
+    """Give the version of the host's control groups."""
+    return int(docker_client.info()["CgroupVersion"])
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("processes", [pytest.param(1, id="spins"), pytest.param(6, id="forks")])
+def test_a_bot_that_its_own_quota_stops_does_not_wait_for_the_host(version: int, processes: int) -> None:
+    """Most of the time it could run and doesn't; but it has had what its quota gives."""
+    assert waits(version, 0.2, processes, others=0, comes_first=True) < 0.1
+
+
+@pytest.mark.docker
+def test_a_bot_that_a_busy_host_stops_waits_for_it(version: int) -> None:
+    """Its quota is far from used up."""
+    others = 4 * len(os.sched_getaffinity(0))
+    assert waits(version, 0.8, 1, others=others, comes_first=False) > 0.5

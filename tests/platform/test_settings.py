@@ -1,0 +1,80 @@
+"""Settings from the environment: what can't be used is refused in words."""
+
+import ast
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.platform.environment import OTHER_VARIABLES
+from arena.platform.settings import Settings, WrongSettings, read_settings
+
+ROOT = Path(__file__).parents[1]
+NAME = re.compile(r"ARENA_[A-Z_]*[A-Z]")
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin without settings."""
+    for name in [name for name in os.environ if name.startswith("ARENA_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ARENA_DATADIR", "ARENA_DATA_DIR"),
+        ("ARENA_KEEP_LOG_DAYS", "ARENA_KEEP_LOGS_DAYS"),
+        ("ARENA_OPS_ADRESS", "ARENA_OPS_ADDRESS"),
+        ("ARENA_IMAGE_QUOTA", "ARENA_IMAGE_QUOTA_GIB"),
+        ("arena_acept_missing", "ARENA_ACCEPT_MISSING"),
+        ("ARENA_TOKENS", "ARENA_TOKEN"),
+    ],
+)
+def test_a_misspelt_name_is_refused_with_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, name: str, meant: str
+) -> None:
+    """The default would be used in its place."""
+    monkeypatch.setenv(name, "7")
+    with pytest.raises(WrongSettings) as refused:
+        read_settings()
+    assert str(refused.value).startswith(f"{name}: there is no such setting. Did you mean {meant}?")
+
+
+def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those without a likeness too, and empty ones."""
+    monkeypatch.setenv("ARENA_PROT", "")
+    monkeypatch.setenv("ARENA_QXZJV", "1")
+    with pytest.raises(WrongSettings) as refused:
+        read_settings()
+    assert "ARENA_PROT: there is no such setting. Did you mean ARENA_PORT?" in str(refused.value)
+    assert "ARENA_QXZJV: there is no such setting. Unset it." in str(refused.value)
+
+
+def test_names_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables of ours that are no settings, and those of other programs."""
+    for name in (*OTHER_VARIABLES, "ARENAS_OWN", "MY_ARENA_PORT"):
+        monkeypatch.setenv(name, "whatever")
+    monkeypatch.setenv("ARENA_PORT", "8123")
+    assert read_settings().port == 8123
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compose hands on what was not set as nothing."""
+    for field in Settings.model_fields:
+        monkeypatch.setenv(f"ARENA_{field.upper()}", "")
+    assert read_settings() == Settings.model_construct()
+
+
+def strings(folder: Path) -> set[str]:
+    """Return the strings of the Python code below a folder that are a variable's name."""
+    trees = (ast.parse(file.read_text()) for file in folder.rglob("*.py"))
+    values = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return {value for value in values if isinstance(value, str) and NAME.fullmatch(value)}
+
+
+def test_what_the_code_reads_is_known() -> None:
+    """Each variable of ours is a setting or one of the others."""
+    known = {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
+    assert strings(ROOT / "arena") | strings(ROOT / "web") <= known

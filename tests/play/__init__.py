@@ -1,0 +1,1 @@
+"""Referee, launcher and replays."""

@@ -1,0 +1,53 @@
+"""What house bots would have played."""
+
+import random
+from pathlib import Path
+
+from arena.play.analysis.analyst import analyse
+from arena.play.analysis.house import house_bots, house_moves
+from arena.play.botfiles import Chooser, samples
+from arena.play.replay.decisions import decisions
+from arena.rules import Move, Rules, View
+from tests.play.replay.games import replay_of
+
+RULES = Rules(players=3, soy_sauce=True)
+
+
+def test_house_bots_play_the_recorded_decisions() -> None:
+    """The same game gives the same moves, whatever was drawn before, and other seeds other ones."""
+    game = replay_of(RULES)
+    bots = {name: bot for name, bot in house_bots(samples()).items() if name != "mcts"}
+    assert {"expected", "greedy", "rollout", "spoiler"} <= set(bots)
+    assert "random" not in bots
+    analysis = analyse(game, playouts=8, bots=bots)
+    random.seed(0)
+    assert analyse(game, playouts=8, bots=bots) == analysis
+    assert all(set(each.house) == set(bots) for each in analysis.decisions)
+    assert analyse(game, playouts=8, seed=1, bots=bots) != analysis
+
+
+def test_what_a_bot_cannot_answer_is_left_out() -> None:
+    """An error or an illegal move costs that bot that decision, and the shared dice are as they were."""
+
+    def fails() -> Chooser:
+        def choose(view: View) -> Move:
+            if view.turn > 1:
+                raise RuntimeError
+            return Move(())
+
+        return choose
+
+    made = decisions(replay_of(RULES))
+    before = random.getstate()
+    moves = house_moves({"broken": fails, "greedy": house_bots(samples())["greedy"]}, made, 5, 0)
+    assert random.getstate() == before
+    assert [set(each) for each in moves] == [{"greedy"}] * len(made)
+
+
+def test_a_bot_that_cannot_be_loaded_is_left_out(tmp_path: Path) -> None:
+    """The others are asked; there may be none."""
+    assert house_bots(tmp_path) == {}
+    for name, source in {"broken": "def choose(", "fine": "def choose(view): return view.hand[0]"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.py").write_text(source)
+    assert set(house_bots(tmp_path)) == {"fine"}

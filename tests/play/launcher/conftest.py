@@ -1,0 +1,85 @@
+"""A launcher over both runtimes."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.play.launcher.launcher import Launcher
+from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.rules import Rules
+from tests.sandbox.stage import DockerStage, ProcessStage, Stage
+
+SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    """A place to play matches in."""
+
+    stage: Stage
+    launcher: Launcher
+    folder: Path
+
+    def spec(self, *programs: str, games: int = 1, clock: Clock | None = None) -> MatchSpec:
+        """Return a match between these programs."""
+        sources = {program: self.stage.source(program) for program in set(programs)}
+        return MatchSpec(
+            match="m",
+            attempt=1,
+            rules=Rules(players=len(programs)),
+            seeds=SEEDS[:games],
+            seats=tuple(sources[program] for program in programs),
+            clock=clock or Clock(),
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER if isinstance(self.stage, DockerStage) else RuntimeName.PROCESS,
+        )
+
+    def play(self, *programs: str, games: int = 1, clock: Clock | None = None) -> MatchRecord:
+        """Play a match between these programs."""
+        spec = self.spec(*programs, games=games, clock=clock)
+        return decode(self.launcher.play(encode(spec), tuple(range(len(programs)))), MatchRecord)
+
+    def leftovers(self) -> list[str]:
+        """Return what is left of all matches."""
+        return self.stage.leftovers() + [str(path) for path in self.folder.rglob("*")]
+
+
+@contextmanager
+def hall_over(stage: Stage) -> Iterator[Hall]:
+    """Give a hall over a stage, and see that nothing is left in it."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: an address holds 107 bytes
+    folder.chmod(0o711)
+    hall = Hall(stage, Launcher(stage.runtime, stage.install, folder), folder)
+    try:
+        yield hall
+        assert hall.leftovers() == []
+    finally:
+        stage.close()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def process_hall() -> Iterator[Hall]:
+    """Give a hall whose bots are plain processes."""
+    with hall_over(ProcessStage()) as hall:
+        yield hall
+
+
+@pytest.fixture
+def docker_hall(docker_client: docker.DockerClient, base_image: str) -> Iterator[Hall]:
+    """Give a hall whose bots are in containers."""
+    with hall_over(DockerStage(docker_client, base_image)) as hall:
+        yield hall
+
+
+@pytest.fixture(params=["process", pytest.param("docker", marks=pytest.mark.docker)])
+def hall(request: pytest.FixtureRequest) -> Hall:
+    """Give a hall over each runtime in turn."""
+    chosen: Hall = request.getfixturevalue(f"{request.param}_hall")
+    return chosen

@@ -1,0 +1,220 @@
+"""Bots for whole matches: good ones, and one for every way to fail."""
+
+from typing import Final
+
+GOOD: Final = """
+from arena.sdk import run
+
+def choose(view):
+    return view.legal_moves()[-1]
+
+run(choose)
+"""
+
+TALKS: Final = """
+import sys
+from arena.sdk import run
+
+def choose(view):
+    print(f"round {view.round}, turn {view.turn}", file=sys.stderr)
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+
+DIES_AT_START: Final = """
+import sys
+print("no model file found", file=sys.stderr)
+sys.exit(3)
+"""
+
+NEVER_CONNECTS: Final = """
+import signal
+signal.pause()
+"""
+
+CONNECTS_AND_SAYS_NOTHING: Final = """
+import os, signal, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+signal.pause()
+"""
+
+SENDS_GARBAGE: Final = """
+import os, signal, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+channel.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n" + bytes(range(256)))
+signal.pause()
+"""
+
+CLINGS_TO_ITS_LINE: Final = """
+import os, signal, socket
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+channel.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
+empty_settings = b"\\x00\\x00\\x00\\x04\\x00\\x00\\x00\\x00\\x00"
+# Each wants an answer, which is never read.
+channel.sendall(empty_settings * 200)
+signal.pause()
+"""
+
+DRIBBLES: Final = """
+import os, socket, time
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+settings = b"\\x00\\x00\\xf0\\x04\\x00\\x00\\x00\\x00\\x00" + bytes(240)
+for byte in b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + settings:
+    channel.sendall(bytes([byte]))
+    time.sleep(0.05)
+"""
+
+ANSWERS_RUBBISH: Final = """
+from arena.sdk import Card, run
+
+def choose(view):
+    return next(card for card in Card if card not in view.hand)
+
+run(choose)
+"""
+
+RAISES_IN_ROUND_2: Final = """
+from arena.sdk import run
+
+def choose(view):
+    if view.round == 2:
+        raise RuntimeError("division of sushi by zero")
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+
+TOO_SLOW: Final = """
+import time
+from arena.sdk import run
+
+def choose(view):
+    time.sleep(0.6)
+    return view.legal_moves()[-1]
+
+run(choose)
+"""
+
+EATS_MEMORY: Final = """
+from arena.sdk import run
+
+def choose(view):
+    hoard = []
+    while True:
+        hoard.append(bytearray(8 * 1024 * 1024))
+
+run(choose, games_at_once=1)
+"""
+
+_RAW: Final = """
+import os, queue, sys
+import grpc
+from arena.wire.v1 import referee_pb2 as pb, referee_pb2_grpc as pb_grpc
+
+outbox = queue.SimpleQueue()
+stub = pb_grpc.RefereeStub(grpc.insecure_channel(os.environ["ARENA_REFEREE"]))
+"""
+
+WRONG_PROTOCOL_VERSION: Final = (
+    _RAW
+    + """
+outbox.put(pb.BotMessage(hello=pb.Hello(protocol=9)))
+for message in stub.Play(iter(outbox.get, None)):
+    pass
+"""
+)
+
+NO_HELLO_FIRST: Final = (
+    _RAW
+    + """
+outbox.put(pb.BotMessage(moves=[pb.Move(game=0, round=1, turn=1, cards=[1])]))
+for message in stub.Play(iter(outbox.get, None)):
+    pass
+"""
+)
+
+HUGE_MESSAGE: Final = (
+    _RAW
+    + """
+outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1)))
+outbox.put(pb.BotMessage(moves=[pb.Move(note="x" * 200_000)]))
+for message in stub.Play(iter(outbox.get, None)):
+    pass
+"""
+)
+
+SECOND_STREAM: Final = (
+    _RAW
+    + """
+from arena.sdk import run
+import threading
+
+def intrude():
+    outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1)))
+    try:
+        list(stub.Play(iter(outbox.get, None)))
+    except grpc.RpcError as error:
+        print("second stream:", error.code().name, file=sys.stderr, flush=True)
+
+def choose(view):
+    if view.round == 1 and view.turn == 1:
+        intruder = threading.Thread(target=intrude)
+        intruder.start()
+        intruder.join()
+    return view.legal_moves()[-1]
+
+run(choose)
+"""
+)
+
+SLEEPS: Final = """
+import time
+from arena.sdk import run
+
+def choose(view):
+    time.sleep(1.8)
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+
+WORKS: Final = """
+import time
+from arena.sdk import run
+
+def choose(view):
+    end = time.thread_time() + SECONDS
+    while time.thread_time() < end:
+        pass
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+"""For this many SECONDS of processor time."""
+
+FORKS: Final = """
+import os, time
+from arena.sdk import run
+
+def choose(view):
+    children = []
+    for _ in range(6):
+        child = os.fork()
+        if child == 0:
+            end = time.process_time() + SECONDS / 6
+            while time.process_time() < end:
+                pass
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+    return view.legal_moves()[-1]
+
+run(choose, games_at_once=1)
+"""
+"""The same work, by six processes."""

@@ -1,0 +1,185 @@
+"""Who ended a bot: itself, so that it is to blame, or someone outside, so that the match is void."""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from arena.play.launcher.errors import MatchVoid
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, MatchRecord
+from arena.sandbox.docker.engine import host_ran_out_of_memory
+from arena.sandbox.runtime import INSTALL_LABEL, SEAT_LABEL
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import Hall
+from tests.sandbox.stage import DockerStage
+
+WAIT_SECONDS = 60
+
+STACK = r'Stack \(most recent call first\):\n  File "(?:<string>|[^"]*bot\.py)", line \d+ in choose\n'
+
+QUICK = Clock(move_millis=500, bank_millis=0)
+
+THINKS = """
+import pathlib, time
+from arena.sdk import run
+
+def choose(view):
+    pathlib.Path("/tmp/there").touch()
+    time.sleep(300)
+
+run(choose)
+"""
+
+STALLS = "import pathlib, signal; pathlib.Path('/tmp/there').touch(); signal.pause()"
+
+ENDS_ITSELF = """
+import ctypes, os, signal
+from arena.sdk import run
+
+def choose(view):
+    ctypes.CDLL(None).prctl(15, b",global_oom,", 0, 0, 0)  # its name in the kernel's log
+    try:
+        END
+    finally:
+        os._exit(137)
+
+run(choose)
+"""
+
+KILLS = {
+    "itself": "os.kill(os.getpid(), signal.SIGKILL)",
+    "its init": "os.kill(1, signal.SIGKILL); os.kill(1, signal.SIGTERM); os.kill(1, signal.SIGSTOP)",
+    "everybody": "os.kill(-1, signal.SIGKILL); os.killpg(0, signal.SIGKILL)",
+    "by its exit code": "os._exit(137)",
+    "by memory": "hoard = [bytearray(b'x' * 2**20) for _ in range(400)]",
+    "by files in memory": "f = os.memfd_create('f'); [os.write(f, bytes(2**20)) for _ in range(400)]",
+    "by a child": "os.fork() or os.kill(os.getppid(), signal.SIGKILL); signal.pause()",
+    "by a resource limit": (
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 1))\n        while True: pass"
+    ),
+}
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("names", [tuple(KILLS)[:4], tuple(KILLS)[4:]], ids=["by signals", "by limits"])
+def test_no_bot_can_make_its_match_void(docker_hall: Hall, names: tuple[str, ...]) -> None:
+    """However it ends itself, and whatever it calls itself: it is blamed, and the others are not."""
+    bots = [ENDS_ITSELF.replace("END", KILLS[name]) for name in names]
+    record = docker_hall.play(*bots, programs.GOOD)
+    assert [fault for fault in faults(record) if fault is not None] == [Fault.CRASH] * len(bots)
+    assert faults(record)[-1] is None
+    assert all(seat.trouble for seat in record.seats[:-1])
+    assert {seat.exit_code for seat in record.seats[:-1]} <= {137, 128 + 24}
+
+
+@pytest.mark.docker
+def test_a_bot_that_ends_itself_before_it_greets_is_blamed(docker_hall: Hall) -> None:
+    """With the exit code of one that was killed from outside."""
+    record = docker_hall.play("import os; os.kill(os.getpid(), 9)", programs.GOOD)
+    assert faults(record) == [Fault.CRASH, None]
+    assert record.seats[0].exit_code == 137
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("program", [THINKS, STALLS], ids=["in a game", "before it greets"])
+@pytest.mark.parametrize("how", ["kill", "stop", "remove"])
+def test_what_others_end_makes_the_match_void(docker_hall: Hall, program: str, how: str) -> None:
+    """Through the engine: nobody is blamed, and the text says what was asked of it."""
+    ends: dict[str, Callable[[Any], object]] = {
+        "kill": lambda container: container.kill(),
+        "stop": lambda container: container.stop(timeout=0),
+        "remove": lambda container: container.remove(force=True),
+    }
+    with (
+        interfered(docker_hall, ends[how]),
+        pytest.raises(MatchVoid, match="find out who else uses the engine"),
+    ):
+        docker_hall.play(program, programs.GOOD)
+
+
+@pytest.mark.docker
+def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
+    """Its clock has run out while the engine held it."""
+    with (
+        interfered(docker_hall, lambda container: container.pause()),
+        pytest.raises(MatchVoid, match="the engine was asked to pause"),
+    ):
+        docker_hall.play(THINKS, programs.GOOD, clock=QUICK)
+
+
+RECORD = (
+    "oom-kill:constraint={constraint},nodemask=(null),cpuset={bot},mems_allowed=0,{where},"
+    "task_memcg=/kaiten/94bca616/{bot},task={name},pid=10747,uid=65001"
+)
+"""As Linux 6.18 writes it."""
+
+
+@pytest.mark.parametrize(
+    ("constraint", "where", "name", "host"),
+    [
+        ("CONSTRAINT_NONE", "global_oom", "python3", True),
+        ("CONSTRAINT_MEMORY_POLICY", "global_oom", "python3", True),
+        ("CONSTRAINT_MEMCG", "oom_memcg=/kaiten/94bca616", "python3", True),
+        ("CONSTRAINT_MEMCG", "oom_memcg=/kaiten/94bca616/{bot}", "python3", False),
+        ("CONSTRAINT_MEMCG", "oom_memcg=/kaiten/94bca616/{bot}", ",global_oom,", False),
+        ("CONSTRAINT_MEMCG", "oom_memcg=/kaiten/94bca616/{bot}", ",oom_memcg=/,", False),
+    ],
+)
+def test_the_kernel_tells_whose_memory_ran_out(constraint: str, where: str, name: str, *, host: bool) -> None:
+    """That of the host, or of all bots together, or the bot's own; whatever the bot's process is called."""
+    bot, other = "ab" * 32, "cd" * 32
+    record = RECORD.format(constraint=constraint, where=where.format(bot=bot), bot=bot, name=name)
+    log = ["python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0", record, f"task={bot}"]
+    assert host_ran_out_of_memory(log, bot) is host
+    assert not host_ran_out_of_memory(log, other)
+
+
+def faults(record: MatchRecord) -> list[Fault | None]:
+    """Return the first fault of each seat in the first game."""
+    seats = range(len(record.seats))
+    steps = record.games[0].steps
+    return [
+        next((each.fault for step in steps if (each := step[seat]) is not None and each.fault), None)
+        for seat in seats
+    ]
+
+
+@contextmanager
+def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]:
+    """Do something to the first seat's container, once its bot is where it stays."""
+    stage = hall.stage
+    assert isinstance(stage, DockerStage)
+    labels = [f"{INSTALL_LABEL}={stage.install}", f"{SEAT_LABEL}=0"]
+    failed: list[BaseException] = []
+
+    def await_and_interfere() -> None:
+        deadline = time.monotonic() + WAIT_SECONDS
+        try:
+            while time.monotonic() < deadline:
+                for container in stage.client.containers.list(filters={"label": labels}):
+                    if container.exec_run(["test", "-e", "/tmp/there"]).exit_code == 0:  # noqa: S108 - the bot's own
+                        interfere(container)
+                        return
+                time.sleep(0.05)
+        except BaseException as error:  # noqa: BLE001 - shown in the test's own thread
+            failed.append(error)
+
+    thread = threading.Thread(target=await_and_interfere)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        assert not failed
+
+
+def test_a_late_bot_shows_where_it_is_in_any_sandbox(hall: Hall) -> None:
+    """The library's timer and its handler are allowed there; the stack has the bot's own line."""
+    clock = Clock(start_millis=60_000, move_millis=500, bank_millis=0)
+    record = hall.play(programs.SLEEPS, programs.GOOD, clock=clock)
+    assert [bool(re.search(STACK, seat.stderr)) for seat in record.seats] == [True, False]

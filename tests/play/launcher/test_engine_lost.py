@@ -1,0 +1,232 @@
+"""A Docker engine that goes away in the middle of a match."""
+
+import gc
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.play.launcher.errors import HostFailed
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.match import Clock, encode
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.scheduler.workers import LOOK_SECONDS, LocalWorkers, local_workers
+from tests.patience import WAIT_SECONDS
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import Hall
+from tests.sandbox.stage import DockerStage
+
+ENGINE = "/var/run/docker.sock"
+_LONG_SECONDS = 600
+"""What asks an engine to do something waits longer than any of these tests."""
+
+_SAID = b'{"message":"get kaiten-init: database not open"}'
+CLOSED = (
+    b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(_SAID), _SAID)
+)
+"""What dockerd 20.10 answers while it ends."""
+
+
+class EngineLine:
+    """A socket that leads to the engine until it is cut.
+
+    Attributes:
+        ending: Whether the engine answers as one does that is ending: it is well, but has closed its volumes.
+        silent: Whether it takes what it is asked, and says nothing more.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.ending = self.silent = False
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(str(path))
+        self._server.listen()
+        self._open: list[socket.socket] = [self._server]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def cut(self) -> None:
+        """End all connections, and take no more."""
+        self.path.unlink(missing_ok=True)
+        for end in self._open:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._server.accept()
+                far = socket.socket(socket.AF_UNIX)
+                far.connect(ENGINE)
+                self._open += [near, far]
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if self.ending and b"/volumes/" in data.partition(b"\r\n")[0]:
+                    source.sendall(CLOSED)
+                elif not self.silent:
+                    sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Give a short folder."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-e-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iterator["_Place"]:
+    """Give a worker whose engine can be taken from it."""
+    stage = DockerStage(client, base_image)
+    line = EngineLine(folder / "engine.sock")
+    try:
+        with (
+            closing(
+                DockerRuntime(
+                    docker.APIClient(base_url=f"unix://{line.path}", version="auto", timeout=_LONG_SECONDS)
+                )
+            ) as runtime,
+            local_workers(
+                Launcher(runtime, stage.install, folder / "run"), SlotPool(5, 0.4), "host"
+            ) as workers,
+        ):
+            yield _Place(client, stage, line, workers, Hall(stage, workers.launcher, folder))
+            line.cut()
+    finally:
+        stage.close()
+        gc.collect()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    client: docker.DockerClient
+    stage: DockerStage
+    line: EngineLine
+    workers: LocalWorkers
+    hall: Hall
+
+    def play(self, *programs: str, clock: Clock | None = None) -> "Future[bytes]":
+        """Begin a match."""
+        place = self.workers.take(len(programs))
+        assert place is not None
+        return place.play(encode(self.hall.spec(*programs, clock=clock)), lambda _: None)
+
+    def running(self) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # a module that its stubs hide
+        """Return the containers of its matches."""
+        return self.client.containers.list(filters={"label": f"kaiten.install={self.stage.install}"})
+
+
+# docker-py leaves the sockets of cut connections to the garbage collector, which warns of them.
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_bots_that_end_with_their_engine_are_not_to_blame(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """Nobody can tell why they ended: the match is void, and without an engine no other begins."""
+    with _hall_on(docker_client, base_image, folder) as at:
+        match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
+        await_that(lambda: len(at.running()) == 2)
+        assert at.workers.status()[0].busy == 2
+        at.line.cut()
+        for container in at.running():
+            container.kill()
+        assert isinstance(match.exception(60), HostFailed)
+        assert at.workers.status()[0].busy == 0
+        assert at.workers.take(2) is None
+        time.sleep(4 * LOOK_SECONDS)  # then it looks again, and there is none yet
+        assert at.workers.take(2) is None
+        line = EngineLine(at.line.path)
+        await_that(lambda: at.workers.take(2) is not None)
+        line.cut()
+
+
+def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """However long it might have taken to greet."""
+    with _hall_on(docker_client, base_image, folder) as at:
+        match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
+        await_that(lambda: len(at.running()) == 2)
+        at.line.cut()
+        for container in at.running():
+            container.kill()
+        assert isinstance(match.exception(60), HostFailed)
+
+
+def test_an_engine_that_is_ending_can_play_nothing(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """It says that it is well, and refuses the rest: no match is to blame for it, and none comes next."""
+    with _hall_on(docker_client, base_image, folder) as at:
+        at.line.ending = True
+        assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
+        time.sleep(4 * LOOK_SECONDS)  # then it looks again, and the engine answers
+        assert at.workers.take(2) is None
+        at.line.ending = False
+        await_that(lambda: at.workers.take(2) is not None)
+
+
+def test_an_engine_that_hangs_holds_nobody_up(
+    docker_client: docker.DockerClient, base_image: str, folder: Path
+) -> None:
+    """A request for room has its answer meanwhile, and a question how it is has one before long."""
+    with (
+        _hall_on(docker_client, base_image, folder) as at,
+        ThreadPoolExecutor(2) as threads,
+        closing_line(at.line),
+    ):
+        at.line.silent = True
+        at.workers.host_failed(HostFailed("the engine does not answer"))
+
+        def ask() -> bool:
+            end = time.monotonic() + 6 * LOOK_SECONDS
+            while time.monotonic() < end:
+                if at.workers.take(2) is not None:
+                    return True
+                time.sleep(0.05)
+            return False
+
+        assert threads.submit(ask).result(WAIT_SECONDS) is False
+        trouble = threads.submit(at.workers.launcher.trouble).result(WAIT_SECONDS)
+        assert trouble is not None
+        assert "the engine does not answer" in trouble
+        at.line.silent = False
+        await_that(lambda: at.workers.take(2) is not None)
+
+
+@contextmanager
+def closing_line(line: EngineLine) -> Iterator[None]:
+    """Cut a line in the end, for anyone who still waits at it."""
+    try:
+        yield
+    finally:
+        line.cut()
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,133 @@
+"""Whole matches of bots in JavaScript, in containers, beside bots in Python."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.images.build.context import build_bot_image
+from arena.protocol.faults import Fault
+from arena.protocol.match import GameRecord, MatchRecord, decode, encode
+from arena.rules import Rules
+from arena.scheduler.check import check_record
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import SEEDS, Hall
+from tests.sandbox.stage import DockerStage
+
+pytestmark = pytest.mark.docker
+
+BOTS = Path(__file__).parents[3] / "bots"
+
+LAST_MOVE = """
+import { run } from "kaiten";
+run((view) => ({ ...view.legalMoves().at(-1), note: `turn ${view.turn}` }), { gamesAtOnce: 4 });
+"""
+
+EATS_MEMORY = """
+import { run } from "kaiten";
+const hoard = [];
+run(() => { for (;;) { hoard.push(Array.from({ length: 100_000 }, Math.random)); } }, { gamesAtOnce: 1 });
+"""
+
+EATS_MEMORY_OUTSIDE_THE_HEAP = """
+import { run } from "kaiten";
+const hoard = [];
+run(() => { for (;;) { hoard.push(Buffer.alloc(8 * 1024 * 1024, 1)); } }, { gamesAtOnce: 1 });
+"""
+
+HUGE_MESSAGE = """
+import { Client, credentials } from "@grpc/grpc-js";
+const client = new Client(process.env.ARENA_REFEREE, credentials.createInsecure());
+const plain = (bytes) => bytes;
+const call = client.makeBidiStreamRequest("/arena.wire.v1.Referee/Play", plain, plain);
+call.on("error", (error) => console.error(error.details));
+call.write(Buffer.from([0x0a, 0x02, 0x08, 0x01]));  // Hello of protocol 1
+call.write(Buffer.alloc(200_000));
+"""
+
+
+def source(hall: Hall, image: str, program: str) -> str:
+    """Return the id of an image whose bot is this ES module."""
+    assert isinstance(hall.stage, DockerStage)
+    command = json.dumps(["node", "--input-type=module", "--eval", program])
+    return hall.stage.image(f"ENTRYPOINT {command}", image)
+
+
+def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -> MatchRecord:
+    """Play between these images, and see that the rules agree with the record."""
+    spec = hall.spec(*[programs.GOOD] * len(seats), games=games)
+    spec = replace(spec, seats=seats, rules=rules or spec.rules, seeds=SEEDS[:games])
+    record = decode(hall.launcher.play(encode(spec), tuple(range(len(seats)))), MatchRecord)
+    check_record(spec, record)
+    return record
+
+
+def faults(record: MatchRecord, seat: int) -> list[Fault]:
+    """Return the faults of a seat."""
+    steps = [step[seat] for game in record.games for step in game.steps]
+    return [decision.fault for decision in steps if decision and decision.fault]
+
+
+def chosen(game: GameRecord) -> list[list[tuple[tuple[str, ...], str | None] | None]]:
+    """Return what was placed, without times and notes."""
+    return [
+        [(decision.cards, decision.dummy) if decision else None for decision in step] for step in game.steps
+    ]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(players=2),
+        Rules(players=2, dummy=True, soy_sauce=True),
+        Rules(players=5, pass_both_ways=True, soy_sauce=True),
+    ],
+    ids=["two", "dummy", "five"],
+)
+def test_greedy_chooses_alike_in_both_languages(
+    docker_hall: Hall, docker_client: docker.DockerClient, javascript_image: str, rules: Rules
+) -> None:
+    """With one seat in JavaScript the games are, card by card, those of Python alone; nobody has a fault."""
+    assert javascript_image
+    script, python = (build_bot_image(docker_client, BOTS / name) for name in ("greedy-js", "greedy"))
+    others = [python] * (rules.players - 1)
+    mixed = match(docker_hall, script, *others, rules=rules, games=4)
+    plain = match(docker_hall, python, *others, rules=rules, games=4)
+    assert mixed.seats[0].sdk == "kaiten-javascript/0.1.0"
+    assert [chosen(game) for game in mixed.games] == [chosen(game) for game in plain.games]
+    assert not any(faults(mixed, seat) for seat in range(rules.players))
+    assert all(seat.trouble is None for seat in mixed.seats)
+
+
+def test_every_kind_of_decision_in_several_games_at_once(docker_hall: Hall, javascript_image: str) -> None:
+    """Two cards with chopsticks, the dummy's card, both, and notes: all are played without fault."""
+    bot = source(docker_hall, javascript_image, LAST_MOVE)
+    record = match(docker_hall, bot, bot, rules=Rules(players=2, dummy=True), games=8)
+    assert len(record.games) == 8
+    assert not any(faults(record, seat) for seat in range(2))
+    decisions = [decision for game in record.games for step in game.steps for decision in step if decision]
+    kinds = {(len(decision.cards), decision.dummy is not None) for decision in decisions}
+    assert kinds == {(1, False), (1, True), (2, False), (2, True)}
+    assert all(decision.note and decision.note.startswith("turn ") for decision in decisions)
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (EATS_MEMORY, "JavaScript heap out of memory"),
+        (EATS_MEMORY_OUTSIDE_THE_HEAP, ""),
+        (HUGE_MESSAGE, ""),
+    ],
+    ids=["heap", "buffers", "message"],
+)
+def test_its_own_trouble_is_a_crash(
+    docker_hall: Hall, javascript_image: str, program: str, words: str
+) -> None:
+    """A bot that takes too much memory or breaks the channel's limits crashes; the other one plays on."""
+    good = source(docker_hall, javascript_image, LAST_MOVE)
+    record = match(docker_hall, source(docker_hall, javascript_image, program), good)
+    assert faults(record, 0) == [Fault.CRASH]
+    assert faults(record, 1) == []
+    assert words in record.seats[0].stderr

@@ -1,0 +1,244 @@
+"""Whole matches with real processes and containers: good bots, and every way to fail."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.play.launcher.errors import LauncherStopped, MatchVoid
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, MatchRecord, decode, encode
+from arena.scheduler.check import check_record
+from tests.patience import WAIT_SECONDS
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import Hall
+from tests.sandbox.stage import DockerStage
+
+PATIENT = Clock(start_millis=60_000, move_millis=20_000, bank_millis=20_000)
+"""For good bots beside one that is gone at once: however busy this machine is, they have the time."""
+
+PUNCTUAL = Clock(start_millis=10_000, move_millis=20_000, bank_millis=20_000)
+"""For bots that never greet: so long they are waited for, and a good one has greeted by then."""
+
+
+def faults(record: MatchRecord, seat: int, game: int = 0) -> list[Fault]:
+    """Return the faults of a seat in a game, in order."""
+    decisions = [step[seat] for step in record.games[game].steps]
+    return [decision.fault for decision in decisions if decision and decision.fault]
+
+
+@pytest.mark.parametrize("players", [2, 5])
+def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
+    """A match of good bots has all its games, no fault, and a report that names what held each bot."""
+    spec = hall.spec(*[programs.GOOD] * players, games=3)
+    record = hall.play(*[programs.GOOD] * players, games=3)
+    assert len(record.games) == 3
+    assert not any(faults(record, seat, game) for seat in range(players) for game in range(3))
+    assert all(seat.trouble is None and seat.sdk.startswith("kaiten-python/") for seat in record.seats)
+    assert all(seat.runtime == hall.stage.runtime.describe and seat.limits for seat in record.seats)
+    assert spec.rules.players == len(record.seats)
+
+
+def test_the_record_stands_up_to_the_rules(hall: Hall) -> None:
+    """What the referee writes down is what the rules give when it is played again."""
+    spec = hall.spec(programs.GOOD, programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
+    record = hall.launcher.play(encode(spec), (0, 1, 2))
+    games = check_record(spec, decode(record, MatchRecord))
+    assert [game.places[1] for game in games] == [3, 3]
+    assert [game.taken_over for game in games] == [(False, True, False)] * 2
+
+
+@pytest.mark.parametrize(
+    ("program", "fault", "words"),
+    [
+        (programs.DIES_AT_START, Fault.CRASH, "exit code 3"),
+        (programs.WRONG_PROTOCOL_VERSION, Fault.EXPELLED, "the bot speaks protocol 9, this arena 1"),
+        (programs.NO_HELLO_FIRST, Fault.EXPELLED, "the first message holds no Hello"),
+        (programs.HUGE_MESSAGE, Fault.CRASH, "the channel's limits"),
+    ],
+)
+def test_a_bot_that_never_gets_going_loses_one_game(
+    hall: Hall, program: str, fault: Fault, words: str
+) -> None:
+    """It gets a typed fault and a reason in words; the stand-in finishes the game, the rest is not played."""
+    record = hall.play(programs.GOOD, program, games=3, clock=PATIENT)
+    assert len(record.games) == 1
+    assert faults(record, 1) == [fault]
+    assert faults(record, 0) == []
+    assert words in (record.seats[1].trouble or "")
+    assert record.seats[0].trouble is None
+
+
+def test_bots_that_never_greet_are_absent(hall: Hall) -> None:
+    """Whatever they do instead, all at one table: they are waited for together, and the good one plays."""
+    absent = (
+        programs.CONNECTS_AND_SAYS_NOTHING,
+        programs.SENDS_GARBAGE,
+        programs.CLINGS_TO_ITS_LINE,
+        programs.DRIBBLES,
+    )
+    record = hall.play(programs.GOOD, *absent, games=3, clock=PUNCTUAL)
+    assert len(record.games) == 1
+    assert [faults(record, seat) for seat in range(5)] == [[], *[[Fault.ABSENT]] * 4]
+    assert all("no valid Hello within 10 s" in (seat.trouble or "") for seat in record.seats[1:])
+    assert record.seats[0].trouble is None
+
+
+def test_a_table_where_nobody_greets_is_over(hall: Hall) -> None:
+    """The stand-in plays for both."""
+    record = hall.play(*[programs.NEVER_CONNECTS] * 2, games=3, clock=replace(PUNCTUAL, start_millis=1_000))
+    assert len(record.games) == 1
+    assert [faults(record, seat) for seat in range(2)] == [[Fault.ABSENT]] * 2
+    assert all("no valid Hello within 1 s" in (seat.trouble or "") for seat in record.seats)
+
+
+def test_what_a_dying_bot_printed_is_kept(hall: Hall) -> None:
+    """Its stderr and its exit code are in the report; there is no traceback of the arena's own."""
+    record = hall.play(programs.DIES_AT_START, programs.GOOD, clock=PATIENT)
+    assert record.seats[0].stderr.strip() == "no model file found"
+    assert record.seats[0].exit_code == 3
+
+
+def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
+    """Nothing is lost because the match is over and its bots are ended."""
+    record = hall.play(programs.TALKS, programs.TALKS)
+    lines = [f"round {number}, turn {turn}" for number in (1, 2, 3) for turn in range(1, 10)]
+    assert [seat.stderr.splitlines() for seat in record.seats] == [lines, lines]
+    assert [seat.exit_code for seat in record.seats] in ([None, None], [0, None], [None, 0], [0, 0])
+
+
+def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
+    """The game goes on without it, the next one is played without it, and its owner can read why."""
+    record = hall.play(programs.GOOD, programs.RAISES_IN_ROUND_2, games=3)
+    assert [faults(record, 1, game) for game in range(len(record.games))] == [[Fault.CRASH]] * 2
+    assert "division of sushi by zero" in record.seats[1].stderr
+    assert record.seats[1].exit_code == 1
+    assert "exit code 1" in (record.seats[1].trouble or "")
+
+
+def test_illegal_answers_take_the_seat_over_in_every_game(hall: Hall) -> None:
+    """Three illegal moves a game, then the stand-in; the next game begins afresh."""
+    record = hall.play(programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
+    assert [faults(record, 0, game) for game in (0, 1)] == [[Fault.ILLEGAL] * 3] * 2
+    assert record.seats[0].trouble is None
+
+
+def test_a_slow_bot_uses_up_its_bank_and_then_times_out(hall: Hall) -> None:
+    """The first overrun is paid from the bank, the following ones are faults."""
+    # It sleeps for 0.6 s at each decision. A bank of 1.1 s holds one overrun of 0.59 s, also where waking up
+    # takes longer, and no two of them.
+    record = hall.play(programs.TOO_SLOW, programs.GOOD, clock=Clock(move_millis=10, bank_millis=1_100))
+    first = record.games[0].steps[0][0]
+    assert first is not None
+    assert first.fault is None
+    assert faults(record, 0) == [Fault.TIMEOUT] * 3
+
+
+def test_a_second_stream_is_refused_and_harms_nobody(hall: Hall) -> None:
+    """One stream a seat: the first one goes on."""
+    record = hall.play(programs.SECOND_STREAM, programs.GOOD)
+    assert faults(record, 0) == []
+    assert "second stream: RESOURCE_EXHAUSTED" in record.seats[0].stderr
+
+
+def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) -> None:
+    """Without its privileges it can't go through a closed folder, and what it needs lies right before it."""
+    process_hall.folder.chmod(0o700)
+    record = process_hall.play(programs.GOOD, programs.GOOD)
+    assert [seat.trouble for seat in record.seats] == [None, None]
+
+
+@pytest.mark.docker
+def test_memory_is_the_bots_own_trouble(docker_hall: Hall) -> None:
+    """A container that runs out of memory is a crash that says so."""
+    record = docker_hall.play(programs.EATS_MEMORY, programs.GOOD, games=2)
+    assert faults(record, 0) == [Fault.CRASH]
+    assert record.seats[0].out_of_memory
+    assert "it ran out of memory (its limit is 256 MiB)" in (record.seats[0].trouble or "")
+
+
+def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
+    """A match that is stopped raises, and its sandboxes, sockets and processes are gone."""
+    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
+    failure: list[BaseException] = []
+
+    def play() -> None:
+        try:
+            hall.launcher.play(encode(spec), (0, 1))
+        except LauncherStopped as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not hall.stage.leftovers() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    hall.launcher.stop()
+    thread.join(WAIT_SECONDS)
+    assert not thread.is_alive()
+    assert len(failure) == 1
+
+
+def referees() -> list[int]:
+    """Return the ids of this process's referees."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and b"arena.play.referee" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -> None:
+    """The match is void, says how its referee ended, and its sandboxes and sockets go at once."""
+    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
+    with ThreadPoolExecutor(1) as pool:
+        match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (hall.stage.leftovers() and referees()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        [referee] = referees()
+        os.kill(referee, signal.SIGKILL)
+        with pytest.raises(MatchVoid, match="the referee ended with exit code -9"):
+            match.result(WAIT_SECONDS)
+    assert hall.leftovers() == []
+
+
+@pytest.mark.docker
+def test_a_missing_image_voids_the_match(docker_hall: Hall) -> None:
+    """An image that the engine does not have is the arena's fault, and no bot's."""
+    spec = docker_hall.spec(programs.GOOD, programs.GOOD)
+    missing = replace(spec, seats=(spec.seats[0], "sha256:" + "0" * 64))
+    with pytest.raises(MatchVoid, match="sha256:0000"):
+        docker_hall.launcher.play(encode(missing), (0, 1))
+
+
+def test_a_folder_without_a_bot_is_its_owners_fault(process_hall: Hall) -> None:
+    """The other bot's game is played all the same."""
+    spec = process_hall.spec(programs.GOOD, programs.GOOD)
+    empty = replace(spec, seats=(spec.seats[0], process_hall.stage.empty_source()))
+    record = decode(process_hall.launcher.play(encode(empty), (0, 1)), MatchRecord)
+    assert faults(record, 1) == [Fault.CRASH]
+    assert "bot.py" in (record.seats[1].trouble or "")
+
+
+@pytest.mark.docker
+def test_an_image_that_can_not_start_is_the_bots_fault(docker_hall: Hall) -> None:
+    """A wrong entry point is a crash, and what was tried to be started is in its stderr."""
+    assert isinstance(docker_hall.stage, DockerStage)
+    broken = docker_hall.stage.image('ENTRYPOINT ["/no/such/program"]')
+    spec = docker_hall.spec(programs.GOOD, programs.GOOD, games=2)
+    match = encode(replace(spec, seats=(spec.seats[0], broken)))
+    record = decode(docker_hall.launcher.play(match, (0, 1)), MatchRecord)
+    assert len(record.games) == 1
+    assert faults(record, 1) == [Fault.CRASH]
+    assert "exit code 127" in (record.seats[1].trouble or "")
+    assert "/no/such/program" in record.seats[1].stderr
+    assert record.seats[0].limits

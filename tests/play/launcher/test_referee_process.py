@@ -1,0 +1,131 @@
+"""The referee's process, as its launcher sees it."""
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher.launcher import RefereeProcess
+from arena.play.referee.spec import Listening, RefereeSpec
+from arena.protocol.match import Clock, MatchRecord
+from arena.rules import Rules
+from tests.patience import WAIT_SECONDS
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import Hall
+
+
+@pytest.fixture
+def spec() -> Iterator[RefereeSpec]:
+    """Give a match to which nobody ever comes."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as name:  # short: an address holds 107 bytes
+        folder = Path(name)
+        inner = folder / "referee"
+        inner.mkdir()
+        yield RefereeSpec(
+            rules=Rules(players=2),
+            seeds=("1" * 32,),
+            seatings=(),
+            clock=Clock(),
+            sockets=tuple(str(folder / f"{seat}.sock") for seat in range(2)),
+            folder=str(inner),
+            uid=None,
+            memory_mib=512,
+        )
+
+
+def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
+    """Anyone who looks after the arena reads why the referee was ended, and not only that it was."""
+    with RefereeProcess(spec) as referee:
+        timer = None
+        for message in referee.messages():
+            assert isinstance(message, Listening)
+            timer = referee.kill_after(0.2)
+        assert timer is not None
+        assert referee.last_words() == "the match was not over after 0 s, the most that its clocks allow"
+
+
+def test_a_referee_that_is_ended_says_how(spec: RefereeSpec) -> None:
+    """Its exit code is told where it was ended by something else."""
+    with RefereeProcess(spec) as referee:
+        for _ in referee.messages():
+            referee.kill()
+        assert referee.last_words().startswith("the referee ended with exit code -9")
+
+
+GREETS_LATER = """
+import pathlib, time
+pathlib.Path(THERE).touch()
+while not pathlib.Path(GO).exists():
+    time.sleep(0.02)
+REST
+"""
+
+IMPATIENT = "raise SystemExit('nobody answers')"
+
+
+def _stood_still(hall: Hall, folder: Path, rest: str, seconds: float) -> MatchRecord:
+    """Play a match whose referee stands still for so long before the first bot goes on with the rest."""
+    there, go = folder / "there", folder / "go"
+    bot = GREETS_LATER.replace("THERE", repr(str(there))).replace("GO", repr(str(go))).replace("REST", rest)
+
+    def stop() -> None:
+        await_that(there.exists)
+        referee = _referee()
+        os.kill(referee, signal.SIGSTOP)
+        try:
+            go.touch()
+            time.sleep(seconds)
+        finally:
+            os.kill(referee, signal.SIGCONT)
+
+    with ThreadPoolExecutor(1) as pool:
+        stopping = pool.submit(stop)
+        try:
+            return hall.play(bot, programs.GOOD)
+        finally:
+            stopping.result()
+
+
+def _referee() -> int:
+    """Return the process of the only referee that this one has started."""
+    (referee,) = [
+        int(status.parent.name) for status in Path("/proc").glob("[0-9]*/status") if _is_own_referee(status)
+    ]
+    return referee
+
+
+def _is_own_referee(status: Path) -> bool:
+    try:
+        own = f"\nPPid:\t{os.getpid()}\n" in status.read_text()
+        return own and b"arena.play.referee" in status.with_name("cmdline").read_bytes()
+    except OSError:  # it has ended meanwhile
+        return False
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
+    """For longer than the time to greet: nobody gives up, and nobody is blamed."""
+    record = _stood_still(process_hall, tmp_path, programs.GOOD, 13)
+    assert not any(decision.fault for step in record.games[0].steps for decision in step if decision)
+    assert [seat.trouble for seat in record.seats] == [None, None]
+
+
+def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
+    process_hall: Hall, tmp_path: Path
+) -> None:
+    """Anyone who is less patient than our library ends, and the match is void."""
+    with pytest.raises(MatchVoid, match=r"the referee stood still for .* before seat 0 greeted"):
+        _stood_still(process_hall, tmp_path, IMPATIENT, 6)

@@ -1,0 +1,51 @@
+"""What a match has left behind goes while the arena runs."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.play.launcher.slots import sweeper
+from arena.sandbox.runtime import RuntimeTrouble
+from tests.patience import WAIT_SECONDS
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import Hall
+from tests.sandbox.stage import listening, spec_for
+
+SLEEPS = "import signal; signal.pause()"
+
+
+@pytest.mark.docker
+def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
+    """A sandbox that no match looks after is removed; those of a match that is played are not touched."""
+    stage = docker_hall.stage
+    with listening(slot=4) as (folder, _):
+        # Started before there is a sweeper, which would not wait until it has been.
+        sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
+        with sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05):
+            record = docker_hall.play(programs.GOOD, programs.GOOD)
+            deadline = time.monotonic() + WAIT_SECONDS
+            while stage.leftovers() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert stage.leftovers() == []
+        with pytest.raises(RuntimeTrouble, match="is gone"):
+            sandbox.wait()
+    assert [seat.trouble for seat in record.seats] == [None, None]
+    assert all(
+        decision is None or decision.fault is None for step in record.games[0].steps for decision in step
+    )
+
+
+def test_homes_of_processes_are_told_apart(process_hall: Hall) -> None:
+    """Of plain processes the home folder is the leftover: a spared sandbox keeps it, another loses it."""
+    stage = process_hall.stage
+    with listening() as (folder, _):
+        spared, stray = (spec_for(stage, stage.source(SLEEPS), folder) for _ in range(2))
+        sandboxes = [stage.runtime.launch(spec) for spec in (spared, stray)]
+        try:
+            assert stage.runtime.sweep(stage.install, lambda name: name == spared.name) == 1
+            homes = {Path(left).name for left in stage.leftovers() if left.startswith("kaiten.")}
+            assert [spared.name in home for home in homes] == [True]
+        finally:
+            for sandbox in sandboxes:
+                sandbox.remove()

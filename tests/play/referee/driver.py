@@ -1,0 +1,84 @@
+"""Drives a match by hand: the test is the clock and the bots."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Ask, Event, Hello, PlayerAnswer
+from arena.protocol.match import Clock, Decision
+from arena.rules import Move, Rules, View
+
+SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
+
+Choose = Callable[[View], Move]
+
+
+def first(view: View) -> Move:
+    """Play the last legal move: never what the stand-in would play, where there is a choice of kinds."""
+    return view.legal_moves()[-1]
+
+
+class Driver:
+    """A match, the time, and what every bot was told. Without ``seatings`` every bot keeps its place."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        games: int = 1,
+        clock: Clock | None = None,
+        seatings: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        self.match = RefereedMatch(rules, SEEDS[:games], clock or Clock(), seatings)
+        self.players = rules.players
+        self.now = 100.0
+        self.told: dict[int, list[Event]] = defaultdict(list)
+        self.asks: dict[int, dict[int, Ask]] = defaultdict(dict)
+
+    def greet(self, games_at_once: Iterable[int] = ()) -> None:
+        """Let every bot greet."""
+        wishes = tuple(games_at_once) or (1,) * self.players
+        for seat, wish in enumerate(wishes):
+            self.match.greeted(seat, Hello(wish, f"test/{seat}"), self.now)
+        self.collect()
+
+    def collect(self) -> None:
+        """Take what the match wants to say."""
+        for seat, events in self.match.outbox():
+            self.told[seat] += events
+            for event in events:
+                if isinstance(event, Ask):
+                    self.asks[seat][event.game] = event
+
+    def answer(self, seat: int, choose: Choose = first, *, note: str = "") -> None:
+        """Answer the newest open request of a seat."""
+        game, ask = self.asks[seat].popitem()
+        self.send(seat, PlayerAnswer(game, ask.view.round, ask.view.turn, choose(ask.view), note))
+
+    def send(self, seat: int, *answers: PlayerAnswer) -> None:
+        """Let a seat send this."""
+        self.match.answered(seat, answers, self.now)
+        self.collect()
+
+    def tick(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+        self.match.tick(self.now)
+        self.collect()
+
+    def play_on(self, seats: Iterable[int] | None = None, choose: Choose = first) -> None:
+        """Let seats answer for as long as they are asked."""
+        seats = range(self.players) if seats is None else tuple(seats)
+        while any(self.asks[seat] for seat in seats):
+            for seat in seats:
+                if self.asks[seat]:
+                    self.answer(seat, choose)
+
+    def decision(self, game: int, step: int, seat: int) -> Decision:
+        """Return what was recorded of a decision."""
+        decision = self.match.games()[game].steps[step][seat]
+        assert decision is not None
+        return decision
+
+    def kinds_told(self, seat: int, kind: type[Event]) -> list[Event]:
+        """Return the events of one kind that a seat was told."""
+        return [event for event in self.told[seat] if isinstance(event, kind)]

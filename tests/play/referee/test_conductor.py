@@ -1,0 +1,79 @@
+"""A match joined to its players: the same bots in process and over a real socket give the same games."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Decision, GameRecord
+from arena.rules import Rules
+from tests.play.referee.lines import CHOOSERS, bots_over_sockets, conduct, last
+from tests.play.referee.players import InProcessPlayer
+
+
+def without_times(games: Sequence[GameRecord]) -> list[list[list[tuple[object, ...] | None]]]:
+    """Return what was decided, without how long it took."""
+
+    def plain(decision: Decision | None) -> tuple[object, ...] | None:
+        if decision is None:
+            return None
+        return (decision.cards, decision.dummy, decision.fault, decision.standin)
+
+    return [[[plain(decision) for decision in step] for step in game.steps] for game in games]
+
+
+@pytest.mark.parametrize("games_at_once", [1, 3])
+@pytest.mark.parametrize(
+    "rules", [Rules(players=2, dummy=True), Rules(players=3, soy_sauce=True), Rules(players=5)], ids=str
+)
+def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, games_at_once: int) -> None:
+    """Whatever lies between a match and its bots changes nothing in it."""
+    names = ["last"] * rules.players
+    here = conduct([InProcessPlayer(last, games_at_once) for _ in names], rules, 3)
+    with bots_over_sockets(names, games_at_once) as players:
+        there = conduct(players, rules, 3)
+    assert without_times(here) == without_times(there)
+    assert len(here) == 3
+
+
+def test_a_crash_in_process_and_over_sockets_is_the_same() -> None:
+    """A crash in round 2 and the stand-in from there on, then one whole game without the bot."""
+    names = ["last", "fails", "last"]
+    rules = Rules(players=3)
+    here = conduct([InProcessPlayer(CHOOSERS[name]) for name in names], rules, 3)
+    with bots_over_sockets(names, 1) as players:
+        there = conduct(players, rules, 3)
+    assert without_times(here) == without_times(there)
+    faults = [step[1].fault for step in here[0].steps if step[1]]
+    assert faults.count(Fault.CRASH) == 1
+    assert len(here) == 2
+
+
+def test_every_line_is_closed_in_the_end() -> None:
+    """After the last game every player has been told the end, and its line is closed."""
+    players = [InProcessPlayer(last) for _ in range(4)]
+    conduct(players, Rules(players=4), 2)
+    assert all(player.closed for player in players)
+
+
+def test_a_defect_in_the_match_is_raised_and_not_blamed_on_a_bot() -> None:
+    """What goes wrong on the arena's side ends the match with that error."""
+
+    class Broken(InProcessPlayer):
+        def send(self, events: Sequence[object]) -> None:
+            raise ZeroDivisionError(f"{len(events)} events")
+
+    with pytest.raises(ZeroDivisionError):
+        conduct([Broken(last), InProcessPlayer(last)], Rules(players=2), 1)
+
+
+def test_a_bot_that_never_greets_is_absent() -> None:
+    """Its time runs from its start; the others' game is played."""
+
+    class Silent(InProcessPlayer):
+        async def open(self, seat: int, listener: object) -> None:
+            pass
+
+    (game,) = conduct([Silent(last), InProcessPlayer(last)], Rules(players=2), 3, Clock(start_millis=200))
+    assert game.steps[0][0] is not None
+    assert game.steps[0][0].fault is Fault.ABSENT

@@ -1,0 +1,180 @@
+"""The guard of a connection: what it lets through and what it refuses, however the bytes are cut."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.play.referee.frames import (
+    FRAMES,
+    MAX_MESSAGE_BYTES,
+    PREFACE,
+    Breach,
+    FrameGuard,
+    NotHttp2,
+    SendBudget,
+)
+from arena.protocol.faults import Fault
+from tests.play.referee.wire import (
+    CONTINUATION,
+    DATA,
+    GOAWAY,
+    HEADERS,
+    PING,
+    PRIORITY,
+    PUSH_PROMISE,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW_UPDATE,
+    conversation,
+    frame,
+    head,
+    message,
+)
+
+PINGS = frame(PING, bytes(8))
+
+
+def verdict(data: bytes, cuts: list[int] | None = None) -> str:
+    """Return what a guard says to these bytes, cut at these places."""
+    guard = FrameGuard(SendBudget())
+    places = [0, *sorted(cuts or []), len(data)]
+    try:
+        for start, stop in pairwise(places):
+            guard.feed(data[start:stop])
+            # A frame's header and a prefix for every call, neither of them whole.
+            assert guard.held <= 8 + 4 * FRAMES[HEADERS].first
+    except NotHttp2:
+        return "not HTTP/2"
+    except Breach as breach:
+        return f"{breach.fault}: {breach.why}"
+    return "fine" if guard.begun else "not begun"
+
+
+def breach(what: str) -> str:
+    """Return the verdict for a breach of the channel's limits."""
+    return f"crash: the channel's limits ended its stream: {what}"
+
+
+def test_an_ordinary_call_passes() -> None:
+    """Greeting, headers, messages in one frame and in several, window updates, pings, the end of the call."""
+    halves = message(b"x" * 300)
+    data = conversation(
+        frame(DATA, message(b"hello"), call=1),
+        frame(WINDOW_UPDATE, bytes(4)),
+        frame(WINDOW_UPDATE, bytes(4), call=1),
+        PINGS,
+        frame(DATA, halves[:3], call=1),
+        frame(DATA, halves[3:], call=1),
+        frame(DATA, message(b"") + message(b"two at once"), call=1),
+        frame(DATA, message(b"x" * (MAX_MESSAGE_BYTES - 5)), call=1),
+        frame(DATA, b"", flags=1, call=1),
+        frame(GOAWAY, bytes(8)),
+    )
+    assert verdict(data) == "fine"
+
+
+@pytest.mark.parametrize(
+    ("frames", "why"),
+    [
+        (frame(CONTINUATION, b"x", call=1), "a CONTINUATION frame (none is allowed)"),
+        (frame(PUSH_PROMISE, b"x", call=1), "a PUSH_PROMISE frame (none is allowed)"),
+        (frame(77), "a frame of type 77 (none is allowed)"),
+        (head(DATA, 16_385, call=1), "a DATA frame of 16,385 bytes (16,384 are allowed)"),
+        (head(HEADERS, 4_097, call=3), "a HEADERS frame of 4,097 bytes (4,096 are allowed)"),
+        (head(SETTINGS, 2**24 - 1), "a SETTINGS frame of 16,777,215 bytes (256 are allowed)"),
+        (head(PING, 9), "a PING frame of 9 bytes (8 are allowed)"),
+        (head(GOAWAY, 1_025), "a GOAWAY frame of 1,025 bytes (1,024 are allowed)"),
+        (frame(DATA, message(b""), call=5), "a DATA frame for a call that is not open"),
+        (
+            frame(RST_STREAM, bytes(4), call=1) + frame(DATA, call=1),
+            "a DATA frame for a call that is not open",
+        ),
+        (frame(DATA, b"\x00", flags=8, call=1), "a padded DATA frame (none is allowed)"),
+        (
+            frame(DATA, b"\x00\xff\xff\xff\xff", call=1),
+            "a message of 4,294,967,295 bytes (16,384 are allowed)",
+        ),
+        (frame(DATA, message(b"", compressed=1), call=1), "a compressed message (none is allowed)"),
+        (frame(RST_STREAM, bytes(4), call=1) * 33, "33 RST_STREAM frames (32 are allowed)"),
+        (frame(HEADERS, b"x", flags=5, call=3) * 64, "65 HEADERS frames (64 are allowed)"),
+        (frame(PRIORITY, bytes(5), call=1) * 65, "65 PRIORITY frames (64 are allowed)"),
+        (PINGS * 257, "257 PING frames (256 are allowed)"),
+        (frame(SETTINGS) * 256, "257 SETTINGS frames (256 are allowed)"),
+        (frame(WINDOW_UPDATE, bytes(4)) * 257, "257 WINDOW_UPDATE frames (256 are allowed)"),
+        (frame(DATA, call=1) * 65, "65 empty DATA frames (64 are allowed)"),
+        (frame(GOAWAY, bytes(8)) * 65, "65 GOAWAY frames (64 are allowed)"),
+    ],
+)
+def test_what_goes_beyond_the_limits_is_named(frames: bytes, why: str) -> None:
+    """Every limit has its sentence, with what came and what is allowed."""
+    assert verdict(conversation(frames)) == breach(why)
+
+
+def test_a_message_in_crumbs_is_too_many_frames() -> None:
+    """A byte a frame costs far more to read than to send."""
+    crumbs = b"".join(frame(DATA, bytes([byte]), call=1) for byte in message(b"x" * 300))
+    assert verdict(conversation(crumbs)) == breach("257 DATA frames (256 are allowed)")
+
+
+def test_a_flood_of_messages_is_no_conversation() -> None:
+    """It is the protocol that they break, not the channel: 17 of them, or more bytes than 17 need."""
+    small, large = frame(DATA, message(b"x"), call=1), frame(DATA, message(b"x" * 16_000), call=1)
+    assert verdict(conversation(small * 16)) == "fine"
+    assert verdict(conversation(small * 17)) == "expelled: more than 16 messages for 0 requests"
+    assert verdict(conversation(large * 4)) == "expelled: more than 49,152 bytes of messages for 0 requests"
+
+
+@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n", b"\x16\x03\x01", b"PRI * HTTP/2.0\r\n\r\nSN"])
+def test_anything_but_a_preface_has_no_verdict_of_its_own(data: bytes) -> None:
+    """It is no bot's conversation at all, so its time to greet decides."""
+    assert verdict(data) == "not HTTP/2"
+
+
+def test_the_counts_of_a_seat_go_on_over_its_connections() -> None:
+    """Who dials again has no new allowance."""
+    allowance = SendBudget()
+    for _ in range(2):
+        FrameGuard(allowance).feed(conversation(PINGS * 128))
+    with pytest.raises(Breach, match="257 PING frames"):
+        FrameGuard(allowance).feed(conversation(PINGS))
+
+
+FRAMES_OF_ALL_KINDS = st.builds(
+    frame,
+    st.integers(0, 11),
+    st.one_of(
+        st.binary(max_size=40),
+        st.builds(message, st.binary(max_size=30)),
+        st.sampled_from([b"", bytes(8), b"\x00\x00\x00\x40\x01", b"\x01\x00\x00\x00\x00"]),
+    ),
+    st.sampled_from([0, 1, 4, 5, 8]),
+    st.integers(0, 3),
+)
+CONVERSATIONS = st.one_of(
+    st.lists(FRAMES_OF_ALL_KINDS, max_size=20).map(lambda frames: conversation(*frames)),
+    st.tuples(FRAMES_OF_ALL_KINDS, st.integers(1, 300)).map(lambda many: conversation(many[0] * many[1])),
+    st.binary(max_size=200).map(lambda rest: PREFACE + rest),
+    st.binary(max_size=60),
+)
+
+
+@given(data=CONVERSATIONS, cuts=st.lists(st.integers(0, 400), max_size=30))
+def test_how_bytes_are_cut_changes_no_verdict(data: bytes, cuts: list[int]) -> None:
+    """Whole, byte by byte or cut anywhere: the same verdict, no other error, and hardly a byte kept."""
+    whole = verdict(data)
+    assert verdict(data, [min(cut, len(data)) for cut in cuts]) == whole
+    assert verdict(data, list(range(1, len(data)))) == whole
+
+
+def test_what_the_referee_says_allows_more() -> None:
+    """Window updates and pings for every message, answers for every request."""
+    allowance = SendBudget()
+    guard = FrameGuard(allowance)
+    guard.feed(conversation(PINGS * 256, frame(DATA, message(b"x"), call=1) * 16))
+    allowance.grant(requests=1)
+    guard.feed(PINGS * 8 + frame(DATA, message(b"x"), call=1) * 2)
+    with pytest.raises(Breach) as caught:
+        guard.feed(frame(DATA, message(b"x"), call=1))
+    assert (caught.value.fault, caught.value.why) == (Fault.EXPELLED, "more than 18 messages for 1 request")

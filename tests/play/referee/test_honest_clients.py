@@ -1,0 +1,44 @@
+"""Clients of gRPC as they are use a small part of what a bot may send."""
+
+import pytest
+
+from arena.play.referee.frames import MESSAGE_BYTES, MESSAGES, MOVES
+from arena.rules import Rules
+from tests.play.referee.lines import BOT, bots_over_sockets, conduct
+
+SYNCHRONOUS = """
+import os, queue, sys
+import grpc
+from arena.wire.v1 import referee_pb2 as pb, referee_pb2_grpc as pb_grpc
+
+outbox = queue.SimpleQueue()
+outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1, games_at_once=int(sys.argv[2]))))
+# As lively as the library can be made: a ping whenever it may, and one that measures the line.
+options = [
+    ("grpc.keepalive_time_ms", 10), ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0), ("grpc.http2.bdp_probe", 1),
+]
+stub = pb_grpc.RefereeStub(grpc.insecure_channel(os.environ["ARENA_REFEREE"], options))
+for message in stub.Play(iter(outbox.get, None)):
+    for event in message.events:
+        if event.HasField("turn_request"):
+            asked = event.turn_request
+            move = pb.Move(game=asked.game, round=asked.position.round, turn=asked.position.turn)
+            move.cards.append(asked.hand[0])
+            move.note = "n" * 256
+            outbox.put(pb.BotMessage(moves=[move]))  # one by one, where others would put them together
+"""
+
+
+@pytest.mark.parametrize("games_at_once", [1, 32])
+@pytest.mark.parametrize("program", [BOT, SYNCHRONOUS], ids=["SDK", "synchronous"])
+def test_a_long_match_takes_a_small_part_of_what_is_allowed(program: str, games_at_once: int) -> None:
+    """Of frames at most a quarter, and never more than the two messages a request that are allowed."""
+    with bots_over_sockets(["last"] * 2, games_at_once, program) as players:
+        assert len(conduct(players, Rules(players=2), 64)) == 64
+    for player in players:
+        used = player.budget.used()
+        shares = {limit.name: count / allowed for limit, (count, allowed) in used.items()}
+        conversation = {limit.name: shares.pop(limit.name) for limit in (MESSAGES, MOVES, MESSAGE_BYTES)}
+        assert max(conversation.values()) <= 0.5
+        assert max(shares.values()) <= 0.25

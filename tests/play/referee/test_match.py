@@ -1,0 +1,500 @@
+"""Matches, clocks and faults, with time and bots in the test's own hands."""
+
+import pytest
+
+from arena.play.referee.clock import SeatClock
+from arena.play.referee.player import (
+    Ask,
+    FaultNoticed,
+    GameEnded,
+    GameStarted,
+    Hello,
+    Lost,
+    MatchEnded,
+    PlayerAnswer,
+    Revealed,
+    RoundScored,
+    Welcome,
+)
+from arena.play.referee.stand_in import stand_in, taken_over
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock
+from arena.rules import Card, Move, Rules, new_game, shuffled_deck, view
+from tests.play.referee.driver import SEEDS, Driver
+
+CRASH = Lost(Fault.CRASH, "it ended with exit code 1")
+
+
+def test_nothing_begins_before_all_have_greeted() -> None:
+    """No seat is told anything while another one is still starting."""
+    driver = Driver(Rules(players=2))
+    driver.match.greeted(0, Hello(1, ""), driver.now)
+    driver.collect()
+    assert not driver.match.begun
+    assert not driver.told
+
+
+def test_a_game_is_told_in_order() -> None:
+    """A bot hears welcome, start, request, reveal, scores and end, in this order."""
+    driver = Driver(Rules(players=3))
+    driver.greet()
+    driver.play_on()
+    kinds = [type(event) for event in driver.told[1]]
+    assert kinds[:3] == [Welcome, GameStarted, Ask]
+    assert kinds[-2:] == [GameEnded, MatchEnded]
+    assert kinds.count(Ask) == 24
+    assert kinds.count(Revealed) == 27
+    assert kinds.count(RoundScored) == 3
+    assert driver.match.over
+
+
+def test_all_seats_are_asked_at_the_same_time() -> None:
+    """Every seat has its request before any has answered."""
+    driver = Driver(Rules(players=5))
+    driver.greet()
+    assert all(driver.asks[seat] for seat in range(5))
+
+
+def test_nobody_learns_an_answer_before_all_have_answered() -> None:
+    """An answer causes no event while others are still thinking."""
+    driver = Driver(Rules(players=3))
+    driver.greet()
+    before = {seat: len(driver.told[seat]) for seat in range(3)}
+    driver.answer(0)
+    driver.answer(2)
+    assert {seat: len(driver.told[seat]) for seat in range(3)} == before
+
+
+@pytest.mark.parametrize(("wishes", "at_once"), [((1, 4), 1), ((3, 2), 2), ((32, 32), 5)])
+def test_games_at_once_is_the_least_of_all_wishes(wishes: tuple[int, int], at_once: int) -> None:
+    """Nobody plays more games at once than it asked for, nor more than there are."""
+    driver = Driver(Rules(players=2), games=5)
+    driver.greet(wishes)
+    assert len(driver.match.rounds) == at_once
+    assert driver.kinds_told(0, Welcome) == [Welcome(5, at_once)]
+    driver.play_on()
+    assert len(driver.match.games()) == 5
+
+
+def test_thinking_within_the_free_time_costs_nothing() -> None:
+    """The bank is untouched by a decision that took less than the free time."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.now += 0.9
+    driver.answer(0)
+    driver.answer(1)
+    assert driver.asks[0][0].bank == pytest.approx(10)
+
+
+def test_overruns_are_paid_from_the_bank() -> None:
+    """What a decision takes beyond the free time comes off the bank of that seat alone."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(1)
+    driver.now += 3.5
+    driver.answer(0)
+    assert driver.asks[0][0].bank == pytest.approx(7.5)
+    assert driver.asks[1][0].bank == pytest.approx(10)
+    assert driver.decision(0, 0, 0).millis == pytest.approx(3500)
+
+
+def test_an_empty_bank_is_a_timeout() -> None:
+    """When free time and bank are used up the stand-in plays, and the bank stays empty."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(1)
+    driver.tick(10.9)
+    assert not driver.match.games()[0].steps
+    driver.tick(0.2)
+    decision = driver.decision(0, 0, 0)
+    assert decision.fault is Fault.TIMEOUT
+    assert decision.standin
+    assert decision.millis is None
+    assert driver.asks[0][0].bank == 0
+    (notice,) = driver.kinds_told(0, FaultNoticed)
+    assert isinstance(notice, FaultNoticed)
+    assert notice.fault is Fault.TIMEOUT
+    assert not notice.taken_over
+    assert not driver.kinds_told(1, FaultNoticed)
+
+
+def test_an_answer_after_its_deadline_is_late_even_before_the_tick() -> None:
+    """Lateness is decided by the answer's time, not by when anybody looks."""
+    driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
+    driver.greet()
+    driver.now += 0.2
+    driver.answer(0)
+    driver.answer(1)
+    assert driver.decision(0, 0, 0).fault is Fault.TIMEOUT
+
+
+def test_a_late_answer_is_dropped_without_a_second_fault() -> None:
+    """The answer to a decision that the stand-in has made changes nothing."""
+    driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
+    driver.greet()
+    late = driver.asks[0].pop(0).view
+    driver.answer(1)
+    driver.tick(0.2)
+    driver.send(0, PlayerAnswer(0, late.round, late.turn, late.legal_moves()[0]))
+    driver.answer(0)
+    driver.answer(1)
+    assert driver.decision(0, 1, 0).fault is None
+
+
+def test_a_backlog_of_stale_requests_costs_what_has_timed_out_and_no_more() -> None:
+    """A bot that comes back finds every request, may answer each, and plays on from the last."""
+    driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
+    driver.greet()
+    backlog = []
+    for _ in range(2):
+        backlog.append(driver.asks[0].pop(0))
+        driver.answer(1)
+        driver.tick(0.2)
+    for ask in backlog:
+        move = ask.view.legal_moves()[0]
+        driver.send(0, PlayerAnswer(0, ask.view.round, ask.view.turn, move, nonce=ask.nonce))
+    driver.play_on()
+    assert driver.match.over
+    faults = [step[0].fault for step in driver.match.games()[0].steps if step[0]]
+    assert faults[:2] == [Fault.TIMEOUT] * 2
+    assert not any(faults[2:])
+
+
+def test_an_illegal_move_is_played_by_the_stand_in() -> None:
+    """The bot is told which rule it broke; the others' game goes on."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    seen = driver.asks[0][0].view
+    missing = next(card for card in Card if card not in seen.hand)
+    driver.answer(0, lambda _: Move((missing,)))
+    driver.answer(1)
+    decision = driver.decision(0, 0, 0)
+    assert decision.fault is Fault.ILLEGAL
+    assert decision.cards == (stand_in(seen).cards[0].label,)
+    assert missing.label in (decision.trouble or "")
+
+
+@pytest.mark.parametrize("kind", ["unreadable", "unknown game", "impossible turn", "another answer"])
+def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
+    """An unreadable move counts at once, one that answers nothing at the next decision at the latest."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    seen = driver.asks[0][0].view
+    good = seen.legal_moves()[0]
+    if kind == "unreadable":
+        driver.send(0, PlayerAnswer(0, 1, 1, None, broken="99 is no card"))
+        step = 0
+    elif kind == "unknown game":
+        driver.send(0, PlayerAnswer(7, 1, 1, good))
+        step = 0
+    elif kind == "impossible turn":
+        driver.send(0, PlayerAnswer(0, 1, 10, good))
+        step = 0
+    else:
+        driver.send(0, PlayerAnswer(0, 1, 1, good), PlayerAnswer(0, 1, 1, seen.legal_moves()[-1]))
+        step = 1
+    driver.answer(1)
+    driver.answer(1)
+    assert driver.decision(0, step, 0).fault is Fault.PROTOCOL
+
+
+def test_moves_before_the_match_has_begun_count_against_the_first_decisions() -> None:
+    """Nothing has been asked while others are still starting, so each is an answer to nothing."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.match.greeted(0, Hello(1, ""), driver.now)
+    driver.send(0, PlayerAnswer(0, 1, 1, Move((Card.TEMPURA,))), PlayerAnswer(0, 1, 2, Move((Card.TEMPURA,))))
+    driver.match.greeted(1, Hello(1, ""), driver.now)
+    driver.collect()
+    driver.play_on()
+    first, second = driver.match.games()
+    assert [step[0].fault for step in first.steps if step[0] and step[0].fault] == [Fault.PROTOCOL] * 2
+    assert driver.decision(0, 1, 0).fault is Fault.PROTOCOL
+    assert driver.decision(0, 0, 0).trouble == (
+        "an answer to game 0, round 1, turn 1, sent before it was asked for"
+    )
+    assert not any(step[0].fault for step in second.steps if step[0])
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_the_same_answer_twice_is_no_fault(*, together: bool) -> None:
+    """A repeated answer changes nothing, in the same message, before the next request or after it."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    ask = driver.asks[0].pop(0)
+    answer = PlayerAnswer(0, 1, 1, ask.view.legal_moves()[0], nonce=ask.nonce)
+    driver.send(0, *[answer] * (2 if together else 1))
+    driver.send(0, answer._replace(note="once more"))
+    driver.answer(1)
+    driver.send(0, answer)
+    driver.play_on()
+    driver.send(0, answer)
+    assert driver.match.over
+    assert not [step[0] for step in driver.match.games()[0].steps if step[0] and step[0].fault]
+
+
+EARLY = "an answer to game 0, round 1, turn 2, sent before it was asked for"
+
+
+@pytest.mark.parametrize("when", ["with its own turn open", "before the others", "after the others"])
+def test_an_early_answer_is_refused_the_same_way_however_it_races(when: str) -> None:
+    """The decision that it names is a protocol fault, no matter who answers first; all others stand."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    ask = driver.asks[0].pop(0)
+    good = PlayerAnswer(0, 1, 1, ask.view.legal_moves()[0], nonce=ask.nonce)
+    early = PlayerAnswer(0, 1, 2, ask.view.legal_moves()[0], nonce=ask.nonce)
+    if when == "with its own turn open":
+        driver.send(0, early)
+        driver.send(0, good)
+        driver.answer(1)
+    elif when == "before the others":
+        driver.send(0, good)
+        driver.send(0, early)
+        driver.answer(1)
+    else:
+        driver.answer(1)
+        driver.send(0, good)
+        driver.send(0, early)
+    driver.asks[0].clear()
+    driver.answer(1)
+    assert driver.decision(0, 0, 0).fault is None
+    assert driver.decision(0, 1, 0).fault is Fault.PROTOCOL
+    assert driver.decision(0, 1, 0).trouble == EARLY
+    driver.play_on()
+    assert driver.match.over
+    assert [step[0].fault for step in driver.match.games()[0].steps if step[0]].count(None) == 26
+
+
+def test_one_message_cannot_answer_what_it_causes_to_be_asked() -> None:
+    """A bot that sends no nonce is refused too where its answer and the early one come together."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(1)
+    move = driver.asks[0].pop(0).view.legal_moves()[0]
+    driver.send(0, PlayerAnswer(0, 1, 1, move), PlayerAnswer(0, 1, 2, move))
+    driver.asks[0].clear()
+    driver.answer(1)
+    assert driver.decision(0, 0, 0).fault is None
+    assert driver.decision(0, 1, 0).trouble == EARLY
+
+
+def test_an_answer_to_a_game_that_has_not_begun_counts_in_that_game() -> None:
+    """The game under way is played without a fault."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet()
+    driver.send(0, PlayerAnswer(1, 2, 3, driver.asks[0][0].view.legal_moves()[0]))
+    driver.play_on()
+    first, second = driver.match.games()
+    assert not [step[0] for step in first.steps if step[0] and step[0].fault]
+    assert [index for index, step in enumerate(second.steps) if step[0] and step[0].fault] == [11]
+
+
+def test_nonces_differ_from_decision_to_decision_and_from_seat_to_seat() -> None:
+    """None follows from another, so an answer with the right one has read its request."""
+    driver = Driver(Rules(players=5), games=2)
+    driver.greet()
+    driver.play_on()
+    nonces = [
+        event.nonce for seat in range(5) for event in driver.kinds_told(seat, Ask) if isinstance(event, Ask)
+    ]
+    assert len(nonces) == 2 * 5 * 3 * 6
+    assert len(set(nonces)) == len(nonces)
+    assert all(0 < nonce < 2**32 for nonce in nonces)
+
+
+def test_stand_ins_are_marked_for_everybody() -> None:
+    """All seats see in which seat the stand-in chose; an automatic turn has no marks."""
+    driver = Driver(Rules(players=3))
+    driver.greet()
+    driver.answer(1, lambda _: Move((Card.SOY_SAUCE,)))
+    driver.play_on()
+    for seat in range(3):
+        turns = [event for event in driver.kinds_told(seat, Revealed) if isinstance(event, Revealed)]
+        assert [turn.stand_ins for turn in turns[:2]] == [(False, True, False), (False, False, False)]
+        assert [turn.stand_ins for turn in turns if turn.turn.turn == 9] == [()] * 3
+
+
+def test_the_end_of_a_match_says_how_many_games_were_played() -> None:
+    """It is the last event, also where a bot has left and the other games are not played."""
+    driver = Driver(Rules(players=2), games=3)
+    driver.greet()
+    driver.match.lose(0, CRASH, driver.now)
+    driver.collect()
+    driver.play_on((1,))
+    assert driver.told[1][-1] == MatchEnded(1)
+    assert not driver.kinds_told(0, MatchEnded)
+
+
+def test_a_breach_does_not_save_the_bank() -> None:
+    """Who sits out its time and then breaks the protocol has used that time up."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.now += 8
+    driver.send(0, PlayerAnswer(9, 1, 1, None))
+    driver.answer(1)
+    assert driver.decision(0, 0, 0).fault is Fault.PROTOCOL
+    assert driver.asks[0][0].bank == pytest.approx(3)
+
+
+def test_the_third_fault_takes_the_seat_over_to_the_end_of_the_game() -> None:
+    """After the third fault the bot is not asked again in that game, but it is in the next."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet()
+    for _ in range(3):
+        driver.answer(0, lambda _: Move((Card.SOY_SAUCE,)))
+        driver.answer(1)
+    assert not driver.asks[0]
+    notices = driver.kinds_told(0, FaultNoticed)
+    assert [notice.taken_over for notice in notices if isinstance(notice, FaultNoticed)] == [
+        False,
+        False,
+        True,
+    ]
+    while 1 not in driver.asks[1]:
+        driver.answer(1)
+    record = driver.match.games()[0]
+    assert [step[0].fault for step in record.steps if step[0]][:4] == [Fault.ILLEGAL] * 3 + [None]
+    assert all(step[0].standin for step in record.steps if step[0])
+    assert 1 in driver.asks[0]
+    (ended,) = driver.kinds_told(1, GameEnded)
+    assert isinstance(ended, GameEnded)
+    assert ended.places == (2, 1)
+
+
+def test_a_crash_ends_the_games_under_way_and_no_new_ones_begin() -> None:
+    """The stand-in finishes what has begun; the rest of the match is not played."""
+    driver = Driver(Rules(players=3), games=3)
+    driver.greet()
+    driver.answer(0)
+    driver.match.lose(1, CRASH, driver.now)
+    driver.collect()
+    driver.play_on((0, 2))
+    assert driver.match.over
+    assert len(driver.match.games()) == 1
+    assert driver.decision(0, 0, 1).fault is Fault.CRASH
+    assert driver.decision(0, 1, 1).fault is None
+    assert driver.decision(0, 1, 1).standin
+    assert driver.match.seats()[1].lost == CRASH.why
+
+
+def test_a_crash_after_its_answer_counts_from_the_next_decision() -> None:
+    """What a bot had answered before it ended is still its own."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(0)
+    driver.match.lose(0, CRASH, driver.now)
+    driver.collect()
+    driver.play_on((1,))
+    assert driver.decision(0, 0, 0).fault is None
+    assert driver.decision(0, 1, 0).fault is Fault.CRASH
+
+
+def test_a_bot_that_leaves_on_its_last_decision_loses_the_next_game_too() -> None:
+    """It may be last anyway: the stand-in has played that game to its end, and plays another one."""
+    driver = Driver(Rules(players=2), games=4)
+    driver.greet()
+    while driver.asks[0][0].view.round < 3 or driver.asks[0][0].view.turn < 9:
+        for seat in (0, 1):
+            driver.answer(seat)
+    driver.match.lose(0, CRASH, driver.now)
+    driver.asks[0].clear()
+    driver.collect()
+    driver.play_on((1,))
+    first, second = driver.match.games()
+    assert driver.match.over
+    faults = [[decision.fault if decision else None for decision in step] for step in first.steps]
+    assert [number for number, step in enumerate(faults) if step[0] is not None] == [26]
+    assert taken_over(faults, 2) == (26, None)
+    assert all(step[0].standin for step in second.steps if step[0])
+
+
+def test_a_bot_that_leaves_between_games_loses_one() -> None:
+    """It has answered all of the first game, so the second one is played without it, and no third."""
+    driver = Driver(Rules(players=2), games=4)
+    driver.greet()
+    while len(driver.match.games()) == 1 and driver.match.rounds:
+        for seat in (0, 1):
+            ask = driver.asks[seat].get(0)
+            last = ask is not None and (ask.view.round, ask.view.turn) == (3, 9)
+            if last and seat == 1:
+                driver.match.lose(0, CRASH, driver.now)
+                driver.collect()
+            if driver.asks[seat].get(0):
+                driver.answer(seat)
+    driver.play_on((1,))
+    first, second = driver.match.games()
+    assert not any(step[0].fault for step in first.steps if step[0])
+    assert [step[0].fault for step in second.steps if step[0]][:2] == [Fault.CRASH, None]
+    assert driver.match.over
+
+
+def test_a_bot_that_never_came_loses_one_game() -> None:
+    """The first game is played to the end by its stand-in, the others are not played."""
+    driver = Driver(Rules(players=2), games=6)
+    driver.match.greeted(0, Hello(8, ""), driver.now)
+    driver.match.lose(1, Lost(Fault.ABSENT, "no valid Hello"), driver.now)
+    driver.collect()
+    driver.play_on((0,))
+    assert driver.match.over
+    assert len(driver.match.games()) == 1
+    assert driver.decision(0, 0, 1).fault is Fault.ABSENT
+
+
+def test_a_match_without_any_bot_ends() -> None:
+    """When every seat is lost the stand-ins play one game among themselves."""
+    driver = Driver(Rules(players=4), games=6)
+    for seat in range(4):
+        driver.match.lose(seat, CRASH, driver.now)
+    assert driver.match.over
+    assert len(driver.match.games()) == 1
+
+
+def test_a_slow_game_does_not_hold_up_the_others() -> None:
+    """With several games at once, those that are answered go on."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet((2, 2))
+    slow = driver.asks[0].pop(0)
+    while driver.match.rounds and any(game == 1 for game, _ in driver.match.rounds):
+        for seat in (0, 1):
+            ask = driver.asks[seat].pop(1, None)
+            if ask is not None:
+                driver.send(seat, PlayerAnswer(1, ask.view.round, ask.view.turn, ask.view.legal_moves()[0]))
+    assert slow.view.turn == 1
+    assert [game for game, _ in driver.match.rounds] == [0]
+
+
+@pytest.mark.parametrize("dummy", [False, True])
+def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
+    """It takes the first card of the hand, and in control gives the dummy the next one."""
+    rules = Rules(players=2, dummy=dummy)
+    seen = view(new_game(rules, shuffled_deck(rules, bytes.fromhex(SEEDS[0]))), 0)
+    move = stand_in(seen)
+    assert move == Move((seen.hand[0],), seen.hand[1] if dummy else None)
+    assert move in seen.legal_moves()
+
+
+def test_a_clock_never_goes_below_zero() -> None:
+    """A decision that took longer than everything leaves an empty bank."""
+    assert SeatClock(1, 10).spend(0.5) == SeatClock(1, 10)
+    assert SeatClock(1, 10).spend(4) == SeatClock(1, 7)
+    assert SeatClock(1, 10).spend(400) == SeatClock(1, 0)
+
+
+@pytest.mark.parametrize("when", ["first", "last", "before the others said hello"])
+def test_each_stray_answer_costs_a_decision_however_far_the_others_are(when: str) -> None:
+    """How many faults a bot gets for what it sent does not depend on who was quicker."""
+    driver = Driver(Rules(players=2))
+    strays = [PlayerAnswer(7, 1, 1, None)] * 5
+    if when == "before the others said hello":
+        driver.match.greeted(0, Hello(1, "test"), driver.now)
+        driver.send(0, *strays)
+        driver.match.greeted(1, Hello(1, "test"), driver.now)
+        driver.collect()
+    else:
+        driver.greet()
+        if when == "last":
+            driver.answer(1)
+        driver.send(0, *strays)
+    driver.play_on([1])
+    assert [driver.decision(0, step, 0).fault for step in range(4)] == [Fault.PROTOCOL] * 3 + [None]
+    assert driver.match.over

@@ -1,0 +1,90 @@
+"""What the referee says of games while they are played: rounds that are over, and nothing else."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from arena.play.referee.player import PlayerAnswer
+from arena.play.referee.spec import RoundsOver
+from arena.rules import Move, Rules, View
+from tests.play.referee.driver import Driver, first
+
+SECRET = "I keep the wasabi for round 3"  # noqa: S105 - a bot's note
+
+
+def turns_until(driver: Driver, round_number: int) -> Iterator[None]:
+    """Play turn by turn until such a round has begun in the newest game, or the match is over."""
+    while not driver.match.over and driver.match.rounds[-1][1] < round_number:
+        for seat in range(driver.players):
+            if driver.asks[seat]:
+                driver.answer(seat, note=SECRET)
+        yield
+
+
+def labels(news: RoundsOver) -> list[list[tuple[str, ...]]]:
+    """Return the cards of each step."""
+    return [[decision.cards for decision in step if decision] for step in news.steps]
+
+
+@pytest.mark.parametrize("rules", [Rules(players=3), Rules(players=2, dummy=True)], ids=str)
+def test_a_round_is_told_once_it_is_over(rules: Rules) -> None:
+    """After its last decision, with those of the rounds before; within a round there is never any news."""
+    driver = Driver(rules)
+    driver.greet()
+    asked = rules.turns - (not rules.dummy)
+    for round_number in (1, 2, 3):
+        for _ in turns_until(driver, round_number + 1):
+            if driver.match.over or driver.match.rounds[-1][1] > round_number:
+                break
+            assert driver.match.news() == ()
+        (news,) = driver.match.news()
+        assert (news.game, len(news.steps)) == (0, round_number * asked)
+        assert driver.match.news() == ()
+    (game,) = driver.match.games()
+    assert labels(news) == labels(RoundsOver(0, game.steps))
+
+
+def test_what_is_private_is_not_told() -> None:
+    """Neither notes, nor in words what was wrong with an answer; that there was a fault is."""
+
+    def wrong(view: View) -> Move:
+        return first(view) if (view.round, view.turn) != (1, 2) else Move((first(view).cards[0],) * 2)
+
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    while driver.match.rounds[-1][1] == 1:
+        driver.answer(0, note=SECRET)
+        driver.answer(1, wrong, note=SECRET)
+    assert driver.decision(0, 1, 1).trouble is not None
+    assert driver.decision(0, 1, 1).note == SECRET
+    (news,) = driver.match.news()
+    told = news.steps[1][1]
+    assert told is not None
+    assert told.fault is not None
+    assert SECRET not in msgspec.json.encode(news).decode()
+    assert not any(
+        decision and (decision.trouble or decision.note) for step in news.steps for decision in step
+    )
+
+
+def test_of_quick_games_only_the_newest_is_told_and_then_to_its_end() -> None:
+    """So a match that plays many games at once says no more than one that plays them one by one."""
+    driver = Driver(Rules(players=2), games=5)
+    driver.greet((4, 4))
+
+    def play_round(*games: int) -> None:
+        for game in games:
+            begun = dict(driver.match.rounds).get(game)
+            while dict(driver.match.rounds).get(game) == begun:
+                for seat in range(2):
+                    ask = driver.asks[seat].pop(game)
+                    view = ask.view
+                    driver.send(seat, PlayerAnswer(game, view.round, view.turn, first(view)))
+
+    play_round(0, 1, 2)
+    assert [news.game for news in driver.match.news()] == [2]
+    play_round(0, 2, 2, 3)
+    assert [(news.game, len(news.steps)) for news in driver.match.news()] == [(2, 27), (3, 9)]
+    play_round(0, 1, 1)
+    assert driver.match.news() == ()

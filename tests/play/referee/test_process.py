@@ -1,0 +1,109 @@
+"""The referee as a process: what it needs after it has given up its privileges."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from arena.play.referee.spec import Finished, FromReferee, Listening, RefereeSpec, RoundsOver, Started
+from arena.protocol.match import Clock
+from arena.rules import Rules
+from tests.patience import WAIT_SECONDS
+from tests.play.referee.lines import BOT
+
+# An audit hook sees every file that Python opens and every module that it imports.
+REFEREE = """
+import sys
+from arena.play.referee import __main__ as process
+
+confine = process._confine
+
+def confined(spec):
+    confine(spec)
+    sys.addaudithook(lambda event, what: event in ("open", "import") and print(what, file=sys.stderr))
+
+process._confine = confined
+process.main()
+"""
+
+
+def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
+    """Files may be out of its user's reach by then, so a whole match goes without."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as root:
+        folder = Path(root, "referee")
+        folder.mkdir(0o700)
+        sockets = tuple(f"{root}/{seat}.sock" for seat in range(2))
+        spec = RefereeSpec(
+            rules=Rules(players=2),
+            seeds=("00" * 16,),
+            seatings=(),
+            clock=Clock(),
+            sockets=sockets,
+            folder=str(folder),
+            uid=None,
+            memory_mib=512,
+        )
+        with subprocess.Popen(  # noqa: S603 - our own referee
+            [sys.executable, "-c", REFEREE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as referee:
+            assert referee.stdin is not None
+            assert referee.stdout is not None
+            assert referee.stderr is not None
+            referee.stdin.write(msgspec.json.encode(spec) + b"\n")
+            referee.stdin.flush()
+            assert msgspec.json.decode(referee.stdout.readline(), type=FromReferee) == Listening()
+            bots = [
+                subprocess.Popen(  # noqa: S603 - our own bot
+                    [sys.executable, "-c", BOT, "last", "1"],
+                    env={**os.environ, "ARENA_REFEREE": f"unix://{socket}"},
+                )
+                for socket in sockets
+            ]
+            for seat in range(2):
+                referee.stdin.write(msgspec.json.encode(Started(seat)) + b"\n")
+            referee.stdin.flush()
+            said = (msgspec.json.decode(line, type=FromReferee) for line in referee.stdout)
+            # On a busy machine it tells of rounds before the match is over.
+            finished = next(message for message in said if not isinstance(message, RoundsOver))
+            assert [bot.wait(WAIT_SECONDS) for bot in bots] == [0, 0]
+            assert isinstance(finished, Finished)
+            assert [seat.lost for seat in finished.seats] == [None, None]
+            assert referee.stderr.read().decode() == ""
+
+
+def test_a_line_that_makes_no_sense_ends_the_match() -> None:
+    """The referee fails at once: it would never hear which bots were started."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as root:
+        folder = Path(root, "referee")
+        folder.mkdir(0o700)
+        spec = RefereeSpec(
+            rules=Rules(players=2),
+            seeds=("00" * 16,),
+            seatings=(),
+            clock=Clock(),
+            sockets=tuple(f"{root}/{seat}.sock" for seat in range(2)),
+            folder=str(folder),
+            uid=None,
+            memory_mib=512,
+        )
+        with subprocess.Popen(
+            [sys.executable, "-m", "arena.play.referee"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as referee:
+            assert referee.stdin is not None
+            assert referee.stdout is not None
+            referee.stdin.write(msgspec.json.encode(spec) + b"\n")
+            referee.stdin.flush()
+            assert msgspec.json.decode(referee.stdout.readline(), type=FromReferee) == Listening()
+            referee.stdin.write(b"{}\n")
+            referee.stdin.flush()
+            assert referee.stdout.read() == b""
+            assert referee.wait(WAIT_SECONDS) == 1

@@ -1,0 +1,475 @@
+"""How a stream ends, as its bot sees it: the status of the call and the words with it."""
+
+import asyncio
+import itertools
+import socket
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import grpc
+import pytest
+from grpc import aio
+
+from arena.platform.cpu_time import OwnWaits
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.conductor import Conductor
+from arena.play.referee.frames import MAX_MESSAGE_BYTES, MOVES, PREFACE
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Event, Listener
+from arena.play.referee.relay import listen
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, GameRecord
+from arena.rules import Move, Rules, View
+from arena.wire.v1 import referee_pb2 as pb
+from tests.play.referee import wire
+from tests.play.referee.driver import SEEDS
+from tests.play.referee.players import InProcessPlayer
+
+PATIENT = Clock(start_millis=60_000, move_millis=60_000, bank_millis=60_000)
+IMPATIENT = Clock(start_millis=300, move_millis=60_000, bank_millis=60_000)
+PLAY = "/arena.wire.v1.Referee/Play"
+HELLO = pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL)).SerializeToString()
+WAIT = 60.0
+
+Call: TypeAlias = "aio.StreamStreamCall[bytes, bytes]"
+Bot = Callable[[Call], Awaitable[object]]
+
+
+class Seen(NamedTuple):
+    """How the match ended for seat 0, and what its bot was told."""
+
+    code: grpc.StatusCode
+    words: str
+    match: RefereedMatch
+    faults: list[Fault]
+
+
+def _play(
+    bot: Bot,
+    clock: Clock = PATIENT,
+    *,
+    timeout: float | None = None,
+    line_clock: AttendedTime | None = None,
+) -> Seen:
+    return asyncio.run(asyncio.wait_for(_played(bot, clock, timeout, line_clock), WAIT))
+
+
+async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: AttendedTime | None) -> Seen:  # noqa: ASYNC109 - the call's own
+    async with _table(clock, line_clock) as (match, address, ended):
+        async with aio.insecure_channel(address) as channel:
+            call: Call = channel.stream_stream(PLAY)(timeout=timeout)
+            await bot(call)
+            code, words = await call.code(), await call.details()
+        await ended
+    decisions = [step[0] for game in match.games() for step in game.steps]
+    return Seen(code, words, match, [decision.fault for decision in decisions if decision and decision.fault])
+
+
+@asynccontextmanager
+async def _table(
+    clock: Clock, line_clock: AttendedTime | None = None, other: InProcessPlayer | None = None
+) -> "AsyncIterator[tuple[RefereedMatch, str, asyncio.Task[None]]]":
+    """Lay a table for a bot that dials in and one in this process; yields match, address and its end."""
+    match = RefereedMatch(Rules(players=2), SEEDS[:1], clock)
+    with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
+        path = Path(folder, "0.sock")
+        player = _player(path, listen(path), line_clock)
+        other = other or InProcessPlayer(_last)
+        conductor = Conductor(
+            match, [player, other], start_seconds=clock.start_millis / 1000, now=time.monotonic
+        )
+        await conductor.open()
+        for seat in range(2):
+            conductor.started(seat)
+        ended = asyncio.create_task(conductor.run())
+        try:
+            yield match, f"unix://{path}", ended
+        finally:
+            ended.cancel()
+
+
+def _player(path: Path, listening: socket.socket, now: AttendedTime | None = None) -> GrpcPlayer:
+    now = now or AttendedTime(time.monotonic, OwnWaits())
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    return GrpcPlayer(listening, path.with_suffix(".inner"), encoder, now)
+
+
+def _last(view: View) -> Move:
+    return view.legal_moves()[-1]
+
+
+class _Held(InProcessPlayer):
+    """Hears nothing before it is released."""
+
+    held: list[Event] | None = None
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Keep what is said, or act on it."""
+        if self.held is None:
+            super().send(events)
+        else:
+            self.held += events
+
+    def release(self) -> None:
+        """Hear all of it, and what comes from now on."""
+        kept, self.held = self.held or [], None
+        self.send(kept)
+
+
+async def _read(call: Call) -> pb.RefereeMessage:
+    data: Any = await call.read()
+    assert data is not aio.EOF, f"{await call.code()}: {await call.details()}"
+    return pb.RefereeMessage.FromString(data)
+
+
+async def _first_request(call: Call) -> pb.TurnRequest:
+    await call.write(HELLO)
+    return (await _read(call)).events[-1].turn_request
+
+
+def _move(request: pb.TurnRequest, **fields: Any) -> pb.Move:  # noqa: ANN401 - whatever the message has
+    position = request.position
+    whole = {
+        "game": request.game,
+        "round": position.round,
+        "turn": position.turn,
+        "cards": request.hand[:1],
+        "nonce": request.nonce,
+    }
+    return pb.Move(**{**whole, **fields})
+
+
+async def _finish(call: Call, request: pb.TurnRequest | None = None) -> list[pb.Event]:
+    """Answer whatever is asked, to the end; return every event."""
+    told: list[pb.Event] = []
+    if request is not None:
+        await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
+    while isinstance(data := await call.read(), bytes):
+        events = pb.RefereeMessage.FromString(data).events
+        told += events
+        asked = [event.turn_request for event in events if event.HasField("turn_request")]
+        if asked:
+            await call.write(pb.BotMessage(moves=[_move(each) for each in asked]).SerializeToString())
+    return told
+
+
+def test_a_match_ends_with_match_end_and_ok() -> None:
+    """The last event says that it is over, and the status that nothing was wrong."""
+    told: list[pb.Event] = []
+
+    async def bot(call: Call) -> None:
+        told.extend(await _finish(call, await _first_request(call)))
+
+    seen = _play(bot)
+    assert (seen.code, seen.words) == (grpc.StatusCode.OK, "")
+    assert told[-1].match_end.games == 1
+    assert not seen.faults
+
+
+class _Interrupting(InProcessPlayer):
+    """Cancels the task that opens the table, when the server before it is starting."""
+
+    opening: "asyncio.Task[None] | None" = None
+
+    async def open(self, seat: int, listener: Listener) -> None:
+        """See SeatPlayer."""
+        await super().open(seat, listener)
+        assert self.opening is not None
+        self.opening.cancel()
+
+
+def test_a_table_whose_opening_is_interrupted_closes_without_an_error() -> None:
+    """The library's server can't be stopped if its start is cut short."""
+
+    async def interrupted() -> None:
+        with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
+            path = Path(folder, "0.sock")
+            with closing(listen(path)) as listening:
+                player, other = _player(path, listening), _Interrupting(_last)
+                match = RefereedMatch(Rules(players=2), SEEDS[:1], PATIENT)
+                conductor = Conductor(match, [player, other], start_seconds=WAIT, now=time.monotonic)
+                other.opening = asyncio.create_task(_open_and_close(conductor, player))
+                await other.opening
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(asyncio.wait_for(interrupted(), WAIT))
+
+
+async def _open_and_close(conductor: Conductor, player: GrpcPlayer) -> None:
+    try:
+        await conductor.open()
+    finally:
+        await player.close("stopped")
+
+
+async def _speaks_another_version(call: Call) -> None:
+    await call.write(pb.BotMessage(hello=pb.Hello(protocol=7)).SerializeToString())
+
+
+async def _says_nothing_of_itself(call: Call) -> None:
+    await call.write(b"")
+
+
+async def _babbles(call: Call) -> None:
+    await call.write(b"\xff\xff\xff")
+
+
+async def _answers_too_much(call: Call) -> None:
+    request = await _first_request(call)
+    moves = [_move(request)] * (MOVES.first + MOVES.each_request + 1)
+    await call.write(pb.BotMessage(moves=moves).SerializeToString())
+
+
+async def _half_closes(call: Call) -> None:
+    await _first_request(call)
+    await call.done_writing()
+
+
+@pytest.mark.parametrize(
+    ("bot", "code", "words"),
+    [
+        (_speaks_another_version, "INVALID_ARGUMENT", "the bot speaks protocol 7, this arena 1"),
+        (_says_nothing_of_itself, "INVALID_ARGUMENT", "the first message holds no Hello"),
+        (_babbles, "INVALID_ARGUMENT", "a message that can't be decoded"),
+        (_answers_too_much, "RESOURCE_EXHAUSTED", "more than 18 moves for 1 request"),
+        (_half_closes, "INVALID_ARGUMENT", "the bot ended, closed its stream, or broke the rules of gRPC"),
+    ],
+)
+def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) -> None:
+    """The status has the very words that its owner reads."""
+    seen = _play(bot)
+    assert (seen.code.name, seen.words) == (code, words)
+    assert seen.match.seats()[0].lost == words
+    assert seen.match.over
+
+
+def test_a_bot_that_does_not_greet_in_time_reads_so() -> None:
+    """It has opened its stream and says nothing."""
+
+    async def silent(call: Call) -> None:
+        await call.wait_for_connection()
+
+    seen = _play(silent, IMPATIENT)
+    assert seen.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert seen.words == "no valid Hello within 0.3 s of its start" == seen.match.seats()[0].lost
+
+
+def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
+    """One stream carries all games of a match."""
+
+    async def play() -> None:
+        async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
+            first: Call = channel.stream_stream(PLAY)()
+            request = await _first_request(first)
+            second: Call = channel.stream_stream(PLAY)()
+            assert await second.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert await second.details() == "this seat has a stream already"
+            await _finish(first, request)
+            assert await first.code() is grpc.StatusCode.OK
+            await ended
+            assert match.seats()[0].lost is None
+
+    asyncio.run(asyncio.wait_for(play(), WAIT))
+
+
+def test_empty_messages_cost_nothing_but_their_number() -> None:
+    """A message without moves is no fault."""
+
+    async def bot(call: Call) -> None:
+        request = await _first_request(call)
+        for _ in range(10):
+            await call.write(b"")
+        await _finish(call, request)
+
+    seen = _play(bot)
+    assert seen.code is grpc.StatusCode.OK
+    assert not seen.faults
+
+
+def test_a_deadline_of_the_call_ends_the_bots_part() -> None:
+    """The referee sees a stream that its bot has left."""
+
+    async def bot(call: Call) -> None:
+        await _first_request(call)
+
+    seen = _play(bot, timeout=1.0)
+    assert seen.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert seen.faults == [Fault.CRASH]
+
+
+def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() -> None:
+    """The referee hears nothing more of that bot and still says why, in the trailers of the open call."""
+
+    async def play() -> tuple[bytes, str | None]:
+        async with _table(PATIENT) as (match, address, ended):
+            reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
+            hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
+            opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
+            writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+            heard = b""
+            while b"\x1a" not in heard:  # a request is there: its event's tag
+                heard += await reader.read(65536)
+            writer.write(wire.frame(wire.PING, bytes(8)) * 1000)
+            with suppress(ConnectionError):
+                heard += await reader.read(-1)
+            writer.close()
+            await ended
+            return heard, match.seats()[0].lost
+
+    heard, lost = asyncio.run(asyncio.wait_for(play(), WAIT))
+    assert lost is not None
+    assert "PING frames" in lost
+    # Literal text in HPACK where that is no longer than its Huffman code; the status is a number of one byte.
+    assert b"grpc-status" in heard or b"grpc-message" in heard
+
+
+def test_bots_are_told_when_the_arena_fails() -> None:
+    """The match does not count, and the status is no bot's fault."""
+
+    async def play() -> None:
+        async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
+            call: Call = channel.stream_stream(PLAY)()
+            request = await _first_request(call)
+            match.answered = None  # type: ignore[method-assign,assignment]  # a defect of the arena's own
+            await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
+            assert await call.code() is grpc.StatusCode.ABORTED
+            assert await call.details() == "a fault of the arena's own: the match does not count"
+            with pytest.raises(TypeError):
+                await ended
+
+    asyncio.run(asyncio.wait_for(play(), WAIT))
+
+
+def test_a_request_says_how_long_it_has_waited() -> None:
+    """With a clock that goes on by a second at every look, each has waited when it is sent."""
+
+    class Hasty(AttendedTime):
+        seconds = itertools.count()
+
+        def __call__(self) -> float:
+            return float(next(self.seconds))
+
+    async def bot(call: Call) -> None:
+        request = await _first_request(call)
+        assert request.asked_millis_ago >= 1000
+        await _finish(call, request)
+
+    assert _play(bot, line_clock=Hasty(time.monotonic, OwnWaits())).code is grpc.StatusCode.OK
+
+
+def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
+    """By HTTP/2's flow control it decides when a request arrives. Repeated answers add nothing either."""
+    held = 2.0
+
+    class Attentive(AttendedTime):
+        """Misses nothing."""
+
+        def __call__(self) -> float:
+            return time.monotonic()
+
+    async def play() -> GameRecord:
+        other = _Held(_last)
+        other.held = []
+        async with _table(PATIENT, Attentive(time.monotonic, OwnWaits()), other) as (match, address, ended):
+            reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
+            hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
+            opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
+            writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+            first = await _request_in_frames(reader)
+            no_window = wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4))
+            writer.write(no_window)
+            while await _frame(reader) != (wire.SETTINGS, 1, b""):
+                pass
+            writer.write(_answer_in_a_frame(first))
+            await asyncio.sleep(held / 4)
+            # Whatever else the server has to say it says now, and not when it has the next request.
+            writer.write(wire.frame(wire.PING, bytes(8)))
+            while (await _frame(reader))[0] != wire.PING:
+                pass
+            other.release()
+            await asyncio.sleep(held)
+            writer.write(wire.frame(wire.WINDOW_UPDATE, (1 << 20).to_bytes(4, "big"), call=1))
+            second = await _request_in_frames(reader)
+            writer.write(_answer_in_a_frame(first) * 2 + _answer_in_a_frame(second))
+            await _request_in_frames(reader)
+            writer.close()
+            await ended
+            return match.games()[0]
+
+    decision = asyncio.run(asyncio.wait_for(play(), WAIT)).steps[1][0]
+    assert decision is not None
+    assert decision.fault is None
+    assert decision.millis is not None
+    assert decision.millis > held * 1000 / 2
+
+
+@pytest.mark.parametrize(
+    "goes",
+    [
+        pytest.param(wire.frame(wire.RST_STREAM, (8).to_bytes(4, "big"), call=1), id="cancels"),
+        pytest.param(wire.frame(wire.WINDOW_UPDATE, bytes(4), call=1), id="breaks HTTP-2"),
+        pytest.param(None, id="hangs up"),
+    ],
+)
+def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: bytes | None) -> None:
+    """The library lets the write fail before it tells the reader that there is nothing more to read."""
+
+    async def play() -> RefereedMatch:
+        other = _Held(_last)
+        other.held = []
+        async with _table(PATIENT, other=other) as (match, address, ended):
+            reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
+            hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
+            opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
+            writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+            first = await _request_in_frames(reader)
+            writer.write(wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4)))
+            while await _frame(reader) != (wire.SETTINGS, 1, b""):
+                pass
+            writer.write(_answer_in_a_frame(first))
+            await _until(lambda: match.asked_since(0) is None)
+            other.release()
+            await _until(lambda: match.asked_since(0) is not None)
+            await asyncio.sleep(0.1)  # the write is with the library
+            if goes is None:
+                writer.close()
+            else:
+                writer.write(goes)
+            await ended
+            writer.close()
+            return match
+
+    match = asyncio.run(asyncio.wait_for(play(), WAIT))
+    assert match.seats()[0].lost == "the bot ended, closed its stream, or broke the rules of gRPC"
+    faults = [decision.fault for (decision, _) in match.games()[0].steps if decision and decision.fault]
+    assert faults == [Fault.CRASH]
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    while not condition():  # noqa: ASYNC110 - a match has no event for it
+        await asyncio.sleep(0.01)
+
+
+async def _frame(reader: asyncio.StreamReader) -> tuple[int, int, bytes]:
+    """Read a frame; return its type, flags and payload."""
+    head = await reader.readexactly(9)
+    return head[3], head[4], await reader.readexactly(int.from_bytes(head[:3], "big"))
+
+
+async def _request_in_frames(reader: asyncio.StreamReader) -> pb.TurnRequest:
+    """Read one message, and return the request at its end."""
+    data = b""
+    while len(data) < 5 or len(data) < 5 + int.from_bytes(data[1:5], "big"):
+        kind, _, payload = await _frame(reader)
+        data += payload if kind == wire.DATA else b""
+    return pb.RefereeMessage.FromString(data[5:]).events[-1].turn_request
+
+
+def _answer_in_a_frame(request: pb.TurnRequest) -> bytes:
+    message = pb.BotMessage(moves=[_move(request)]).SerializeToString()
+    return wire.frame(wire.DATA, wire.message(message), call=1)

@@ -1,0 +1,46 @@
+"""Bytes of HTTP/2 and gRPC, made by hand."""
+
+from arena.play.referee.frames import PREFACE
+
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = (
+    range(10)
+)
+
+
+def text(value: bytes) -> bytes:
+    """Return a literal string of HPACK, of at most 126 bytes."""
+    return bytes([len(value)]) + value
+
+
+CALL = (
+    b"\x83\x86\x04"
+    + text(b"/arena.wire.v1.Referee/Play")
+    + b"\x01"
+    + text(b"localhost")
+    + b"\x0f\x10"
+    + text(b"application/grpc")
+    + b"\x00"
+    + text(b"te")
+    + text(b"trailers")
+)
+"""The headers that open a Play stream."""
+
+
+def frame(kind: int, payload: bytes = b"", flags: int = 0, call: int = 0) -> bytes:
+    """Return a frame."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + call.to_bytes(4, "big") + payload
+
+
+def head(kind: int, length: int, flags: int = 0, call: int = 0) -> bytes:
+    """Return a frame's header alone, which may claim any length."""
+    return length.to_bytes(3, "big") + bytes([kind, flags]) + call.to_bytes(4, "big")
+
+
+def message(body: bytes, compressed: int = 0) -> bytes:
+    """Return a message of gRPC with its prefix."""
+    return bytes([compressed]) + len(body).to_bytes(4, "big") + body
+
+
+def conversation(*frames: bytes) -> bytes:
+    """Return what a client sends that has opened call 1, and then sends these frames."""
+    return PREFACE + frame(SETTINGS) + frame(HEADERS, bytes(200), flags=4, call=1) + b"".join(frames)

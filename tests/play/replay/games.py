@@ -1,0 +1,75 @@
+"""Played games to record."""
+
+from collections.abc import Mapping
+from random import Random
+
+from arena.play.referee.stand_in import places_with_faults, taken_over
+from arena.play.replay.document import PublicReplay, Seat, build
+from arena.protocol.faults import Fault
+from arena.protocol.match import Decision
+from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+
+SEED = bytes(range(16))
+
+
+def seats(rules: Rules) -> list[Seat]:
+    """Name a bot for every seat."""
+    return [Seat(bot=f"bot-{number}", version=number + 1, author="ann") for number in range(rules.players)]
+
+
+def played(rules: Rules, seed: bytes = SEED) -> State:
+    """Play a game at random to its end."""
+    dice = Random(seed)  # noqa: S311 - a test's dice
+    state = new_game(rules, shuffled_deck(rules, seed))
+    while not state.over:
+        chosen = [dice.choice(view(state, seat).legal_moves()) for seat in asked(state)]
+        state = apply(state, spread(state, chosen))
+    return state
+
+
+def spread(state: State, chosen: list[Move]) -> list[Move | None]:
+    """Give the moves to the seats that were asked, None to the others."""
+    moves: list[Move | None] = [None] * state.rules.players
+    for seat, move in zip(asked(state), chosen, strict=True):
+        moves[seat] = move
+    return moves
+
+
+def replay_of(rules: Rules, seed: bytes = SEED) -> PublicReplay:
+    """Record a random game without faults."""
+    return build(game="game-1", seed=seed.hex(), state=played(rules, seed), seats=seats(rules))
+
+
+def faulty(rules: Rules, faults: Mapping[tuple[int, int], Fault], seed: bytes = SEED) -> PublicReplay:
+    """Record a random game in which (step, seat) had these faults, as a referee would."""
+    dice = Random(seed)  # noqa: S311 - a test's dice
+    state = new_game(rules, shuffled_deck(rules, seed))
+    steps: list[list[Decision | None]] = []
+    while not state.over:
+        moves = spread(state, [dice.choice(view(state, seat).legal_moves()) for seat in asked(state)])
+        rows = [[faults.get((step, seat)) for seat in range(rules.players)] for step in range(len(steps) + 1)]
+        gone = taken_over(rows, rules.players)
+        steps.append(
+            [
+                Decision(
+                    cards=tuple(card.label for card in move.cards),
+                    millis=None if rows[-1][seat] else 1.5,
+                    fault=rows[-1][seat],
+                    standin=rows[-1][seat] is not None or gone[seat] is not None,
+                )
+                if move
+                else None
+                for seat, move in enumerate(moves)
+            ]
+        )
+        state = apply(state, moves)
+    assert state.result is not None
+    history = [[decision.fault if decision else None for decision in step] for step in steps]
+    return build(
+        game="game-1",
+        seed=seed.hex(),
+        state=state,
+        seats=seats(rules),
+        places=places_with_faults(state.result.places, taken_over(history, rules.players)),
+        steps=steps,
+    )

@@ -1,0 +1,117 @@
+"""Recording a game."""
+
+import json
+
+import pytest
+
+from arena.play.replay.document import build, encode, parse
+from arena.protocol.faults import Fault
+from arena.protocol.match import Decision
+from arena.rules import Rules, deals, new_game, shuffled_deck
+
+from .games import SEED, faulty, played, replay_of, seats
+
+THREE = Rules(players=3)
+DUMMY = Rules(players=2, dummy=True)
+
+
+def test_the_document_has_the_keys_of_the_format_in_their_order() -> None:
+    """Keys, order and shapes are those of the format, and the text is compact."""
+    line = encode(replay_of(THREE))
+    document = json.loads(line)
+    assert list(document) == [
+        "format", "game", "seed", "shuffle", "rules", "seats", "deals", "turns", "rounds", "puddings",
+        "totals", "places", "rules_places",
+    ]  # fmt: skip
+    assert document["format"] == "sushigo-replay/1"
+    assert document["seed"] == SEED.hex()
+    assert document["shuffle"] == "sha256-fisher-yates/1"
+    assert document["rules"] == {"players": 3, "pass_both_ways": False, "soy_sauce": False, "dummy": False}
+    assert list(document["rules"]) == ["players", "pass_both_ways", "soy_sauce", "dummy"]
+    assert document["seats"][1] == {"bot": "bot-1", "version": 2, "author": "ann"}
+    assert list(document["turns"][0]) == ["round", "turn", "plays", "standin", "fault", "millis"]
+    assert list(document["rounds"][0]) == ["scores", "breakdown"]
+    assert list(document["rounds"][0]["breakdown"][0]) == [
+        "tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce",
+    ]  # fmt: skip
+    assert line == json.dumps(document, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    ("rules", "participants", "turns"), [(THREE, 3, 27), (DUMMY, 3, 27), (Rules(players=5), 5, 21)]
+)
+def test_lists_have_one_entry_a_seat_or_a_participant(rules: Rules, participants: int, turns: int) -> None:
+    """The dummy counts where cards and points are concerned, not where bots and places are."""
+    replay = replay_of(rules)
+    assert len(replay.turns) == turns
+    assert len(replay.deals) == len(replay.rounds) == 3
+    for listed in (
+        *replay.deals,
+        *(turn.plays for turn in replay.turns),
+        replay.totals,
+        replay.puddings.counts,
+    ):
+        assert len(listed) == participants
+    for turn in replay.turns:
+        assert (turn.standin, turn.fault) == ((False,) * rules.players, (None,) * rules.players)
+        assert turn.millis is None
+    assert len(replay.seats) == len(replay.places) == len(replay.rules_places) == rules.players
+
+
+def test_deals_are_in_deal_order_and_the_pile_comes_last() -> None:
+    """Hands as they came from the deck, not sorted."""
+    replay = replay_of(DUMMY)
+    expected = deals(DUMMY, shuffled_deck(DUMMY, SEED))
+    assert replay.deals == tuple(
+        tuple(tuple(card.label for card in hand) for hand in hands) for hands in expected
+    )
+
+
+def test_what_the_referee_noted_stands_at_its_turn() -> None:
+    """Faults, stand-ins and times of a step are those of its turn; automatic turns have none."""
+    replay = faulty(THREE, {(8, 1): Fault.TIMEOUT})
+    assert replay.turns[7].standin == (False, False, False)
+    assert replay.turns[7].millis == (1.5, 1.5, 1.5)
+    # Step 8 is turn 9: the automatic last turn of round 1 lies between.
+    assert replay.turns[8].millis == (None, None, None)
+    assert (replay.turns[9].round, replay.turns[9].turn) == (2, 1)
+    assert replay.turns[9].fault == (None, Fault.TIMEOUT, None)
+    assert replay.turns[9].standin == (False, True, False)
+    assert replay.turns[9].millis == (1.5, None, 1.5)
+
+
+def test_a_seat_that_is_not_asked_has_no_notes() -> None:
+    """The opponent's automatic card in the last turn of a round with a dummy."""
+    replay = faulty(DUMMY, {})
+    assert replay.turns[8].millis == (1.5, None)
+    assert replay.turns[17].millis == (None, 1.5)
+
+
+def test_a_record_can_be_read_again() -> None:
+    """What is written is what is read."""
+    replay = faulty(THREE, {(3, 0): Fault.CRASH, (5, 2): Fault.ILLEGAL})
+    assert parse(encode(replay)) == replay
+
+
+def test_only_a_finished_game_is_recorded() -> None:
+    """Half a game is refused."""
+    state = new_game(THREE, shuffled_deck(THREE, SEED))
+    with pytest.raises(ValueError, match="game-1: it is not over"):
+        build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE))
+
+
+def test_lists_that_do_not_fit_are_refused() -> None:
+    """A seat too few, a place too many, a step too few."""
+    state = played(THREE)
+    with pytest.raises(ValueError, match="2 seats and 3 places for 3 players"):
+        build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE)[:2])
+    with pytest.raises(ValueError, match="3 seats and 4 places for 3 players"):
+        build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE), places=(1, 2, 3, 4))
+    with pytest.raises(ValueError, match="23 steps for a game of 24 joint decisions"):
+        build(
+            game="game-1",
+            seed=SEED.hex(),
+            state=state,
+            seats=seats(THREE),
+            steps=[[Decision(cards=("wasabi",))] * 3] * 23,
+        )

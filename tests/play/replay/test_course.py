@@ -1,0 +1,64 @@
+"""A replay played again says what its document says."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from arena.play.replay.document import InvalidReplay, PublicReplay, parse
+from arena.play.replay.verify import course
+from arena.protocol.faults import Fault
+from arena.rules import Rules, score_round
+from tests.play.replay.games import faulty, replay_of
+
+GOLDEN = sorted((Path(__file__).parents[2] / "golden").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+def test_golden_games_go_as_they_went(file: Path) -> None:
+    """Every turn is there with what was placed; the tables at a round's end give its points."""
+    for line in file.read_text().splitlines():
+        replay = parse(line)
+        steps = course(replay)
+        assert [step.noted for step in steps] == list(replay.turns)
+        for step in steps:
+            moment, noted = step.moment, step.noted
+            assert (moment.state.round, moment.state.turn) == (noted.round, noted.turn)
+            assert tuple(tuple(card.label for card in play) for play in moment.plays) == noted.plays
+            assert not any(step.gone)
+        for number, points in enumerate(replay.rounds, start=1):
+            last = [step for step in steps if step.noted.round == number][-1]
+            scores = score_round(replay.variant, last.moment.tables)
+            assert tuple(map(sum, scores)) == points.scores
+
+
+def test_hands_begin_as_they_were_dealt() -> None:
+    """In each round, those of the deal, in the order of the table of kinds."""
+    replay = replay_of(Rules(players=4, pass_both_ways=True))
+    firsts = [step.moment.state for step in course(replay) if step.noted.turn == 1]
+    for state, dealt in zip(firsts, replay.deals, strict=True):
+        assert [sorted(card.label for card in hand) for hand in state.hands] == [
+            sorted(hand) for hand in dealt
+        ]
+
+
+def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
+    """The third fault, or the first final one."""
+    faults = {(0, 1): Fault.TIMEOUT, (2, 1): Fault.ILLEGAL, (5, 1): Fault.TIMEOUT, (7, 0): Fault.CRASH}
+    steps = course(faulty(Rules(players=3), faults))
+    # Step 7 is turn 8 of round 1, the last in which anybody is asked.
+    assert [step.gone for step in steps[4:9]] == [
+        (False, False, False),
+        (False, True, False),
+        (False, True, False),
+        (True, True, False),
+        (True, True, False),
+    ]
+
+
+def test_a_replay_that_does_not_hold_is_refused() -> None:
+    """With the first difference."""
+    replay: PublicReplay = replay_of(Rules(players=2))
+    wrong = dataclasses.replace(replay, totals=(1, 2))
+    with pytest.raises(InvalidReplay, match=r"totals\[0\]: is 1"):
+        course(wrong)

@@ -1,0 +1,65 @@
+"""The decisions of a recorded game are those that its seats were asked for."""
+
+import dataclasses
+
+import pytest
+
+from arena.play.replay.decisions import decisions, log_of
+from arena.play.replay.document import InvalidReplay, labels
+from arena.protocol.faults import Fault
+from arena.rules import Rules, replay, view
+from arena.rules import asked as asked_of
+from tests.play.replay.games import SEED, faulty, played, replay_of
+
+VARIANTS = (
+    Rules(players=2),
+    Rules(players=2, dummy=True),
+    Rules(players=3, pass_both_ways=True),
+    Rules(players=5, soy_sauce=True),
+)
+
+
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
+def test_the_log_plays_the_same_game(rules: Rules) -> None:
+    """From the same deck to the same end."""
+    again = replay(log_of(replay_of(rules)))
+    assert again.stopped is None
+    assert again.state == played(rules)
+
+
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
+def test_decisions_are_the_views_and_the_moves_placed(rules: Rules) -> None:
+    """Each is the seat's view of its state, with a legal move that the document shows as placed."""
+    recorded = replay_of(rules)
+    states = replay(log_of(recorded)).states
+    placed = {(turn.round, turn.turn): turn.plays for turn in recorded.turns}
+    found = decisions(recorded)
+    for each in found:
+        assert each.view == view(states[each.step], each.view.seat)
+        assert each.move in each.view.legal_moves()
+        assert labels(each.move.cards) == placed[each.view.round, each.view.turn][each.view.seat]
+        if each.view.control:
+            assert each.move.dummy is not None
+            assert labels([each.move.dummy]) == placed[each.view.round, each.view.turn][-1]
+    asked = {(each.step, each.view.seat) for each in found}
+    assert asked == {(step, seat) for step, state in enumerate(states) for seat in asked_of(state)}
+
+
+def test_decisions_tell_who_chose() -> None:
+    """The stand-in's have its mark, from the fault that ended the bot's part in the game."""
+    recorded = faulty(Rules(players=3), {(2, 1): Fault.TIMEOUT, (5, 0): Fault.CRASH}, SEED)
+    found = {(each.step, each.view.seat): each for each in decisions(recorded)}
+    assert found[2, 1].fault is Fault.TIMEOUT
+    assert found[2, 1].standin
+    assert found[2, 1].millis is None
+    assert not found[3, 1].standin
+    assert found[3, 1].millis == 1.5
+    assert found[5, 0].fault is Fault.CRASH
+    assert all(found[step, 0].standin for step in range(5, 24))
+
+
+def test_a_broken_replay_is_refused() -> None:
+    """With its first difference."""
+    wrong = dataclasses.replace(replay_of(Rules(players=2)), totals=(1, 2))
+    with pytest.raises(InvalidReplay, match=r"totals\[0\]: is 1"):
+        decisions(wrong)

@@ -1,0 +1,49 @@
+"""Pairs of games that are the same for some rounds and differ afterwards."""
+
+from collections.abc import Sequence
+from random import Random
+
+from arena.protocol.match import Decision
+from arena.rules import Card, Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+
+Steps = tuple[tuple[Decision | None, ...], ...]
+
+VARIANTS = (
+    Rules(players=2, dummy=True, soy_sauce=True),
+    Rules(players=3, pass_both_ways=True),
+    Rules(players=5),
+)
+
+
+def deck_of(rules: Rules, number: int) -> tuple[Card, ...]:
+    """Return a deck."""
+    return shuffled_deck(rules, number.to_bytes(16, "big"))
+
+
+def twin_of(rules: Rules, deck: Sequence[Card], rounds: int, dice: Random) -> tuple[Card, ...]:
+    """Return a deck that deals the same in this many rounds, and something else in the next one."""
+    dealt = rounds * rules.participants * rules.hand_size
+    rest = list(deck[dealt:])
+    while rest == list(deck[dealt:]):
+        dice.shuffle(rest)
+    return (*deck[:dealt], *rest)
+
+
+def play_rounds(rules: Rules, deck: Sequence[Card], rounds: int, dice: Random) -> tuple[State, Steps]:
+    """Play this many rounds at random, and return where that leads and what was decided."""
+    state, steps = new_game(rules, deck), []
+    while len(state.rounds) < rounds:
+        moves: list[Move | None] = [None] * rules.players
+        for seat in asked(state):
+            moves[seat] = dice.choice(view(state, seat).legal_moves())
+        steps.append(tuple(map(_decision, moves)))
+        state = apply(state, moves)
+    return state, tuple(steps)
+
+
+def _decision(move: Move | None) -> Decision | None:
+    return move and Decision(
+        cards=tuple(card.label for card in move.cards),
+        dummy=move.dummy.label if move.dummy else None,
+        millis=2.5,
+    )

@@ -1,0 +1,83 @@
+"""Loading the folders of bots."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.play.botfiles import BotBroken, known, load, samples
+from arena.rules import Card, Rules, View, new_game, shuffled_deck, view
+
+
+@pytest.fixture
+def seen() -> View:
+    """Give a view to choose from."""
+    rules = Rules(players=2)
+    return view(new_game(rules, shuffled_deck(rules, bytes(16))), 0)
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    """Write a bot's file and return its folder."""
+    (folder / name).mkdir()
+    (folder / name / "bot.py").write_text(text)
+    return folder / name
+
+
+def test_sample_bots_are_found_by_name() -> None:
+    """Those that come with the arena, each a folder with a file that can be loaded."""
+    names = known(samples())
+    assert {"random", "greedy"} <= set(names)
+    for name in names:
+        load(samples() / name)
+
+
+def test_a_function_is_shared_by_all_games(tmp_path: Path, seen: View) -> None:
+    """A stateless bot offers ``choose``."""
+    factory = load(write(tmp_path, "plain", "def choose(view):\n    return view.hand[0]\n"))
+    assert factory() is factory()
+    assert factory()(seen) is seen.hand[0]
+
+
+def test_a_class_is_made_anew_for_every_game(tmp_path: Path, seen: View) -> None:
+    """What it remembers of one game is gone in the next."""
+    text = (
+        "class Bot:\n    turns = 0\n    def choose(self, view):\n"
+        "        self.turns += 1\n        return view.hand[self.turns]\n"
+    )
+    factory = load(write(tmp_path, "stateful", text))
+    first = factory()
+    assert [first(seen), first(seen)] == [seen.hand[1], seen.hand[2]]
+    assert factory()(seen) == seen.hand[1]
+
+
+def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
+    """The file is run for each seat, as it is in a container."""
+    folder = write(
+        tmp_path, "counting", "seen = []\ndef choose(view):\n    seen.append(1)\n    return len(seen)\n"
+    )
+    one, two = load(folder)(), load(folder)()
+    assert [one(seen), one(seen), two(seen)] == [1, 2, 1]
+
+
+def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
+    """The module can be looked up by its name."""
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass, field\n"
+        "from arena.rules import Card\n@dataclass\nclass Bot:\n    card: Card = Card.WASABI\n"
+        "    def choose(self, view):\n        return self.card\n"
+    )
+    assert load(write(tmp_path, "data", text))()(seen) is Card.WASABI
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def choose(view: return", r"bot\.py can't be loaded: SyntaxError: "),
+        ("import nosuchmodule", r"bot\.py can't be loaded: ModuleNotFoundError: No module named"),
+        ("raise SystemExit(3)", r"bot\.py can't be loaded: SystemExit: 3"),
+        ("choose = 3", r"bot\.py has neither a function choose\(view\) nor a class Bot"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_bot(tmp_path: Path, text: str, said: str) -> None:
+    """The error names the file and the reason."""
+    with pytest.raises(BotBroken, match=said):
+        load(write(tmp_path, "broken", text))

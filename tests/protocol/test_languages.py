@@ -1,0 +1,42 @@
+"""Languages of bots: what is said from a file's name, and what starts it."""
+
+import pytest
+
+from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("bot.py", PYTHON),
+        ("my.strategy.PY", PYTHON),
+        ("greedy.js", JAVASCRIPT),
+        ("greedy.mjs", JAVASCRIPT),
+        ("folder/greedy.mjs", JAVASCRIPT),
+        ("bot.cjs", None),
+        ("bot.ts", None),
+        ("py", None),
+        (".py", None),
+        ("", None),
+    ],
+)
+def test_a_files_suffix_tells_its_language(name: str, language: Language | None) -> None:
+    """Only the last suffix counts, in either case; a name without one tells nothing."""
+    assert language_of(name) is language
+
+
+def test_a_bots_file_is_started_by_its_path() -> None:
+    """The command and the image of each language are those that its Dockerfiles use."""
+    assert PYTHON.command == ("python3", "/bot/bot.py")
+    assert JAVASCRIPT.command == ("node", "/bot/bot.js")
+    assert PYTHON.base_image == "kaiten/bot-base-python:latest"
+    assert JAVASCRIPT.base_image == "kaiten/bot-base-javascript:latest"
+
+
+def test_no_two_languages_share_anything_that_tells_them_apart() -> None:
+    """Names, images, files and suffixes are each one language's own."""
+    names = [language.name for language in LANGUAGES]
+    files = [language.file for language in LANGUAGES]
+    suffixes = [suffix for language in LANGUAGES for suffix in language.suffixes]
+    for told in (names, files, suffixes):
+        assert len(set(told)) == len(told)

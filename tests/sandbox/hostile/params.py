@@ -1,0 +1,33 @@
+"""Attacks as parameters of tests: which are played when."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.sandbox.hostile.attack import Attack
+
+_IDLE: Final = {"CPU spin"}
+"""How long these take on the clock, and so which decisions time out, depends on the host's other work."""
+
+
+def once_each(attacks: Iterable[Attack]) -> list[ParameterSet]:
+    """Return all of them."""
+    return [_param(attack) for attack in attacks]
+
+
+def once_a_control(attacks: Iterable[Attack]) -> list[ParameterSet]:
+    """Return all of them; those whose control an earlier one has too are for the long run."""
+    seen: set[str] = set()
+    found = []
+    for attack in attacks:
+        found.append(_param(attack, *([pytest.mark.soak] if attack.control.name in seen else [])))
+        seen.add(attack.control.name)
+    return found
+
+
+def _param(attack: Attack, *marks: pytest.MarkDecorator) -> ParameterSet:
+    if attack.name in _IDLE:
+        marks = (*marks, pytest.mark.idle)
+    return pytest.param(attack, id=f"{attack.number}-{attack.name}", marks=marks)

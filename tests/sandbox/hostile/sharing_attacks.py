@@ -1,0 +1,232 @@
+"""The attacks on what containers share, the kernel and its page cache: numbers from 31 on."""
+
+from typing import Final
+
+from tests.sandbox.hostile import effects, loosening
+from tests.sandbox.hostile.attack import Attack, Control
+from tests.sandbox.hostile.system import counting, hoarding, meeting, whispering
+
+ATTACKS: Final = (
+    Attack(
+        number=31,
+        name="whispers by futexes of a shared file",
+        program=whispering.hear_by_futex,
+        accomplice=whispering.say_by_futex,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="private futexes only",
+            template=loosening.allowing("futex"),
+            gvisor="its futexes are its own",
+        ),
+    ),
+    Attack(
+        number=32,
+        name="whispers by ends of threads",
+        program=whispering.hear_by_futex,
+        accomplice=whispering.say_by_ends_of_threads,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="private futexes only",
+            template=loosening.allowing("futex"),
+            gvisor="its futexes are its own",
+        ),
+    ),
+    Attack(
+        number=33,
+        name="asks what is in the page cache",
+        program=whispering.ask_the_page_cache,
+        verdicts="N",
+        achieved=effects.listed("answered"),
+        control=Control(
+            name="no calls on the page cache",
+            template=loosening.allowing(
+                "cachestat", "fadvise64", "madvise", "mincore", "preadv2", "readahead", "sync_file_range"
+            ),
+            gvisor="its page cache is its own",
+        ),
+    ),
+    Attack(
+        number=34,
+        name="memory in filters of sockets",
+        program=hoarding.filters,
+        verdicts="N",
+        achieved=effects.counted("filters"),
+        control=Control(
+            name="options of sockets by list",
+            template=loosening.allowing("setsockopt"),
+            gvisor="it attaches none",
+        ),
+    ),
+    Attack(
+        number=35,
+        name="takes the host's terminals",
+        program=hoarding.terminals,
+        verdicts="N",
+        achieved=effects.terminals,
+        control=Control(
+            name="no /dev/pts",
+            template=loosening.unmasking("/dev/pts"),
+            gvisor="its terminals are its own",
+        ),
+    ),
+    Attack(
+        number=36,
+        name="reads past the page cache",
+        program=hoarding.direct,
+        verdicts="N",
+        achieved=effects.counted("direct"),
+        control=Control(
+            name="no O_DIRECT",
+            template=loosening.allowing("open", "openat", "fcntl"),
+            gvisor="its files are read by its own process",
+        ),
+    ),
+    Attack(
+        number=37,
+        name="watches the host's counters",
+        program=whispering.read_counters,
+        verdicts="N",
+        achieved=effects.counters,
+        control=Control(
+            name="masked and closed /proc and /sys",
+            template=loosening.open_proc("/proc", "/sys"),
+            gvisor="its counters are its own",
+        ),
+    ),
+    Attack(
+        number=40,
+        name="whispers by pages in use",
+        program=counting.hear_by_pages,
+        accomplice=counting.say_by_pages,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="closed files of processes",
+            template=loosening.open_proc(),
+            gvisor="its maps are its own",
+        ),
+    ),
+    Attack(
+        number=41,
+        name="counts what the host does",
+        program=counting.ask_the_host,
+        verdicts="N",
+        achieved=effects.listed("counted"),
+        control=Control(
+            name="no calls that count",
+            template=loosening.allowing(
+                "sysinfo",
+                "inotify_init1",
+                "memfd_create",
+                "pidfd_open",
+                "membarrier",
+                "sched_setaffinity",
+                "clone",
+            ),
+            gvisor="its counts are its own",
+        ),
+    ),
+    Attack(
+        number=42,
+        name="whispers by System V queues",
+        program=meeting.hear_by_system_v_queue,
+        accomplice=meeting.say_by_system_v_queue,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="no queues, and a namespace for them",
+            template=loosening.share_queues,
+            gvisor="its queues are its own",
+        ),
+    ),
+    Attack(
+        number=43,
+        name="whispers by POSIX queues",
+        program=meeting.hear_by_posix_queue,
+        accomplice=meeting.say_by_posix_queue,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="no queues, and a namespace for them",
+            template=loosening.share_queues,
+            gvisor="its queues are its own",
+        ),
+    ),
+    Attack(
+        number=44,
+        name="whispers by abstract sockets",
+        program=meeting.hear_by_abstract_socket,
+        accomplice=meeting.say_by_abstract_socket,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="a network of its own",
+            template=loosening.share_network,
+            gvisor="its sockets are its own",
+        ),
+    ),
+    Attack(
+        number=45,
+        name="whispers by locks of eventfds",
+        program=meeting.hear_by_locks,
+        accomplice=meeting.say_by_locks,
+        verdicts="N",
+        achieved=effects.whispers,
+        control=Control(
+            name="no file locks",
+            template=loosening.allowing("fcntl"),
+            gvisor="its locks are its own",
+        ),
+    ),
+    Attack(
+        number=46,
+        name="lists the host's sockets",
+        program=meeting.list_sockets,
+        verdicts="N",
+        achieved=effects.listed("sockets"),
+        control=Control(
+            name="a network of its own, closed files",
+            template=loosening.share_network,
+            gvisor="its sockets are its own",
+        ),
+    ),
+    Attack(
+        number=47,
+        name="leases and notices of files",
+        program=meeting.watch_files,
+        verdicts="N",
+        achieved=effects.listed("granted"),
+        control=Control(
+            name="no calls for them",
+            template=loosening.allowing("fanotify_init", "fcntl"),
+            gvisor="its files are its own",
+        ),
+    ),
+    Attack(
+        number=48,
+        name="flushes the host's disk",
+        program=hoarding.flushes,
+        verdicts="N",
+        achieved=effects.listed("flushes"),
+        control=Control(
+            name="no flushes",
+            template=loosening.allowing("fsync", "fdatasync"),
+            gvisor="it flushes by its own process",
+        ),
+    ),
+    Attack(
+        number=49,
+        name="takes the host's huge pages",
+        program=hoarding.huge_pages,
+        verdicts="N",
+        achieved=effects.counted("huge"),
+        control=Control(
+            name="no MAP_HUGETLB",
+            template=loosening.allowing("mmap"),
+            within=loosening.huge_pages,
+            gvisor="its memory is its own",
+        ),
+    ),
+)

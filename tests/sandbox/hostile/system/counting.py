@@ -1,0 +1,118 @@
+"""Bots that read what the kernel counts for all containers together. Run in a bot's container."""
+
+import ctypes
+import mmap
+import os
+import platform
+import secrets
+import signal
+import struct
+import time
+from pathlib import Path
+from typing import Final
+
+from tests.sandbox.hostile.bot import play, tell
+
+_BITS: Final = 32
+_SECONDS: Final = 2.5
+"""For a message; both seats are asked at the same time."""
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_ARM: Final = platform.machine() == "aarch64"
+_ENTRY_BYTES: Final = 8
+_NOT_SHARED: Final = 1 << 56
+"""Of an entry of pagemap: no other process has the page mapped."""
+
+_FIRST_PAGE: Final = 16
+_CLONE: Final = 220 if _ARM else 56
+_CLONE_PIDFD: Final = 0x1000
+
+
+def hear_by_pages() -> None:
+    """Ask for each bit whether another container has the page mapped; a bit is one where it ever had."""
+    play(_hear)
+
+
+def say_by_pages() -> None:
+    """Map the pages of the ones."""
+    play(_say)
+
+
+def _shared_file() -> Path:
+    """Return a file in a layer that both have, which nobody maps who does not mean to."""
+    found = max(Path("/usr/lib").rglob("*.py"), key=lambda path: (path.stat().st_size, str(path)))
+    if found.stat().st_size < (_FIRST_PAGE + _BITS) * mmap.PAGESIZE:
+        raise ValueError(f"{found} is too short")
+    return found
+
+
+def _map(file: int, page: int) -> int:
+    """Map a page, and return its address; it is read, so that it is there."""
+    _LIBC.mmap.restype = ctypes.c_void_p
+    start = int(
+        _LIBC.mmap(
+            None,
+            ctypes.c_size_t(mmap.PAGESIZE),
+            mmap.PROT_READ,
+            mmap.MAP_SHARED,
+            file,
+            ctypes.c_long(page * mmap.PAGESIZE),
+        )
+    )
+    ctypes.string_at(start, 1)
+    return start
+
+
+def _hear() -> None:
+    file, heard = os.open(_shared_file(), os.O_RDONLY), [0] * _BITS
+    starts = [_map(file, _FIRST_PAGE + bit) for bit in range(_BITS)]
+    until = time.monotonic() + _SECONDS
+    try:
+        pagemap = os.open("/proc/self/pagemap", os.O_RDONLY)
+    except OSError as error:
+        tell(heard=heard, refused=str(error))
+        return
+    while time.monotonic() < until:
+        for bit, start in enumerate(starts):
+            place = start // mmap.PAGESIZE * _ENTRY_BYTES
+            (entry,) = struct.unpack("Q", os.pread(pagemap, _ENTRY_BYTES, place))
+            heard[bit] |= not entry & _NOT_SHARED
+        time.sleep(0.02)
+    tell(heard=heard)
+
+
+def _say() -> None:
+    file, said = os.open(_shared_file(), os.O_RDONLY), [secrets.randbelow(2) for _ in range(_BITS)]
+    for bit, one in enumerate(said):
+        if one:
+            _map(file, _FIRST_PAGE + bit)
+    time.sleep(_SECONDS - 0.5)
+    tell(said=said)
+
+
+def ask_the_host() -> None:
+    """Make each call whose answer depends on what others do on the host, or lets one watch them."""
+    room = ctypes.create_string_buffer(512)
+    room[0] = b"\x01"
+    asked = {
+        "sysinfo": (179 if _ARM else 99, room),
+        "inotify": (26 if _ARM else 294, 0),
+        "memfd_create": (279 if _ARM else 319, b"kaiten", 0),
+        "pidfd_open": (434, os.getpid(), 0),
+        "membarrier of all": (283 if _ARM else 324, 1, 0, 0),
+        "sched_setaffinity": (122 if _ARM else 203, 0, 128, room),
+    }
+    counted = [name for name, words in asked.items() if _LIBC.syscall(*words) >= 0]
+    tell(counted=counted + ["clone with a descriptor"] * _clone_with_descriptor())
+    play()
+
+
+def _clone_with_descriptor() -> bool:
+    """Start a process with a descriptor, whose inode number counts all processes of the host."""
+    descriptor = ctypes.c_int(-1)
+    child = _LIBC.syscall(_CLONE, _CLONE_PIDFD | signal.SIGCHLD, None, ctypes.byref(descriptor), None, None)
+    if child == 0:
+        os._exit(0)
+    if child > 0:
+        os.waitpid(child, 0)
+    return descriptor.value >= 0

@@ -1,0 +1,104 @@
+"""Bots that take what no limit of theirs counts. Run in a bot's container."""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import socket
+import struct
+from contextlib import ExitStack, suppress
+from typing import Final
+
+from tests.sandbox.hostile.bot import play, tell
+
+_MOST: Final = 20
+"""Where nothing stops them, they stop here."""
+
+_ATTACH_FILTER: Final = 26
+_RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
+_INSTRUCTIONS: Final = 1_000
+
+_MAP_HUGETLB: Final = 0x4_0000
+_HUGE: Final = 2 * 1024 * 1024
+
+
+def filters() -> None:
+    """Attach programs to sockets: memory of the kernel that counts for nobody."""
+    program = ctypes.create_string_buffer(_RETURN * _INSTRUCTIONS)
+    attached = 0
+    with ExitStack() as stack:
+        for _ in range(_MOST):
+            channel = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+            with suppress(OSError):
+                words = struct.pack("HxxxxxxQ", _INSTRUCTIONS, ctypes.addressof(program))
+                channel.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, words)
+                attached += 1
+    tell(filters=attached)
+    play()
+
+
+def terminals() -> None:
+    """Open pseudo-terminals, of which the whole host has a few thousand."""
+    opened = []
+    with suppress(OSError):
+        opened += [os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY) for _ in range(_MOST)]
+    for terminal in opened:
+        os.close(terminal)
+    tell(terminals=len(opened))
+    play()
+
+
+def direct() -> None:
+    """Read a shared file from the disk itself, again and again, in each way that there is to ask for it."""
+    path = os.path.realpath(os.__file__)
+    with ExitStack() as stack:
+        room = stack.enter_context(mmap.mmap(-1, mmap.PAGESIZE))
+        read = 0
+        with suppress(OSError):
+            file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+            stack.callback(os.close, file)
+            read += os.readv(file, [room]) > 0
+        with suppress(OSError):
+            file = os.open(path, os.O_RDONLY)
+            stack.callback(os.close, file)
+            fcntl.fcntl(file, fcntl.F_SETFL, os.O_DIRECT)
+            read += os.readv(file, [room]) > 0
+    tell(direct=read)
+    play()
+
+
+def huge_pages() -> None:
+    """Take huge pages that the host has reserved, beside the memory limit."""
+    with ExitStack() as stack:
+        taken = 0
+        with suppress(OSError):
+            for _ in range(_MOST):
+                flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_HUGETLB
+                stack.enter_context(mmap.mmap(-1, _HUGE, flags=flags))[0] = 1
+                taken += 1
+    tell(huge=taken)
+    play()
+
+
+def flushes() -> None:
+    """Have the host's disk flush its cache.
+
+    The kernel refuses to flush a pipe, so that refusal shows that the call reaches it. Some gVisor versions
+    refuse every flush, since they don't know a refusal that says success.
+    """
+    read, _ = os.pipe()
+    reached = []
+    for call in (os.fsync, os.fdatasync):
+        for path in ("/", "/etc/hostname"):
+            file = os.open(path, os.O_RDONLY)
+            with suppress(PermissionError):
+                call(file)
+            os.close(file)
+        try:
+            call(read)
+        except OSError as error:
+            if error.errno == errno.EINVAL:
+                reached.append(call.__name__)
+    tell(flushes=reached)
+    play()

@@ -1,0 +1,220 @@
+"""Bots that look for a place where two containers meet. Run in a bot's container."""
+
+import ctypes
+import fcntl
+import os
+import platform
+import secrets
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from tests.sandbox.hostile.bot import play, tell
+
+_BITS: Final = 32
+_SECONDS: Final = 2.5
+"""For a message; both seats are asked at the same time."""
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_ARM: Final = platform.machine() == "aarch64"
+
+_KEY: Final = 0x4B41_4954
+_CREATE: Final = 0o1000
+_REMOVE: Final = 0
+_AT_ONCE: Final = 0o4000
+_TYPE: Final = 1
+
+_QUEUE: Final = b"/kaiten-hostile"
+_ROOM: Final = 8192
+"""Bytes of a POSIX message at most, which is what a reader must have room for."""
+
+_ADDRESS: Final = "\0kaiten-hostile"
+_OWN_FILE: Final = "/tmp/own"  # noqa: S108 - the container's
+_FLOCK: Final = "hhxxxxqqixxxx"
+_FANOTIFY_INIT: Final = 262 if _ARM else 300
+_FAN_REPORT_FID: Final = 0x200
+"""The kind of group that needs no privileges."""
+
+
+def hear_by_system_v_queue() -> None:
+    """Read a message from a queue that another container made."""
+    play(lambda: _hear(_from_system_v_queue))
+
+
+def say_by_system_v_queue() -> None:
+    """Put it there."""
+    play(lambda: _say(_into_system_v_queue))
+
+
+def hear_by_posix_queue() -> None:
+    """Read a message from a named queue that another container made."""
+    play(lambda: _hear(_from_posix_queue))
+
+
+def say_by_posix_queue() -> None:
+    """Put it there."""
+    play(lambda: _say(_into_posix_queue))
+
+
+def hear_by_abstract_socket() -> None:
+    """Take a message from another container at a socket that is in no folder."""
+    play(lambda: _hear(_at_abstract_socket))
+
+
+def say_by_abstract_socket() -> None:
+    """Send it there."""
+    play(lambda: _say(_to_abstract_socket))
+
+
+def hear_by_locks() -> None:
+    """Ask which bytes of an eventfd another container has locked: all have one inode."""
+    play(lambda: _hear(_by_locks))
+
+
+def say_by_locks() -> None:
+    """Lock the bytes of the ones."""
+    play(lambda: _say(_lock))
+
+
+def _hear(listen: Callable[[float], bytes]) -> None:
+    heard = bytes(_BITS)
+    try:
+        heard = listen(time.monotonic() + _SECONDS).ljust(_BITS, b"\0")
+    except OSError as error:
+        tell(refused=str(error))
+    tell(heard=[*heard[:_BITS]])
+
+
+def _say(speak: Callable[[bytes, float], object]) -> None:
+    said = bytes(secrets.randbelow(2) for _ in range(_BITS))
+    try:
+        speak(said, time.monotonic() + _SECONDS - 0.5)
+    except OSError as error:
+        tell(refused=str(error))
+    tell(said=[*said])
+
+
+def _done(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def _until(end: float) -> Iterator[None]:
+    while time.monotonic() < end:
+        yield
+        time.sleep(0.02)
+
+
+def _from_system_v_queue(end: float) -> bytes:
+    room = ctypes.create_string_buffer(struct.calcsize("l") + _BITS)
+    for _ in _until(end):
+        queue = _LIBC.msgget(_KEY, 0)
+        if _LIBC.msgrcv(queue, room, ctypes.c_size_t(_BITS), ctypes.c_long(_TYPE), _AT_ONCE) == _BITS:
+            return room.raw[-_BITS:]
+    return b""
+
+
+def _into_system_v_queue(said: bytes, end: float) -> None:
+    queue = _done(_LIBC.msgget(_KEY, _CREATE | 0o666))
+    message = struct.pack("l", _TYPE) + said
+    _done(_LIBC.msgsnd(queue, message, ctypes.c_size_t(_BITS), _AT_ONCE))
+    time.sleep(max(0.0, end - time.monotonic()))
+    _LIBC.msgctl(queue, _REMOVE, None)
+
+
+def _from_posix_queue(end: float) -> bytes:
+    room = ctypes.create_string_buffer(_ROOM)
+    for _ in _until(end):
+        queue = _LIBC.mq_open(_QUEUE, os.O_RDONLY | os.O_NONBLOCK)
+        if queue >= 0 and _LIBC.mq_receive(queue, room, ctypes.c_size_t(_ROOM), None) == _BITS:
+            return room.raw[:_BITS]
+    return b""
+
+
+def _into_posix_queue(said: bytes, end: float) -> None:
+    queue = _done(_LIBC.mq_open(_QUEUE, os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK, 0o644, None))
+    _done(_LIBC.mq_send(queue, said, ctypes.c_size_t(_BITS), 0))
+    time.sleep(max(0.0, end - time.monotonic()))
+    _LIBC.mq_unlink(_QUEUE)
+
+
+def _at_abstract_socket(end: float) -> bytes:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        channel.bind(_ADDRESS)
+        channel.settimeout(max(0.01, end - time.monotonic()))
+        return channel.recv(_BITS)
+
+
+def _to_abstract_socket(said: bytes, end: float) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        for _ in _until(end):
+            with suppress(OSError):
+                channel.sendto(said, _ADDRESS)
+                return
+
+
+@contextmanager
+def _common_file() -> Iterator[int]:
+    file = os.eventfd(0)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _by_locks(end: float) -> bytes:
+    heard = bytearray(_BITS)
+    with _common_file() as file:
+        for _ in _until(end):
+            for bit in range(_BITS):
+                answer = fcntl.fcntl(file, fcntl.F_OFD_GETLK, _byte(fcntl.F_WRLCK, bit))
+                heard[bit] |= struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
+    return bytes(heard)
+
+
+def _lock(said: bytes, end: float) -> None:
+    with _common_file() as file:
+        for bit, one in enumerate(said):
+            if one:
+                fcntl.fcntl(file, fcntl.F_OFD_SETLK, _byte(fcntl.F_RDLCK, bit))
+        time.sleep(max(0.0, end - time.monotonic()))
+
+
+def _byte(kind: int, bit: int) -> bytes:
+    return struct.pack(_FLOCK, kind, os.SEEK_SET, bit, 1, 0)
+
+
+def list_sockets() -> None:
+    """Read the names of all sockets of the host."""
+    names: list[str] = []
+    with suppress(OSError):
+        lines = Path("/proc/net/unix").read_text().splitlines()[1:]
+        names += [path for line in lines for path in line.split()[7:8]]
+    tell(sockets=names[:20])
+    play()
+
+
+def watch_files() -> None:
+    """Ask for leases on files and for notices of what others do with them."""
+    Path(_OWN_FILE).touch()
+    asked = {
+        "lease": (_OWN_FILE, fcntl.F_SETLEASE, fcntl.F_RDLCK),
+        "notices of a folder": ("/usr/lib", fcntl.F_NOTIFY, fcntl.DN_DELETE),
+        "a signal of one's choice": (_OWN_FILE, fcntl.F_SETSIG, signal.SIGWINCH),
+    }
+    granted = []
+    for name, (path, command, argument) in asked.items():
+        file = os.open(path, os.O_RDONLY)
+        with suppress(OSError):
+            fcntl.fcntl(file, command, argument)
+            granted.append(name)
+        os.close(file)
+    notices = _LIBC.syscall(_FANOTIFY_INIT, _FAN_REPORT_FID, os.O_RDONLY)
+    tell(granted=granted + ["fanotify"] * (notices >= 0))
+    play()

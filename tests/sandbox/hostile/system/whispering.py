@@ -1,0 +1,159 @@
+"""Bots that try to talk to each other over what their containers share. Run in a bot's container."""
+
+import ctypes
+import errno
+import mmap
+import os
+import platform
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from tests.sandbox.hostile.bot import play, tell
+
+_BITS: Final = 32
+_SECONDS: Final = 2.5
+"""For a message; both seats are asked at the same time."""
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_ARM: Final = platform.machine() == "aarch64"
+_FUTEX: Final = 98 if _ARM else 202
+_SET_TID_ADDRESS: Final = 96 if _ARM else 218
+_WAIT: Final = 0
+_WAKE: Final = 1
+_WORD: Final = 4
+
+
+def hear_by_futex() -> None:
+    """Wait on a word of a shared file for each bit; a bit is one where someone wakes it."""
+    play(_hear)
+
+
+def say_by_futex() -> None:
+    """Wake the words of the ones."""
+    play(lambda: _say(lambda word: _LIBC.syscall(_FUTEX, word, _WAKE, 1, None, None, 0)))
+
+
+def say_by_ends_of_threads() -> None:
+    """End threads, for whose end the kernel itself wakes the words of the ones."""
+    play(lambda: _say(_end_a_thread))
+
+
+def _hear() -> None:
+    words, heard = _words(), [0] * _BITS
+
+    def listen(bit: int) -> None:
+        until = time.monotonic() + _SECONDS
+        value = ctypes.c_int.from_address(words[bit].value or 0).value
+        while (left := until - time.monotonic()) > 0:
+            timeout = (ctypes.c_long * 2)(int(left), int(left % 1 * 1e9))
+            if _LIBC.syscall(_FUTEX, words[bit], _WAIT, value, timeout, None, 0) == 0:
+                heard[bit] = 1
+                return
+            if ctypes.get_errno() != errno.EINTR:
+                time.sleep(0.01)
+
+    threads = [threading.Thread(target=listen, args=(bit,)) for bit in range(_BITS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tell(heard=heard)
+
+
+def _say(wake: Callable[[ctypes.c_void_p], object]) -> None:
+    words, said = _words(), [secrets.randbelow(2) for _ in range(_BITS)]
+    until = time.monotonic() + _SECONDS - 0.5
+    while time.monotonic() < until:
+        for word, one in zip(words, said, strict=True):
+            if one:
+                wake(word)
+        time.sleep(0.02)
+    tell(said=said)
+
+
+def _end_a_thread(word: ctypes.c_void_p) -> None:
+    ended = threading.Event()
+
+    def end() -> None:
+        _LIBC.syscall(_SET_TID_ADDRESS, word)
+        ended.set()
+
+    threading.Thread(target=end, daemon=True).start()
+    ended.wait()
+
+
+def _words() -> Sequence[ctypes.c_void_p]:
+    """Map the C library, which lies in a layer that all bots share, and return a word of it for each bit."""
+    start = _map(_library())
+    return [ctypes.c_void_p(start + mmap.PAGESIZE + _WORD * bit) for bit in range(_BITS)]
+
+
+def _library() -> Path:
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return next(Path(line.split()[5]) for line in lines if "/libc.so" in line)
+
+
+def _map(path: Path) -> int:
+    _LIBC.mmap.restype = ctypes.c_void_p
+    file = os.open(path, os.O_RDONLY)
+    start = _LIBC.mmap(
+        None, ctypes.c_size_t(path.stat().st_size), mmap.PROT_READ, mmap.MAP_SHARED, file, ctypes.c_long(0)
+    )
+    os.close(file)
+    return int(start)
+
+
+def ask_the_page_cache() -> None:
+    """Ask what of a shared file is cached, and change it, by every call that there is for it."""
+    library = _library()
+    size = ctypes.c_size_t(library.stat().st_size)
+    start = ctypes.c_void_p(_map(library))
+    file = os.open(library, os.O_RDONLY)
+    asked = {name: _LIBC.syscall(*words) for name, *words in _questions(file, start, size)}
+    tell(answered=[name for name, answer in asked.items() if answer >= 0])
+    play()
+
+
+def read_counters() -> None:
+    """Read counters of the whole host, which move as others work."""
+    named = [Path(folder, name) for folder, names in _COUNTERS.items() for name in names.split()]
+    told = []
+    for path in named:
+        with suppress(OSError):
+            if path.read_bytes():
+                told.append(str(path))
+    tell(counters=told)
+    play()
+
+
+_COUNTERS: Final = {
+    "/proc": "cpuinfo diskstats interrupts loadavg locks meminfo schedstat softirqs stat uptime vmstat",
+    "/proc/pressure": "cpu io memory",
+    "/proc/self": "schedstat net/softnet_stat net/sockstat",
+    "/proc/sys/fs": "dentry-state file-nr inode-nr inode-state",
+    "/proc/sys/kernel": "ns_last_pid pty/nr random/boot_id random/entropy_avail",
+    "/sys/kernel/mm": "transparent_hugepage/enabled ksm/pages_shared",
+    "/sys/class/net/lo/statistics": "rx_bytes",
+    "/sys/devices/system/node": "node0/vmstat node0/numastat",
+    "/sys/block": "vda/stat sda/stat nvme0n1/stat",
+}
+
+
+def _questions(
+    file: int, start: ctypes.c_void_p, size: ctypes.c_size_t
+) -> Iterator[tuple[str, *tuple[object, ...]]]:
+    room, zero = ctypes.create_string_buffer(1 << 20), ctypes.c_long(0)
+    vector = (ctypes.c_size_t * 2)(ctypes.addressof(room), mmap.PAGESIZE)
+    yield "mincore", 232 if _ARM else 27, start, size, room
+    yield "cachestat", 451, file, (ctypes.c_ulong * 2)(0, 0), room, 0
+    yield "preadv2 without waiting", 286 if _ARM else 327, file, vector, ctypes.c_long(1), zero, zero, 8
+    yield "fadvise: drop", 223 if _ARM else 221, file, zero, zero, 4
+    yield "readahead", 213 if _ARM else 187, file, zero, size
+    yield "sync_file_range", 84 if _ARM else 277, file, zero, zero, 0
+    for name, advice in {"read ahead": 3, "cold": 20, "page out": 21, "populate": 22}.items():
+        yield f"madvise: {name}", 233 if _ARM else 28, start, size, advice

@@ -1,0 +1,74 @@
+"""Where the engine's disk is, by a tree of devices as the kernel shows it."""
+
+import os
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.sandbox.docker.cgroups import GroupPlace, disk_rate
+from arena.sandbox.docker.images import disk_of_device, disk_of_engine
+
+INFO = {"KernelVersion": os.uname().release, "DockerRootDir": "/"}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Give a tree with a disk, a partition of it, and a device without a name."""
+    disk = tmp_path / "devices" / "pci" / "sda"
+    part = disk / "sda2"
+    nameless = tmp_path / "devices" / "loop"
+    for folder, words in {disk: "DEVNAME=sda\n", part: "DEVNAME=sda2\n", nameless: "MAJOR=7\n"}.items():
+        folder.mkdir(parents=True)
+        (folder / "uevent").write_text(words)
+    (part / "partition").write_text("2")
+    numbers = tmp_path / "dev" / "block"
+    numbers.mkdir(parents=True)
+    for number, folder in {"8:0": disk, "8:2": part, "7:0": nameless}.items():
+        (numbers / number).symlink_to(folder)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("minor", "path"), [(0, "/dev/sda"), (2, "/dev/sda")])
+def test_a_partition_stands_for_its_disk(tree: Path, minor: int, path: str) -> None:
+    """Only whole disks can be limited."""
+    assert disk_of_device(8, minor, tree) == path
+
+
+@pytest.mark.parametrize("number", [(7, 0), (0, 45)])
+def test_what_is_no_disk_is_unknown(tree: Path, number: tuple[int, int]) -> None:
+    """A device without a name, and the numbers that file systems make up."""
+    assert disk_of_device(*number, tree) == ""
+
+
+@pytest.mark.parametrize(
+    ("base_url", "info"),
+    [
+        ("http://192.0.2.1:2375", INFO),
+        ("http+docker://ssh", INFO),
+        ("http+docker://localhost", INFO | {"KernelVersion": "6.6.12-linuxkit"}),
+    ],
+)
+def test_the_disk_of_another_machine_is_unknown(base_url: str, info: dict[str, str]) -> None:
+    """Its engine would not start a container with a device that it has not."""
+    assert disk_of_engine(base_url, info) == ""
+
+
+@pytest.mark.docker
+def test_the_disk_of_this_engine_is_one(docker_client: docker.DockerClient) -> None:
+    """A block device, where the engine is this machine's and keeps its images on one."""
+    api = docker_client.api
+    path = disk_of_engine(api.base_url, api.info())
+    assert path == "" or Path(path).is_block_device()
+
+
+def test_the_limit_is_read_of_both_versions() -> None:
+    """Where the group has it and what stands there."""
+    place = GroupPlace(parent="/kaiten/1", driver="cgroupfs", version=1)
+    assert place.disk_limits("c" * 64) == f"blkio/kaiten/1/{'c' * 64}/blkio.throttle.read_bps_device"
+    place = GroupPlace(parent="kaiten-1.slice", driver="systemd", version=2)
+    assert place.disk_limits("c") == "kaiten.slice/kaiten-1.slice/docker-c.scope/io.max"
+    assert disk_rate("8:0 33554432\n8:16 100\n") == 100
+    assert disk_rate("8:0 rbps=33554432 wbps=max riops=1000 wiops=max\n") == 33554432
+    assert disk_rate("8:0 rbps=max wbps=10 riops=1000 wiops=max\n") is None
+    assert disk_rate("") is None

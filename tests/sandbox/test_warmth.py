@@ -1,0 +1,147 @@
+"""Images are in the page cache before a bot starts, so that nobody hears by it what others have read."""
+
+import json
+import mmap
+import os
+import secrets
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox.docker.images import DockerImages, Warmth
+from tests.sandbox.stage import DockerStage, run_source
+
+_BITS = 512
+_STEP = 64 * 1024
+_FILE = f"USER 0:0\nRUN head -c {_BITS * _STEP} /dev/urandom > /pages"
+
+SAY = """
+import os, sys
+file = os.open("/pages", os.O_RDONLY)
+for place, bit in enumerate(BITS):
+    if bit == "1":
+        os.pread(file, 4096, place * STEP)
+"""
+
+HEAR = """
+import json, os, sys, time
+file, times = os.open("/pages", os.O_RDONLY), []
+for place in range(len(BITS)):
+    begun = time.perf_counter()
+    os.pread(file, 4096, place * STEP)
+    times.append(time.perf_counter() - begun)
+json.dump(times, sys.stderr)
+"""
+
+
+class Pages:
+    """An image with a file that nobody has read, and programs on it."""
+
+    def __init__(self, stage: DockerStage) -> None:
+        self._stage = stage
+        self.image = stage.image(_FILE)
+        self.folders = DockerImages(stage.client.api).find(stage.image("CMD true", self.image)).layers
+
+    @property
+    def file(self) -> Path:
+        """Where it is on this machine."""
+        return next(path for folder in self.folders if (path := folder / "pages").exists())
+
+    def forget(self) -> None:
+        """Have the host drop what it keeps of it in memory."""
+        file = os.open(self.file, os.O_RDONLY)
+        os.fsync(file)  # what is not written yet can't be dropped
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(file)
+
+    def program(self, text: str, bits: str) -> str:
+        """Return an image with a program, which knows these bits."""
+        words = text.replace("BITS", repr(bits)).replace("STEP", str(_STEP))
+        return self._stage.image(f"ENTRYPOINT {json.dumps(['python3', '-c', words])}", self.image)
+
+    def tell(self) -> float:
+        """Let a bot say bits and another one hear them; return the share that it can have got right."""
+        bits = "".join(secrets.choice("01") for _ in range(_BITS))
+        said = run_source(self._stage, self.program(SAY, bits))
+        assert said[0].code == 0, said
+        # It gets as many bits to listen for, not these.
+        ended, text = run_source(self._stage, self.program(HEAR, "0" * _BITS))
+        assert ended.code == 0, text
+        times = json.loads(text)
+        ranked = sorted(range(_BITS), key=lambda place: times[place])
+        ones = set(ranked[: bits.count("1")])  # the quickest
+        return sum((place in ones) == (bit == "1") for place, bit in enumerate(bits)) / _BITS
+
+
+@pytest.fixture
+def pages(docker_stage: DockerStage) -> Pages:
+    """Give a file that is not in memory."""
+    pages = Pages(docker_stage)
+    if os.geteuid() != 0 or not pages.folders or not pages.folders[0].exists():
+        pytest.skip(
+            "the engine's folders can't be seen (run the tests as root beside an engine with overlay2)"
+        )
+    pages.forget()
+    return pages
+
+
+@pytest.mark.docker
+def test_what_a_bot_has_read_tells_nobody_anything(pages: Pages) -> None:
+    """Pages are read as quickly whether or not another bot has read them before."""
+    assert pages.tell() < 0.65
+
+
+@pytest.mark.docker
+def test_without_warmth_it_does(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same programs on a cold file: nearly every bit arrives."""
+    monkeypatch.setattr(Warmth, "warm", lambda *_: None)
+    assert pages.tell() > 0.9
+
+
+@pytest.mark.docker
+def test_layers_are_read_once_a_minute(pages: Pages) -> None:
+    """What was read is believed to stay for that long; then it is read again."""
+    now = 0.0
+    warmth = Warmth(clock=lambda: now)
+    warmth.warm(pages.folders)
+    assert resident(pages.file)
+    pages.forget()
+    now = 59.0
+    warmth.warm(pages.folders)
+    assert not resident(pages.file)
+    now = 61.0
+    warmth.warm(pages.folders)
+    assert resident(pages.file)
+
+
+@pytest.mark.docker
+def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
+    """Half of what it has must stay."""
+    size = pages.file.stat().st_size
+    Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
+    assert not resident(pages.file)
+    Warmth(available=lambda: 2 * size).warm([pages.file.parent])
+    assert resident(pages.file)
+
+
+def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
+    """Links to files of the host and pipes are passed over, and a layer that is gone is no trouble."""
+    layer, outside = tmp_path / "layer", tmp_path / "outside"
+    layer.mkdir()
+    os.mkfifo(outside)
+    os.mkfifo(layer / "pipe")
+    (layer / "link").symlink_to(outside)
+    Warmth().warm([layer, tmp_path / "gone"])  # it would wait for ever
+
+
+def resident(path: Path) -> bool:
+    """Tell whether all of a file is in memory: what is not there can't be read without waiting."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        for place in range(0, path.stat().st_size, mmap.PAGESIZE):
+            os.preadv(file, [bytearray(1)], place, os.RWF_NOWAIT)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+    return True

@@ -1,0 +1,78 @@
+"""A worker that lies: ``python -m tests.scheduler.cluster.liar WHAT``, with the settings of a worker.
+
+With ``records`` it hands in a record of every match at once, which is not of what it was asked for; with
+``report`` its host's report can be read, but not kept. With ``format`` it has older code, and with
+``card`` nobody can read what it says; these two have the word for a name.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import msgspec
+
+from arena import __version__
+from arena.app.cluster import keys_of
+from arena.platform.settings import Settings
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.match import FORMAT, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.backoff import VOIDS_IN_A_ROW
+from arena.scheduler.cluster.host import Post, Seating, run_worker
+from arena.scheduler.cluster.member import SchedulerHealth, address_of, security_of
+from arena.scheduler.cluster.messages import Answer, Record, WorkerCard
+from tests.builders import host_report
+
+NAME = "liar"
+SEATS = 2 * (VOIDS_IN_A_ROW + 2)
+"""More than any other has, so that it is asked first; and for more matches than may fail in a row."""
+
+
+class Liar(Seating):
+    """Plays nothing."""
+
+    def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:  # noqa: ARG002 - of no use to it
+        """Say that it was another match."""
+        asked = decode(spec, MatchSpec)
+        return Record(encode(MatchRecord(match="another", attempt=asked.attempt, games=(), seats=())))
+
+
+def main(what: str) -> None:
+    """Be there until SIGTERM."""
+    settings, slots = Settings(), SlotPool(SEATS, 0.4)
+    assert settings.executor is not None
+    report = host_report(host=NAME, isolates=False)
+    if what == "report":
+        report = replace(report, checked=datetime(1, 1, 1))  # noqa: DTZ001 - nobody knows where
+    keys, scheduler = keys_of(settings), settings.executor
+    card = WorkerCard(
+        run="",
+        name=what if what in {"format", "card"} else NAME,
+        host=NAME,
+        seats=SEATS,
+        cpus=0.0 if what == "card" else slots.share,
+        runtime=RuntimeName.PROCESS,
+        report=msgspec.json.encode(report),
+        version=__version__,
+        format=FORMAT - 1 if what == "format" else FORMAT,
+    )
+    folder = settings.data_dir.absolute() / "dask"
+    post = Post(
+        scheduler=address_of(scheduler.host, scheduler.port, keys),
+        host=scheduler.host,
+        port=0,
+        security=security_of(keys),
+        card=card,
+        folder=folder,
+    )
+    seating = Liar(ProcessRuntime(), NAME, folder, slots)
+    asyncio.run(
+        run_worker(post, seating, SchedulerHealth("it has not joined yet"), partial(print, flush=True))
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,294 @@
+"""Many matches on a cluster whose members are killed meanwhile, and what became of them in figures."""
+
+import random
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Self
+
+from sqlalchemy import create_engine, text
+
+from arena.app.cluster import workers_of_cluster
+from arena.db.bots import NewVersion
+from arena.db.matches import Claim, FinishedMatch, NewMatch
+from arena.db.store import Store
+from arena.play.botfiles import samples
+from arena.protocol.controls import Gate
+from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.rules import Rules
+from arena.scheduler.coordinator import Coordinator
+from tests.databases import sqlite_store
+from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+
+QUICK = ("random", "greedy", "spoiler")
+"""Bots that take no time."""
+
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What became of matches.
+
+    Attributes:
+        matches: That were to be played.
+        kills: Workers that were killed.
+        scheduler_kills: How often the scheduler was.
+        played: Matches with a result.
+        missing: Matches without one.
+        doubled: Games that stand in the log more than once, or have another number than their place.
+        quarantined: Matches that were put aside.
+        faults: Decisions that a bot was blamed for.
+        differing: Ratings that a rebuild changed.
+        lost: Attempts whose worker was lost.
+        voided: Attempts that failed for a fault of the arena.
+        late: Results that came after someone else's, and were dropped.
+        players: Matches by worker's name.
+        seconds: From the first claim to the last result.
+        longest_pause: Seconds between two results at most.
+        again: Seconds from a kill until a match that was lost by it was claimed again, one for each.
+    """
+
+    matches: int
+    kills: int
+    scheduler_kills: int
+    played: int
+    missing: int
+    doubled: int
+    quarantined: int
+    faults: int
+    differing: int
+    lost: int
+    voided: int
+    late: int
+    players: dict[str, int]
+    seconds: float
+    longest_pause: float
+    again: tuple[float, ...]
+
+
+@dataclass
+class Notes:
+    """Hears what becomes of matches, and says it when one is over."""
+
+    over: Callable[[int], None] = lambda _: None
+    finished: int = 0
+    lost: list[str] = field(default_factory=list)
+    voided: list[str] = field(default_factory=list)
+    late: int = 0
+    quarantined: int = 0
+    by: dict[str, str] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)
+    killed: float = 0.0
+    waiting: dict[str, float] = field(default_factory=dict)
+    again: list[float] = field(default_factory=list)
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Note who plays it, and how long that took where someone else was killed over it."""
+        self.by[claim.spec.match] = worker
+        if (killed := self.waiting.pop(claim.spec.match, None)) is not None:
+            self.again.append(time.monotonic() - killed)
+
+    def on_finished(self, match: FinishedMatch) -> None:  # noqa: ARG002 - that there is one is enough
+        """Count it."""
+        self.finished += 1
+        self.times.append(time.monotonic())
+        self.over(self.finished)
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
+        """Note it."""
+        self.voided.append(f"{match}: {reason}")
+        self.quarantined += quarantined
+
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
+        """Note it."""
+        self.lost.append(f"{match}: {reason}")
+        self.waiting[match] = self.killed
+        self.quarantined += quarantined
+
+    def on_dropped(self, match: str, attempt: int) -> None:  # noqa: ARG002 - that there is one is enough
+        """Count it."""
+        self.late += 1
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Nobody counts these here."""
+
+
+def cluster_run(matches: int, kills: int, scheduler_kills: int = 0, *, seed: int = 1) -> Figures:
+    """Play matches on a scheduler and three workers of their own, some of which are killed meanwhile.
+
+    Args:
+        matches: How many; of two quick bots each, which play one deal.
+        kills: So often a worker, drawn at random, is killed with SIGKILL and started again.
+        scheduler_kills: So often the scheduler is.
+        seed: Of when and whom.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="kc-store-") as folder,
+        closing(sqlite_store(Path(folder) / "arena.sqlite3")) as store,
+        hosts() as cluster,
+    ):
+        queue_up(store, matches)
+        dice = random.Random(seed)  # noqa: S311 - when a test kills is no secret
+        # Never at the very end, so that what follows a kill is seen.
+        moments = dice.sample(range(1, matches * 9 // 10), kills + scheduler_kills)
+        whom = dict(zip(moments, ["scheduler"] * scheduler_kills + ["worker"] * kills, strict=True))
+        with _Killer(cluster, whom, dice) as killer:
+            notes = killer.notes
+            begun = time.monotonic()
+            coordinate(cluster, store, notes)
+            seconds = time.monotonic() - begun
+        return _figures(store, folder, notes, killer, (matches, begun, seconds))
+
+
+def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
+    """Have the workers of a cluster play what waits in a store."""
+    settings, gate = cluster.settings(), Gate()
+    assert settings.executor is not None
+    with workers_of_cluster(settings, settings.executor, store, gate) as workers:
+        Coordinator(
+            name="here",
+            store=store,
+            workers=workers,
+            runtime=RuntimeName.PROCESS,
+            now=lambda: datetime.now(UTC),
+            watcher=notes,
+            gate=gate,
+        ).run(lambda: False)
+
+
+def queue_up(store: Store, matches: int) -> None:
+    """Enter the quick bots, and let this many matches of two of them wait."""
+    versions = [
+        store.bots.add_version(
+            NewVersion(bot=name, author="house", house=True, source=str(samples() / name), created=_START)
+        )
+        for name in QUICK
+    ]
+    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    for number in range(matches):
+        store.queue.add(
+            NewMatch(
+                id=f"match{number}",
+                rules=Rules(players=2),
+                bots=tuple(dice.sample(versions, 2)),
+                seeds=(dice.randbytes(16).hex(),),
+                clock=Clock(move_millis=30_000, start_millis=60_000),
+                limits=Limits(),
+                runtime=RuntimeName.PROCESS,
+                created=_START,
+            )
+        )
+
+
+class _Killer:
+    """Kills whom and when it was drawn, by how many matches are over, and starts them again.
+
+    Args:
+        cluster: Where.
+        whom: A kind of process, by that number.
+        dice: Draw which worker.
+    """
+
+    def __init__(self, cluster: Hosts, whom: dict[int, str], dice: random.Random) -> None:
+        self._cluster = cluster
+        self._due = sorted(whom)
+        self._whom = whom
+        self._dice = dice
+        self._finished = 0
+        self._news = threading.Condition()
+        self._over = False
+        self.notes = Notes(over=self.count)
+        self.done: Counter[str] = Counter()
+        self.trouble: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._news:
+            self._over = True
+            self._news.notify()
+        self._thread.join()
+        if self.trouble is not None:
+            raise self.trouble
+
+    def count(self, finished: int) -> None:
+        """Take note of how many matches are over."""
+        with self._news:
+            self._finished = finished
+            self._news.notify()
+
+    def _run(self) -> None:
+        try:
+            for moment in self._due:
+                if not self._await(moment):
+                    return
+                self._kill(self._whom[moment])
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self.trouble = error
+
+    def _await(self, moment: int) -> bool:
+        """Wait until this many matches are over; False where all are."""
+        with self._news:
+            self._news.wait_for(lambda: self._over or self._finished >= moment)
+            return not self._over
+
+    def _kill(self, kind: str) -> None:
+        if kind == "scheduler":
+            self.notes.killed = time.monotonic()
+            self._cluster.kill("scheduler")
+            self._cluster.start_scheduler()
+        else:
+            # One that plays, not one that has not come back yet.
+            names = [f"worker{number}" for number in range(3)]
+            wait_until(lambda: any(map(self._cluster.is_up, names)))
+            name = self._dice.choice([name for name in names if self._cluster.is_up(name)])
+            self.notes.killed = time.monotonic()
+            self._cluster.kill(name)
+            self._cluster.start_worker(name)
+        self.done[kind] += 1
+
+
+def _figures(
+    store: Store, folder: str, notes: Notes, killer: _Killer, run: tuple[int, float, float]
+) -> Figures:
+    matches, begun, seconds = run
+    with create_engine(f"sqlite:///{Path(folder) / 'arena.sqlite3'}").connect() as connection:
+
+        def ask(question: str) -> int:
+            return int(connection.execute(text(question)).scalar_one())
+
+        done = ask("SELECT count(*) FROM match WHERE state = 'done'")
+        games = ask("SELECT count(*) FROM game")
+        single = ask("SELECT count(DISTINCT match_id) FROM game")
+        numbered = ask("SELECT count(*) FROM game g JOIN rating_event e ON e.game_number = g.number")
+        faults = ask("SELECT coalesce(sum(faults), 0) FROM game_seat")
+    times = [begun, *notes.times]
+    return Figures(
+        matches=matches,
+        kills=killer.done["worker"],
+        scheduler_kills=killer.done["scheduler"],
+        played=done,
+        missing=matches - single,
+        doubled=games - single + abs(games - numbered),
+        quarantined=notes.quarantined,
+        faults=faults,
+        differing=store.ladder.rebuild().differing,
+        lost=len(notes.lost),
+        voided=len(notes.voided),
+        late=notes.late,
+        players=dict(Counter(notes.by.values())),
+        seconds=round(seconds, 1),
+        longest_pause=round(max(after - before for before, after in pairwise(times)), 1),
+        again=tuple(round(seconds, 2) for seconds in notes.again),
+    )

@@ -1,0 +1,92 @@
+"""A worker that has Docker, and of bots' images only what it loads from the store that all hosts share."""
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.app.arena import open_arena
+from arena.app.intake import images_of
+from arena.db.matches import NewMatch
+from arena.db.store import Store
+from arena.images.build.context import build_bot_image
+from arena.images.store import Room
+from arena.play.botfiles import samples
+from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.rules import Rules
+from tests.scheduler.cluster.hosts import hosts
+from tests.scheduler.cluster.runs import Notes
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
+
+
+@pytest.fixture
+def bots(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[list[tuple[str, str]]]:
+    """Give names and the engine's ids of two bots that nobody else has, and forget them."""
+    names = [f"kc{secrets.token_hex(4)}" for _ in range(2)]
+    for name in names:
+        shutil.copytree(samples() / "random", tmp_path / name)
+        # Another layer than that of the sample, so that the engine does not have it by another name.
+        program = tmp_path / name / "bot.py"
+        program.write_text(f"{program.read_text()}# {name}\n")
+    yield [(name, build_bot_image(docker_client, tmp_path / name)) for name in names]
+    for name in names:
+        remove(docker_client, f"kaiten/bot-{name}")
+
+
+def remove(client: docker.DockerClient, repository: str) -> int:
+    """Remove the images of a name from the engine, and return how many there were."""
+    tags = [tag for image in client.images.list(repository) for tag in image.tags if repository in tag]
+    for tag in tags:
+        client.images.remove(tag, force=True)
+    return len(tags)
+
+
+def test_an_image_that_only_the_store_has_is_loaded_and_played_and_loaded_again(
+    docker_client: docker.DockerClient, bots: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    """House bots are put into the store by content; a worker fetches what its engine lacks, each time."""
+    (tmp_path / "images").mkdir()
+    with (
+        hosts(RuntimeName.DOCKER, tmp_path / "images", workers=1) as cluster,
+        open_arena(cluster.settings()) as arena,
+    ):
+        arena.enter_house_bots(bots, print)
+        for name, _ in bots:
+            assert remove(docker_client, f"kaiten/bot-{name}") == 1
+        install = (cluster.folder / "worker0" / "install").read_text().strip()
+        for number in range(2):
+            _queue(arena.store, f"set{number}")
+            notes = Notes()
+            with arena.coordinator(notes) as coordinator:
+                coordinator.run(lambda: False)
+            assert (notes.finished, notes.voided, notes.lost) == (1, [], [])
+            assert remove(docker_client, f"kaiten/submitted-{install}") == 2
+        kept, images = arena.store.bots.sources_in_use(), images_of(cluster.settings())
+        assert not kept & {id_ for _, id_ in bots}
+        later = datetime.now(UTC) + timedelta(days=1)
+        images.prune(Room(quota=0, keep=kept), later)
+        assert images.records.ids() == kept
+        assert not arena.ladder.gate.house_only
+        assert arena.store.activity.hosts()[0].report.isolates
+
+
+def _queue(store: Store, id_: str) -> None:
+    """Let one match of the two bots wait."""
+    versions = tuple(bot.version for bot in store.ratings.candidates(house_only=True))
+    store.queue.add(
+        NewMatch(
+            id=id_,
+            rules=Rules(players=2),
+            seeds=(secrets.token_hex(16),),
+            bots=versions,
+            clock=Clock(move_millis=30_000, start_millis=60_000),
+            limits=Limits(),
+            runtime=RuntimeName.DOCKER,
+            created=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+    )

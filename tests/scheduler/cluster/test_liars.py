@@ -1,0 +1,165 @@
+"""Workers that say what is not so: they cost no match, and nobody else the coordinator's attention."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from arena.app.cluster import refusal
+from arena.app.folders import utc_now
+from arena.db.store import Store, open_store
+from arena.protocol.controls import Gate
+from arena.protocol.match import RuntimeName
+from arena.scheduler.cluster.link import Link
+from arena.scheduler.cluster.member import Keys, address_of, security_of
+from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read_card, read_state, write
+from arena.scheduler.cluster.workers import ClusterWorkers
+from tests.cli.command import arena
+from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+from tests.scheduler.cluster.liar import NAME, SEATS
+from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
+
+MATCHES = 24
+
+CARD = WorkerCard(run="r", name="w", host="h", seats=5, cpus=0.4, runtime=RuntimeName.PROCESS, report=b"{}")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Hosts]:
+    """Give a cluster with two workers that are as they should be."""
+    with hosts(workers=2) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """Give the address of a database."""
+    return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Give an empty store."""
+    with closing(open_store(url)) as store:
+        yield store
+
+
+def doubted(store: Store) -> set[str]:
+    """Return the names of the workers that are doubted."""
+    return {known.status.name for known in store.leases.workers() if known.status.doubted}
+
+
+def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
+    cluster: Hosts, store: Store, url: str, tmp_path: Path
+) -> None:
+    """Others play what it has spoilt. At first it is given what it has seats for, then one match a minute."""
+    cluster.start("records", "records", key="worker", program="tests.scheduler.cluster.liar")
+    wait_until(lambda: "plays for" in cluster.log("records"))
+    queue_up(store, MATCHES)
+    shown = []
+
+    def over(finished: int) -> None:
+        if finished == MATCHES:
+            wait_until(lambda: doubted(store) == {NAME})
+            shown.append(arena("workers", folder=tmp_path, ARENA_DATABASE_URL=url).stdout.decode())
+
+    notes, begun = Notes(over), time.monotonic()
+    coordinate(cluster, store, notes)
+    assert (notes.finished, notes.lost, notes.quarantined) == (MATCHES, [], 0)
+    assert all(f"worker {NAME}: the record is of match another" in why for why in notes.voided)
+    assert max(Counter(why.partition(":")[0] for why in notes.voided).values()) < 3
+    assert 1 <= len(notes.voided) <= SEATS // 2 + (time.monotonic() - begun) // 60
+    lines = {line.split()[0]: line.split() for line in shown[0].splitlines()}
+    assert {name for name, words in lines.items() if words[-1] == "probation"} == {NAME}
+    cluster.kill("records")
+
+
+def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, store: Store) -> None:
+    """It is refused and that is logged, once; of others it is seen that they are there, and that they go."""
+    cluster.start("report", "report", key="worker", program="tests.scheduler.cluster.liar")
+    wait_until(lambda: "plays for" in cluster.log("report"))
+    settings, gate = cluster.settings(), Gate()
+    member = cluster.keys / "coordinator"
+    keys = Keys(ca=member / "ca.pem", cert=member / "member.pem", key=member / "member.key")
+    address = address_of("127.0.0.1", cluster.port, keys)
+    workers = ClusterWorkers(
+        lambda session, heard: Link(address, security_of(keys), session, heard),
+        lambda member: refusal(member, settings.sandbox, store, gate),
+        utc_now,
+    )
+
+    def seen() -> int:
+        workers.look()
+        return len(workers.status())
+
+    with closing(workers), capture_logs() as log:
+        wait_until(lambda: seen() == 2)
+        cluster.kill("worker1")
+        wait_until(lambda: seen() == 1)
+        workers.look()
+    refused = [entry["worker"] for entry in log if entry["event"].startswith("worker refused")]
+    assert refused == [NAME]
+    cluster.kill("report")
+
+
+def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -> None:
+    """With the reason, and since when; those whose words can't be read too."""
+    for what in ("format", "card"):
+        cluster.start(what, what, key="worker", program="tests.scheduler.cluster.liar")
+        wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called at once
+    member = cluster.keys / "coordinator"
+    keys = Keys(ca=member / "ca.pem", cert=member / "member.pem", key=member / "member.key")
+    address, moments = address_of("127.0.0.1", cluster.port, keys), count(1)
+    workers = ClusterWorkers(
+        lambda session, heard: Link(address, security_of(keys), session, heard),
+        lambda member: refusal(member, cluster.settings().sandbox, store, Gate()),
+        lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC),
+    )
+
+    def refused() -> list[str]:
+        workers.look()
+        return [worker.name for worker in workers.refused()]
+
+    with closing(workers):
+        wait_until(lambda: refused() == ["card", "format"])
+        before = workers.refused()
+        assert before[0].reason.startswith("what it says can't be read: ")
+        assert before[1].reason.startswith("it plays matches of format ")
+        assert before[1].host == NAME
+        workers.look()
+        assert workers.refused() == before
+        cluster.kill("format")
+        wait_until(lambda: refused() == ["card"])
+    cluster.kill("card")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "n" * 65},
+        {"name": ""},
+        {"host": "a\0b"},
+        {"seats": 0},
+        {"seats": 10**9},
+        {"cpus": float("nan")},
+    ],
+    ids=repr,
+)
+def test_a_card_that_says_what_cannot_be_is_none(wrong: dict[str, object]) -> None:
+    """Nobody could write it down."""
+    assert read_card(write(CARD)) == CARD
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        read_card(write(msgspec.structs.replace(CARD, **wrong)))
+
+
+def test_nobody_has_fewer_than_no_seats_taken() -> None:
+    """It would have more room than seats."""
+    with pytest.raises(ValueError, match="busy"):
+        read_state(write(WorkerState(busy={"another": -3})))

@@ -1,0 +1,375 @@
+"""Who is let in, who joins, who leaves, and what a coordinator that goes leaves behind."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import httpx2
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena.app.folders import utc_now
+from arena.play.botfiles import samples
+from arena.play.launcher.errors import LauncherStopped, MatchVoid
+from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, Progress, RuntimeName, decode, encode
+from arena.rules import Rules
+from arena.scheduler.cluster.certificates import KeysTrouble, make_keys
+from arena.scheduler.cluster.link import Link, SchedulerAway
+from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, security_of
+from arena.scheduler.cluster.workers import ClusterWorkers, cluster_workers
+from arena.scheduler.workers import WorkerLost
+from tests.databases import sqlite_store
+from tests.faults.installation import own_folder
+from tests.patience import WAIT_SECONDS
+from tests.ports import free_port
+from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
+
+SLOW = '''"""Takes its time, and the first move there is."""
+
+import time
+
+from arena.sdk import run
+
+
+def choose(view):
+    """Choose."""
+    time.sleep(0.05)
+    return view.legal_moves()[0]
+
+
+run(choose)
+'''
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Hosts]:
+    """Give a cluster with one worker."""
+    with hosts(workers=1) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> str:
+    """Give the folder of a bot that needs some seconds for a game."""
+    (tmp_path / "bot.py").write_text(SLOW)
+    return str(tmp_path)
+
+
+def spec(source: str, *, deals: int = 1) -> MatchSpec:
+    """Return a match of a bot against itself."""
+    return MatchSpec(
+        match="m",
+        attempt=1,
+        rules=Rules(players=2),
+        seeds=tuple(f"{deal:032x}" for deal in range(deals)),
+        seats=(source, source),
+        clock=Clock(start_millis=60_000, move_millis=30_000),
+        limits=Limits(),
+        runtime=RuntimeName.PROCESS,
+    )
+
+
+def keys(folder: Path, name: str) -> Keys:
+    """Return a member's keys."""
+    return Keys(
+        ca=folder / name / "ca.pem", cert=folder / name / "member.pem", key=folder / name / "member.key"
+    )
+
+
+def link(cluster: Hosts, shown: Keys | None, session: str = "s") -> Link:
+    """Connect to a cluster's scheduler with these keys."""
+    return Link(
+        address_of("127.0.0.1", cluster.port, shown), security_of(shown), session, lambda _ticket, _data: None
+    )
+
+
+def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
+    """Return the workers as a coordinator has them."""
+    shown = keys(cluster.keys, "coordinator")
+    address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
+    return cluster_workers(
+        lambda session, heard: Link(address, security, session, heard), lambda _: None, utc_now
+    )
+
+
+def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
+    """Give a match away as soon as someone has room for it."""
+    places = []
+
+    def found() -> bool:
+        places.append(workers.take(len(match.seats)))
+        return places[-1] is not None
+
+    wait_until(found)
+    assert places[-1] is not None
+    return places[-1].play(encode(match), (heard if heard is not None else []).append)
+
+
+def answered(cluster: Hosts, name: str, path: str) -> httpx2.Response:
+    """Return what a member says that can be asked."""
+    answer = cluster.ask(name, path)
+    assert answer is not None
+    return answer
+
+
+def missing_of(cluster: Hosts, name: str) -> dict[str, str]:
+    """Return what a member lacks, by name; nothing where it is ready."""
+    answer = answered(cluster, name, "/readyz")
+    missing: dict[str, str] = {} if answer.is_success else answer.json()["missing"]
+    return missing
+
+
+def start_twin(cluster: Hosts, name: str) -> None:
+    """Start a worker that has another's name, and see that it can't join."""
+    (cluster.folder / "twin").mkdir()
+    shutil.copy(cluster.folder / name / "install", cluster.folder / "twin")
+    cluster.start("twin", "worker", key="worker")
+    wait_until(lambda: cluster.ask("twin", "/readyz"))
+    wait_until(lambda: "of this name" in str(missing_of(cluster, "twin")))
+
+
+@contextmanager
+def closed_port(port: int) -> Iterator[None]:
+    """Let nobody reach a port of this machine from within it, as a firewall does."""
+    rule = ["INPUT", "-i", "lo", "-p", "tcp", "--dport", str(port), "-j", "REJECT"]
+    subprocess.run(["iptables", "-I", *rule], check=True)  # noqa: S603, S607 - our own rule
+    try:
+        yield
+    finally:
+        subprocess.run(["iptables", "-D", *rule], check=True)  # noqa: S603, S607 - as above
+
+
+def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
+    """Return a member's metrics, by name and labels."""
+    families = text_string_to_metric_families(answered(cluster, name, "/metrics").text)
+    samples = [sample for family in families for sample in family.samples]
+    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+
+
+def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tmp_path: Path) -> None:
+    """Not in the clear, not with a stranger's authority, not with a stranger's certificate alone."""
+    make_keys(tmp_path, ["coordinator"], datetime.now(UTC))
+    true, strange = keys(cluster.keys, "coordinator"), keys(tmp_path, "coordinator")
+    for shown in (None, strange, replace(strange, ca=true.ca)):
+        with pytest.raises(SchedulerAway):
+            link(cluster, shown)
+    with closing(link(cluster, true)) as known:
+        assert [member.card.host for member in known.members()]
+
+
+def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp_path: Path) -> None:
+    """It believes its own authority alone, whatever certificate it has itself."""
+    make_keys(tmp_path, ["x"], datetime.now(UTC))
+    true = keys(cluster.keys, "coordinator")
+    with pytest.raises(SchedulerAway):
+        link(cluster, replace(true, ca=tmp_path / "ca.pem"))
+
+
+def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Hosts, tmp_path: Path) -> None:
+    """It goes on trying, and nobody is given to it."""
+    make_keys(tmp_path, ["worker"], datetime.now(UTC))
+    ours = cluster.keys
+    cluster.keys = tmp_path
+    try:
+        cluster.start("stranger", "worker", key="worker")
+    finally:
+        cluster.keys = ours
+    wait_until(lambda: "scheduler unreachable" in cluster.log("stranger"))
+    with closing(link(cluster, keys(ours, "coordinator"))) as known:
+        assert len(known.members()) == 1
+    cluster.tell("stranger")
+    assert cluster.ended("stranger") == 0
+
+
+def test_an_address_that_others_can_reach_takes_keys() -> None:
+    """In the clear a cluster is on this machine alone."""
+    for host in ("::", "192.0.2.1", "arena.example"):
+        with pytest.raises(WrongCluster, match="needs keys"):
+            address_of(host, 8786, None)
+    assert address_of("::1", 8786, None) == "tcp://[::1]:8786"
+
+
+def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) -> None:
+    """Each member has a folder with its own and no more. A second call adds to the same authority."""
+    now = datetime.now(UTC)
+    folder = tmp_path / "keys"
+    make_keys(folder, ["a"], now)
+    authority = (folder / "ca.pem").read_bytes()
+    (folder / "b").mkdir()
+    (folder / "b" / "member.key").write_text("of a run that was killed")
+    make_keys(folder, ["b"], now)
+    assert {file.read_bytes() for file in folder.rglob("ca.pem")} == {authority}
+    assert {file.stat().st_mode & 0o777 for file in folder.rglob("*.key")} == {0o600}
+    for name in ("a", "b"):
+        assert {file.name for file in (folder / name).iterdir()} == {"ca.pem", "member.pem", "member.key"}
+        assert security_of(keys(folder, name)).get_connection_args("client")["ssl_context"]
+    for name in ("a", "../c", ""):
+        with pytest.raises(KeysTrouble):
+            make_keys(folder, [name], now)
+
+
+def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow: str) -> None:
+    """What comes back is a record; what came before it are the rounds that were over."""
+    with members(cluster) as workers:
+        heard: list[bytes] = []
+        record = decode(played(workers, spec(slow), heard).result(timeout=WAIT_SECONDS), MatchRecord)
+        assert len(record.games) == 1
+        told = [decode(data, Progress) for data in heard]
+        assert {(each.match, each.attempt, each.game) for each in told} == {("m", 1, 0)}
+        (status,) = workers.status()
+        assert status.busy == 0
+
+
+def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
+    """With the worker's name, and without a trace of its own."""
+    with members(cluster) as workers:
+        future = played(workers, replace(spec("x"), seeds=("no seed",)))
+        with pytest.raises(MatchVoid, match="worker"):
+            future.result(timeout=WAIT_SECONDS)
+
+
+def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
+    """Others see that the seats are taken, and soon that they are free, long before it would be over."""
+    with members(cluster) as first:
+        long = played(first, spec(slow, deals=200))
+        with members(cluster) as second:
+            wait_until(lambda: any(worker.busy == 2 for worker in second.status()))
+            assert second.take(4) is None
+            first.stop()
+            with pytest.raises(LauncherStopped):
+                long.result(timeout=WAIT_SECONDS)
+            assert first.take(2) is None
+            wait_until(lambda: [worker.busy for worker in second.status()] == [0])
+            wait_until(lambda: second.take(4) is not None)
+
+
+def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Hosts, slow: str) -> None:
+    """Its match fails within seconds; it is another one when it comes back."""
+    with members(cluster) as workers:
+        lost = played(workers, spec(slow, deals=200))
+        begun = time.monotonic()
+        cluster.kill("worker0")
+        with pytest.raises(WorkerLost):
+            lost.result(timeout=WAIT_SECONDS)
+        assert time.monotonic() - begun < 5
+        assert workers.take(2) is None
+        cluster.start_worker("worker0")
+        assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
+
+
+def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
+    """Others may play its match within 35 s; what it still makes of it reaches nobody.
+
+    Where its host was started anew it can't join before that is noticed, and where it hung only, not while
+    there is another one of its name.
+    """
+    with members(cluster) as workers:
+        lost = played(workers, spec(slow, deals=200))
+        begun = time.monotonic()
+        cluster.freeze("worker0")
+        try:
+            start_twin(cluster, "worker0")
+            with pytest.raises(WorkerLost):
+                lost.result(timeout=WAIT_SECONDS)
+            assert time.monotonic() - begun < 35
+            assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
+        finally:
+            cluster.thaw("worker0")
+        wait_until(lambda: "of this name" in str(missing_of(cluster, "worker0")))
+    cluster.kill("twin")
+    cluster.await_up("worker0")
+    with members(cluster) as workers:
+        assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
+
+
+def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler_is_back(
+    cluster: Hosts,
+) -> None:
+    """While it is away nobody is ready, everybody is well, and nobody has to be started again."""
+    cluster.start("coordinator", "coordinator", key="coordinator")
+    everybody = ("scheduler", "worker0", "coordinator")
+    cluster.await_up(*everybody)
+    assert all(answered(cluster, name, "/healthz").is_success for name in everybody)
+    cluster.kill("scheduler")
+    for name, part in (("worker0", "worker"), ("coordinator", "workers")):
+        wait_until(partial(missing_of, cluster, name))
+        [(missing, why)] = missing_of(cluster, name).items()
+        assert missing == part
+        assert "scheduler" in why
+        assert answered(cluster, name, "/healthz").is_success
+    cluster.start_scheduler()
+    cluster.await_up(*everybody)
+    cluster.tell("coordinator")
+    assert cluster.ended("coordinator") == 0
+
+
+def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
+    """For Prometheus, beside its seats; a scheduler tells what any process does."""
+    with members(cluster) as workers:
+        before = figures(cluster, "worker0")
+        played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
+        (status,) = workers.status()
+    after = figures(cluster, "worker0")
+    assert after["kaiten_host_matches_total", "record"] == before["kaiten_host_matches_total", "record"] + 1
+    assert after["kaiten_host_slots",] == status.seats
+    assert after["kaiten_host_busy_slots",] == 0
+    assert after["kaiten_disk_free_bytes",] > 0
+    assert figures(cluster, "scheduler")["process_resident_memory_bytes",] > 0
+
+
+@pytest.fixture
+def run_dir() -> Iterator[Path]:
+    """Give the path of a folder for sockets, which is short."""
+    with own_folder() as folder:
+        yield folder / "run"
+
+
+@pytest.mark.usefixtures("root")
+def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
+    """Where the scheduler can't call it, it is given none; where it voids them, none is put aside for it."""
+    port = free_port()
+    with closed_port(port):
+        cluster.start("worker2", "worker", "--port", str(port), key="worker", ARENA_RUN_DIR=str(run_dir))
+        wait_until(lambda: cluster.ask("worker2", "/readyz"))
+        wait_until(lambda: "can't call" in str(missing_of(cluster, "worker2")))
+        with members(cluster) as workers:
+            wait_until(lambda: len(workers.status()) == 2)
+            places = [workers.take(2) for _ in range(4)]
+            assert len({place.worker for place in places if place is not None}) == 1
+    cluster.await_up("worker2")
+    shutil.rmtree(run_dir)
+    run_dir.write_text("no folder")  # so that no socket can be made
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        queue_up(store, 6)
+        notes = Notes()
+        coordinate(cluster, store, notes)
+    assert (notes.finished, notes.lost, notes.quarantined) == (6, [], 0)
+    assert 1 <= len(notes.voided) <= 2  # no more than it could be given before it was known
+    assert all("the folders of the sockets" in why for why in notes.voided)
+    cluster.kill("worker2")
+
+
+def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
+    """SIGTERM: what is under way ends first, its results are fetched, and others play the rest."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        queue_up(store, 24)
+
+        def over(finished: int) -> None:
+            if finished == 2:
+                cluster.start_worker("worker1")
+            if finished == 6:
+                cluster.tell("worker0")
+
+        notes = Notes(over)
+        coordinate(cluster, store, notes)
+        assert (notes.finished, notes.lost, notes.voided) == (24, [], [])
+        assert cluster.ended("worker0") == 0
+        assert len(set(notes.by.values())) == 2

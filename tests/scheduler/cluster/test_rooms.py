@@ -1,0 +1,140 @@
+"""Who has room, by what workers say and what they were given."""
+
+from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
+from arena.scheduler.cluster.messages import WorkerCard, WorkerState
+
+
+def member(name: str, *, run: str = "", seats: int = 5, state: WorkerState | None = None) -> ClusterMember:
+    """Return a worker."""
+    card = WorkerCard(
+        run=run or name,
+        name=name,
+        host="h",
+        seats=seats,
+        cpus=0.4,
+        runtime=RuntimeName.PROCESS,
+        report=b"{}",
+    )
+    return ClusterMember(address=f"tls://{name}", card=card, state=state or WorkerState(busy={}))
+
+
+def rooms(*members: ClusterMember) -> ClusterCapacity:
+    """Return the rooms of a coordinator's session at these workers."""
+    made = ClusterCapacity("mine")
+    made.update(members)
+    return made
+
+
+def taken(where: ClusterCapacity, seats: int, now: float = 0.0) -> str | None:
+    """Take seats and return who has them."""
+    found = where.take(seats, now)
+    return None if found is None else found.card.name
+
+
+def test_the_worker_with_most_room_is_taken_until_none_has_enough() -> None:
+    """Never is more given than there are seats, so nothing waits anywhere but in the database."""
+    where = rooms(member("a", seats=5), member("b", seats=8))
+    assert [taken(where, 3) for _ in range(4)] == ["b", "a", "b", None]
+    assert taken(where, 2) in {"a", "b"}
+
+
+def test_what_a_worker_says_of_ones_own_matches_is_older_than_what_one_knows() -> None:
+    """A heartbeat may still count a match that has ended; others' matches only it can tell."""
+    stale = member("a", state=WorkerState(busy={"mine": 4, "others": 2}))
+    where = rooms(stale)
+    assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=2),)
+    assert taken(where, 4) is None
+    assert taken(where, 3) == "a"
+
+
+def test_a_worker_on_a_busy_host_is_given_what_it_can_use() -> None:
+    """One table always fits where any seat is used; where none is, nothing does."""
+    where = rooms(member("a", seats=10, state=WorkerState(busy={}, usable=6)))
+    assert [taken(where, seats) for seats in (3, 4, 3, 1)] == ["a", None, "a", None]
+    assert where.status()[0].usable == 6
+    assert taken(rooms(member("a", state=WorkerState(busy={}, usable=1))), 5) == "a"
+    assert taken(rooms(member("a", state=WorkerState(busy={"others": 2}, usable=1))), 2) is None
+    assert taken(rooms(member("a", state=WorkerState(busy={}, usable=0))), 2) is None
+
+
+def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
+    """A worker that comes back is another run, and has all of its seats."""
+    where = rooms(member("a"))
+    assert taken(where, 5) == "a"
+    where.update([member("a")])
+    assert taken(where, 2) is None
+    where.update([member("a", run="again")])
+    assert taken(where, 5) == "a"
+    where.give_back("a", 5)  # of the run that has gone
+    assert taken(where, 2) is None
+    where.give_back("again", 5)
+    assert taken(where, 5) == "a"
+
+
+def test_a_match_takes_its_seats_until_it_has_left_them_and_was_judged() -> None:
+    """Whichever comes first: who answers at once gets no more before that is checked."""
+    where = rooms(member("a", seats=5))
+    for first, second in ((where.answered, where.judged), (where.judged, where.answered)):
+        assert taken(where, 4) == "a"
+        first("a", 4)
+        assert taken(where, 2) is None
+        second("a", 4)
+    assert taken(where, 5) == "a"
+    where.update([])
+    where.update([member("a", seats=5)])  # it was out of sight, and the match was given up
+    where.judged("a", 5)
+    assert taken(where, 5) == "a"
+    assert taken(where, 2) is None
+
+
+def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
+    """However much room it has."""
+    where = rooms(
+        member("leaves", state=WorkerState(busy={}, leaving=True)),
+        member("ill", state=WorkerState(busy={}, trouble="no engine")),
+        member("rests"),
+    )
+    where.rest("rests", until=10.0)
+    assert taken(where, 2, now=9.0) is None
+    assert taken(where, 2, now=10.0) == "rests"
+
+
+def test_it_is_told_why_nobody_takes_matches() -> None:
+    """As long as nobody does: one who does is enough, though it has no room or rests for a moment."""
+    leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
+    ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
+    assert rooms().trouble() == "no admitted worker is connected"
+    assert (
+        rooms(leaves, ill).trouble() == "none of 2 workers takes matches: ill: no engine, leaves: it leaves"
+    )
+    where = rooms(leaves, member("full", seats=2))
+    assert taken(where, 2) == "full"
+    where.rest("full", until=10.0)
+    assert where.trouble() is None
+
+
+def test_where_matches_are_spoilt_none_is_played_that_others_could_play() -> None:
+    """A worker that can't load images, say, would void each match until it is put aside.
+
+    After a while it gets one at a time, and all that it has room for when it has played one.
+    """
+    where = rooms(member("a", seats=2), member("b", seats=8))
+    where.put_on_probation("b", until=60.0)
+    where.rest("a", until=1.0)
+    assert taken(where, 2, now=0.9) is None
+    assert taken(where, 3, now=1.0) == "b"  # the other one never has this many
+    where.give_back("b", 3)
+    assert taken(where, 2, now=1.0) == "a"
+    assert taken(where, 2, now=1.0) is None
+    assert taken(where, 2, now=60.0) == "b"
+    where.answered("b", 2)
+    assert taken(where, 2, now=60.0) is None
+    assert [worker.doubted for worker in where.status()] == [False, True]
+    where.judged("b", 2)
+    where.trust("b")
+    assert [taken(where, 2, now=60.0) for _ in range(2)] == ["b", "b"]
+    assert [worker.doubted for worker in where.status()] == [False, False]
+    where.update([member("b", seats=8)])
+    where.put_on_probation("b", until=120.0)
+    assert taken(where, 2, now=62.0) == "b"  # there is nobody else

@@ -1,0 +1,91 @@
+"""A true record that shows a fault of the arena's own is stored for nobody."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+
+import pytest
+
+from arena.db.matches import Claim, ClaimedSeat, FinishedMatch
+from arena.play.launcher.errors import MatchVoid
+from arena.play.referee.player import Hello, Lost
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport, encode
+from arena.rules import Rules
+from arena.scheduler.check import finish
+from arena.scheduler.ladder import HOUSE
+from tests.play.referee.driver import SEEDS, Driver
+
+AUTHORS = ("ann", HOUSE, "bob")
+IMAGES = ("sha256:a", "sha256:b", "sha256:c")
+
+
+def played(
+    absent: Collection[int], fault: Fault = Fault.ABSENT, seatings: tuple[tuple[int, ...], ...] = ()
+) -> FinishedMatch:
+    """Return what comes of a rated match in which these bots never greeted."""
+    rules = Rules(players=3)
+    driver = Driver(rules, seatings=seatings)
+    for seat in range(3):
+        if seat in absent:
+            driver.match.lose(seat, Lost(fault, "gone"), driver.now)
+        else:
+            driver.match.greeted(seat, Hello(1, "test"), driver.now)
+    driver.collect()
+    driver.play_on()
+    spec = MatchSpec(
+        match="m",
+        attempt=1,
+        rules=rules,
+        seeds=SEEDS[:1],
+        seats=IMAGES,
+        seatings=seatings,
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+    )
+    seats = tuple(
+        ClaimedSeat(bot=f"bot-{author}", number=1, author=author, version=number)
+        for number, author in enumerate(AUTHORS)
+    )
+    record = MatchRecord(
+        match="m",
+        attempt=1,
+        games=driver.match.games(),
+        seats=tuple(
+            SeatReport(image=image, runtime="docker/runc", limits=(), trouble="?") for image in IMAGES
+        ),
+    )
+    return finish(Claim(spec=spec, seats=seats, rated=True), encode(record), datetime.now(UTC))
+
+
+def test_a_match_in_which_nobody_greets_is_void() -> None:
+    """Three bots do not all fail at once; their host does."""
+    with pytest.raises(MatchVoid, match="no bot greeted in time"):
+        played({0, 1, 2})
+
+
+def test_a_match_in_which_a_bot_of_the_arena_does_not_greet_is_void() -> None:
+    """It is known to greet, so the others are not rated against its empty seat; the text names it."""
+    with pytest.raises(MatchVoid, match="the arena's own bot-house did not greet"):
+        played({0, 1})
+
+
+@pytest.mark.parametrize("absent", [{0}, {0, 2}])
+def test_a_stranger_who_does_not_greet_is_to_blame_where_the_arena_s_bots_do(absent: set[int]) -> None:
+    """The host has started the others."""
+    (game,) = played(absent).games
+    assert [seat for seat, faults in enumerate(game.faults) if faults] == sorted(absent)
+
+
+def test_it_is_the_bot_that_counts_and_not_its_seat() -> None:
+    """The seats are drawn for each game: here the arena's bot, the second one, sits on the first."""
+    with pytest.raises(MatchVoid, match="the arena's own bot-house did not greet"):
+        played({1}, seatings=((1, 2, 0),))
+    (game,) = played({2}, seatings=((1, 2, 0),)).games
+    assert game.faults == (0, 1, 0)
+
+
+def test_a_bot_of_the_arena_that_crashes_is_like_any_other() -> None:
+    """A crash has evidence of its own; it is no sign of a busy host."""
+    (game,) = played({1}, Fault.CRASH).games
+    assert game.faults == (0, 1, 0)

@@ -1,0 +1,172 @@
+"""Backoff after faults of the arena: of a match, of all matches and of a host."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from arena.db.matches import Claim
+from arena.platform.recurring import Backoff
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.backoff import VOIDS_IN_A_ROW, MatchBackoff, RetryDelays, VoidsInARow
+from arena.scheduler.workers import HOST_BACKOFF, local_workers
+from tests.databases import sqlite_store
+from tests.faults.installation import own_folder
+from tests.patience import WAIT_SECONDS
+from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
+
+LONG = 3_600.0
+"""Seconds: longer than any test."""
+
+
+NONE = Backoff(first=0, most=0)
+
+
+def test_a_backoff_grows_up_to_its_limit() -> None:
+    """By its factor with each failure in a row."""
+    assert [HOST_BACKOFF.after(failures) for failures in range(1, 8)] == [1, 2, 4, 8, 16, 30, 30]
+    assert HOST_BACKOFF.after(1_000_000) == 30
+    assert [RetryDelays().one.after(failures) for failures in (1, 2, 3)] == [2, 10, 10]
+
+
+def test_each_failure_lengthens_the_backoff_of_a_match() -> None:
+    """Others are not delayed by it. A match that is no longer queued is forgotten."""
+    backoff = MatchBackoff(RetryDelays(every=NONE))
+    backoff.fail("a", 1, 100.0)
+    assert (backoff.matches(101.9), backoff.matches(102.0)) == (("a",), ())
+    backoff.fail("b", 2, 105.0)
+    backoff.fail("a", 3, 105.0)
+    assert (backoff.matches(106.9), backoff.matches(107.0)) == (("b", "a"), ("a",))
+    backoff.forget("a")
+    assert backoff.matches(107.0) == ()
+    assert not backoff.holds_all(105.0)
+
+
+def test_each_failure_in_a_row_lengthens_the_backoff_of_all_matches() -> None:
+    """Up to a limit, until a match is played."""
+    backoff = MatchBackoff(RetryDelays(one=NONE))
+    for in_a_row, delay in ((1, 0.5), (2, 1), (3, 2), (6, 15), (1_000_000, 15)):
+        backoff.fail("a", in_a_row, 100.0)
+        assert backoff.holds_all(100.0 + delay - 0.01)
+        assert not backoff.holds_all(100.0 + delay)
+    backoff.play("a")
+    assert not backoff.holds_all(100.0)
+
+
+def test_only_the_latest_failed_matches_have_a_backoff() -> None:
+    """As many as fit into a query."""
+    backoff = MatchBackoff(RetryDelays())
+    for number in range(1_000):
+        backoff.fail(f"m{number}", 1, 100.0)
+    assert backoff.matches(100.0) == tuple(f"m{number}" for number in range(900, 1_000))
+
+
+def test_an_arena_that_cannot_play_stops() -> None:
+    """After enough failures in a row among house bots, or among changing strangers."""
+    house, strangers = VoidsInARow(), VoidsInARow()
+    for number in range(VOIDS_IN_A_ROW):
+        assert not house.too_many(1)
+        assert not strangers.too_many(1)
+        house.add((), "w")
+        strangers.add((f"bot {number}", "sometimes") if number % 2 else (f"bot {number}",), "w")
+    assert house.too_many(1)
+    assert strangers.too_many(1)
+
+
+def test_one_bot_in_all_failed_matches_does_not_stop_the_arena() -> None:
+    """However many fail: while one stranger's bot is in all of them, others continue."""
+    voids = VoidsInARow()
+    for number in range(5 * VOIDS_IN_A_ROW):
+        voids.add(("spoiler", f"bot {number}"), "w")
+    assert not voids.too_many(1)
+    voids.add(("another",), "w")
+    assert voids.too_many(1)
+
+
+def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
+    """Others play its matches. A single worker, or a second one that fails, stops the arena."""
+    voids = VoidsInARow()
+    for _ in range(VOIDS_IN_A_ROW):
+        voids.add((), "one")
+    assert voids.too_many(1)
+    assert not voids.too_many(2)
+    voids.add((), "two")
+    assert voids.too_many(2)
+
+
+def test_a_played_match_resets_the_count() -> None:
+    """The next failures are counted from one, with other suspects."""
+    voids = VoidsInARow()
+    for _ in range(VOIDS_IN_A_ROW - 1):
+        voids.add((), "w")
+    voids.reset()
+    voids.add(("spoiler",), "w")
+    assert (voids.count, voids.too_many(1)) == (1, False)
+    for _ in range(2 * VOIDS_IN_A_ROW):
+        voids.add(("spoiler",), "w")
+    assert not voids.too_many(1)
+
+
+@dataclass
+class Mending(Notes):
+    """Repairs the socket folder when a match has failed, and counts the matches that start later."""
+
+    blocked: Path = field(default_factory=Path)
+    began: int = 0
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Count it."""
+        super().on_started(claim, worker)
+        self.began += bool(self.voided)
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+        """Note it, and repair the folder."""
+        super().on_voided(match, attempt, reason, quarantined=quarantined)
+        if self.blocked.is_file():
+            self.blocked.unlink()
+
+
+@pytest.mark.parametrize("all_wait", [False, True])
+def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
+    """Others are played meanwhile, or none if all matches are in backoff. The coordinator does not end."""
+    long = Backoff(first=LONG, most=LONG)
+    delays = RetryDelays(one=long, every=long if all_wait else NONE)
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as folder:
+        ladder = ladder_of(store)
+        while store.activity.totals().matches_waiting < 8:
+            ladder.add_match()
+        waiting = store.activity.totals().matches_waiting
+        blocked = folder / "run"
+        blocked.write_text("no folder yet")
+        notes = Mending(blocked=blocked)
+        launcher = Launcher(ProcessRuntime(), "test", blocked)
+        with (
+            ThreadPoolExecutor(1) as thread,
+            local_workers(launcher, SlotPool(5, 0.4), "host") as workers,
+        ):
+            coordinator = coordinator_of(store, workers, notes, delays)
+            run = thread.submit(coordinator.run, lambda: False)
+            try:
+                end = time.monotonic() + WAIT_SECONDS
+                while time.monotonic() < end and not run.done():
+                    if notes.voided and (all_wait or len(notes.finished) + len(notes.voided) >= waiting):
+                        break
+                    time.sleep(0.05)
+                for _ in range(3):
+                    before = coordinator.ticked
+                    while coordinator.ticked == before and time.monotonic() < end:
+                        time.sleep(0.01)
+                assert not run.done()
+            finally:
+                coordinator.stop()
+            run.result(WAIT_SECONDS)
+        failed = [text.partition(":")[0] for text in notes.voided]
+        assert len(failed) == len(set(failed)) > 0
+        assert store.activity.totals().matches_waiting == waiting - len(notes.finished)
+        assert bool(notes.began) is not all_wait
+        assert all_wait or len(notes.finished) + len(failed) == waiting

@@ -1,0 +1,239 @@
+"""What a worker hands in is played again, and refused where the rules don't agree."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.platform.cpu_time import Spell
+from arena.play.referee.player import Lost
+from arena.protocol.faults import Fault
+from arena.protocol.match import (
+    Clock,
+    Decision,
+    GameRecord,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    RuntimeName,
+    SeatReport,
+)
+from arena.rules import Card, Move, Rules
+from arena.scheduler.check import CheckedGame, RecordRefused, check_record
+from tests.play.referee.driver import SEEDS, Driver
+
+IMAGES = ("sha256:a", "sha256:b", "sha256:c")
+RULES = Rules(players=3)
+
+
+def spec(games: int = 2) -> MatchSpec:
+    """Return a match of three bots."""
+    return MatchSpec(
+        match="m",
+        attempt=2,
+        rules=RULES,
+        seeds=SEEDS[:games],
+        seats=IMAGES,
+        clock=Clock(),
+        limits=Limits(),
+        runtime=RuntimeName.DOCKER,
+    )
+
+
+def record(games: tuple[GameRecord, ...], trouble: str | None = None) -> MatchRecord:
+    """Return a record with these games."""
+    return MatchRecord(
+        match="m",
+        attempt=2,
+        games=games,
+        seats=tuple(
+            SeatReport(image=image, runtime="docker/runc", limits=(), trouble=trouble) for image in IMAGES
+        ),
+    )
+
+
+def honest(games: int = 2) -> MatchRecord:
+    """Return the record of a match without a fault."""
+    driver = Driver(RULES, games)
+    driver.greet()
+    driver.play_on()
+    return record(driver.match.games())
+
+
+def crashed() -> MatchRecord:
+    """Return the record of a match whose seat 1 crashes in its second decision."""
+    driver = Driver(RULES, 3)
+    driver.greet()
+    for seat in (0, 1, 2):
+        driver.answer(seat)
+    driver.match.lose(1, Lost(Fault.CRASH, "it ended"), driver.now)
+    driver.collect()
+    driver.play_on((0, 2))
+    return record(driver.match.games(), "it ended")
+
+
+def with_decision(whole: MatchRecord, step: int, seat: int, **changes: object) -> MatchRecord:
+    """Return a record with one decision of the first game changed."""
+    game = whole.games[0]
+    steps = [list(decisions) for decisions in game.steps]
+    decision = steps[step][seat]
+    assert decision is not None
+    steps[step][seat] = replace(decision, **changes)  # type: ignore[arg-type]  # fields of a decision, by name
+    changed = replace(game, steps=tuple(tuple(decisions) for decisions in steps))
+    return replace(whole, games=(changed, *whole.games[1:]))
+
+
+def test_an_honest_record_is_believed() -> None:
+    """Every game comes back with its end by the rules."""
+    games = check_record(spec(), honest())
+    assert len(games) == 2
+    assert all(isinstance(game, CheckedGame) and game.state.over for game in games)
+    assert all(game.places == game.result.places for game in games)
+    assert all(not any(game.faults) and not any(game.taken_over) for game in games)
+
+
+def test_a_crash_counts_against_its_seat_alone() -> None:
+    """The seat that was taken over is last, whatever its points; one more game of three is enough then."""
+    games = check_record(spec(3), crashed())
+    assert len(games) == 2
+    for game in games:
+        assert game.faults == (0, 1, 0)
+        assert game.taken_over == (False, True, False)
+        assert game.places[1] == 3
+
+
+@pytest.mark.parametrize("dummy", [False, True])
+def test_illegal_moves_are_faults_of_their_seat(*, dummy: bool) -> None:
+    """What the stand-in played is checked too, in control of the dummy as well."""
+    rules = Rules(players=2, dummy=dummy)
+    driver = Driver(rules)
+    driver.greet()
+    for _ in range(2):
+        driver.answer(0, lambda _: Move((Card.SOY_SAUCE,)))
+        driver.answer(1)
+    driver.play_on()
+    whole = record(driver.match.games())
+    whole = replace(whole, seats=whole.seats[:2])
+    (game,) = check_record(replace(spec(1), rules=rules, seats=IMAGES[:2]), whole)
+    assert game.faults == (2, 0)
+    assert game.taken_over == (False, False)
+
+
+def late(seconds: float, waited: float) -> MatchRecord:
+    """Return a record in which seat 1 took this long for its first decision, the host's share left out."""
+    driver = Driver(RULES, 2)
+    driver.greet()
+    driver.now += seconds + waited
+    driver.match.excuse(1, Spell(waited, 0.0), driver.now)
+    driver.answer(1)
+    driver.match.excuse(0, Spell(100.0, 0.0), driver.now)
+    driver.match.excuse(2, Spell(100.0, 0.0), driver.now)
+    driver.play_on()
+    return record(driver.match.games())
+
+
+def test_a_time_that_stands_without_the_hosts_share_is_believed() -> None:
+    """11 s are the most that a decision may take; what the host kept from the bot is beside that."""
+    (game, _) = check_record(spec(), late(10.9, 30.0))
+    assert game.faults == (0, 0, 0)
+    decision = game.record.steps[0][1]
+    assert decision is not None
+    assert (decision.millis, decision.waited_millis) == (10_900.0, 30_000.0)
+    (game, _) = check_record(spec(), late(11.1, 30.0))
+    assert game.faults == (0, 1, 0)
+
+
+REFUSED: dict[str, tuple[MatchRecord, str]] = {
+    "another match": (replace(honest(), match="n"), "of match n, attempt 2, not of match m"),
+    "a stale attempt": (replace(honest(), attempt=1), "attempt 1"),
+    "other images": (
+        replace(honest(), seats=(replace(honest().seats[0], image="sha256:z"), *honest().seats[1:])),
+        "other images",
+    ),
+    "a seat too few": (replace(honest(), seats=honest().seats[:2]), "2 seats"),
+    "no game": (replace(honest(), games=()), "not those of the match"),
+    "another deal": (
+        replace(honest(), games=(replace(honest().games[0], seed=SEEDS[5]), honest().games[1])),
+        "not those of the match",
+    ),
+    "games in another order": (replace(honest(), games=honest().games[::-1]), "not those of the match"),
+    "a game too few without a reason": (replace(honest(), games=honest().games[:1]), "no bot was lost"),
+    "a card that is not there": (
+        with_decision(honest(), 3, 1, cards=("soy_sauce",)),
+        "round 1, turn 4: seat 1: soy_sauce named",
+    ),
+    "no such card": (with_decision(honest(), 0, 0, cards=("tofu",)), "'tofu' is not a kind of card"),
+    "a move of a seat that is not asked": (
+        replace(
+            honest(),
+            games=(
+                replace(honest().games[0], steps=((None, *honest().games[0].steps[0][1:]),)),
+                honest().games[1],
+            ),
+        ),
+        "seat 0 is asked and there is no move of it",
+    ),
+    "an answer after its time": (
+        with_decision(honest(), 0, 1, millis=11_002.0),
+        "seat 1: an answer after 11.002 s, when only 11.000 s were left",
+    ),
+    "an answer after a bank that is used up": (
+        with_decision(with_decision(honest(), 0, 1, millis=10_500.0), 4, 1, millis=1_502.0),
+        "decision 4, seat 1: an answer after 1.502 s, when only 1.500 s were left",
+    ),
+    "a wait that can't be": (with_decision(honest(), 0, 1, waited_millis=-1.0), "invalid time"),
+    "a time that can't be": (with_decision(honest(), 0, 1, millis=-1.0), "invalid time"),
+    "an altered score": (
+        replace(honest(), games=(replace(honest().games[0], totals=(99, 0, 0)), honest().games[1])),
+        "game 0: the record counts 99, 0, 0 points, the rules ",
+    ),
+    "no score": (
+        replace(honest(), games=(replace(honest().games[0], totals=()), honest().games[1])),
+        "game 0: the record counts no points, the rules ",
+    ),
+    "half a game": (
+        replace(
+            honest(),
+            games=(replace(honest().games[0], steps=honest().games[0].steps[:10]), honest().games[1]),
+        ),
+        "game 0 ends in round 2, turn 3",
+    ),
+    "decisions after the end": (
+        replace(
+            honest(),
+            games=(
+                replace(honest().games[0], steps=honest().games[0].steps + honest().games[0].steps[:1]),
+                honest().games[1],
+            ),
+        ),
+        "1 steps after the end of the game",
+    ),
+    "a fault without a stand-in": (
+        with_decision(honest(), 0, 2, fault=Fault.TIMEOUT),
+        "the stand-in plays where there is",
+    ),
+    "a stand-in without a fault": (
+        with_decision(crashed(), 1, 1, fault=None),
+        "the stand-in plays where there is",
+    ),
+    "a second crash": (with_decision(crashed(), 5, 1, fault=Fault.CRASH), "after the stand-in had taken"),
+    "a stand-in with a better move": (
+        with_decision(crashed(), 1, 1, cards=("sashimi",)),
+        "not the stand-in's move",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_record_that_is_not_true_is_refused(name: str) -> None:
+    """The first thing that is wrong is named."""
+    untrue, words = REFUSED[name]
+    with pytest.raises(RecordRefused, match=words):
+        check_record(spec(), untrue)
+
+
+def test_a_decision_is_what_it_says() -> None:
+    """The tampering above is of the right kind: undone, the record is believed again."""
+    whole = honest()
+    decision = whole.games[0].steps[3][1]
+    assert isinstance(decision, Decision)
+    assert check_record(spec(), with_decision(whole, 3, 1, cards=decision.cards))

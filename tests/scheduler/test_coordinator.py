@@ -1,0 +1,426 @@
+"""The coordinator over a real store, with real bots as plain processes."""
+
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import count, pairwise
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.database import Database
+from arena.db.matches import Claim, FinishedMatch
+from arena.db.people import NewAccount
+from arena.db.store import Store, open_store
+from arena.ladder.settings import LadderChange
+from arena.platform.recurring import Backoff
+from arena.play.botfiles import samples
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.protocol.controls import Gate
+from arena.protocol.match import Limits, MatchSpec, RuntimeName, decode
+from arena.protocol.states import Role
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.backoff import RETRY_DELAYS, RetryDelays
+from arena.scheduler.coordinator import ArenaTrouble, Coordinator
+from arena.scheduler.ladder import Entropy, Ladder
+from arena.scheduler.settling import Watcher
+from arena.scheduler.workers import Workers, local_workers
+from tests.builders import host_report
+from tests.databases import sqlite_store
+from tests.db.builders import new_challenge
+from tests.patience import WAIT_SECONDS
+
+AT_ONCE = RetryDelays(one=Backoff(first=0, most=0), every=Backoff(first=0, most=0))
+"""What failed may come again at once."""
+
+
+@dataclass
+class Notes:
+    """Hears what becomes of matches."""
+
+    claims: dict[str, Claim] = field(default_factory=dict)
+    finished: list[FinishedMatch] = field(default_factory=list)
+    voided: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    dropped: list[tuple[str, int]] = field(default_factory=list)
+    quarantined: int = 0
+
+    def on_started(self, claim: Claim, worker: str) -> None:  # noqa: ARG002 - any
+        """Note it."""
+        self.claims[claim.spec.match] = claim
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Note it."""
+        self.finished.append(match)
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
+        """Note it."""
+        self.voided.append(f"{match}: {reason}")
+        self.quarantined += quarantined
+
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
+        """Note it."""
+        self.lost.append(f"{match}: {reason}")
+        self.quarantined += quarantined
+
+    def on_dropped(self, match: str, attempt: int) -> None:
+        """Note it."""
+        self.dropped.append((match, attempt))
+
+    def on_leases_kept(self, renewed: int, expired: int) -> None:
+        """Think nothing of it."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give an empty store."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        yield store
+
+
+@pytest.fixture
+def run_dir() -> Iterator[Path]:
+    """Give a short folder for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def coordinator_of(
+    store: Store, workers: Workers, watcher: Watcher, delays: RetryDelays = RETRY_DELAYS
+) -> Coordinator:
+    """Return one for bots as plain processes, with the gate shut for strangers."""
+    return Coordinator(
+        name="here",
+        store=store,
+        workers=workers,
+        runtime=RuntimeName.PROCESS,
+        now=lambda: datetime.now(UTC),
+        watcher=watcher,
+        gate=Gate(),
+        delays=delays,
+    )
+
+
+def entropy() -> Entropy:
+    """Return fixed ids and dice."""
+    numbers = count(1)
+    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    return Entropy(
+        now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+        new_id=lambda: f"set{next(numbers)}",
+        new_seed=lambda: dice.randbytes(16),
+        dice=dice,
+    )
+
+
+def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
+    """Return a ladder with the quick sample bots, whose ids and dice are fixed."""
+    ladder = Ladder(store, RuntimeName.PROCESS, entropy(), gate or Gate(), Limits())
+    quick = [samples() / name for name in ("random", "greedy", "spoiler")]
+    ladder.enter_house_bots((folder.name, str(folder)) for folder in quick)
+    return ladder
+
+
+class NotingLauncher(Launcher):
+    """A launcher that keeps the shares of a core that it was to give."""
+
+    def __init__(self, run_dir: Path) -> None:
+        super().__init__(ProcessRuntime(), "test", run_dir)
+        self.shares: set[float] = set()
+
+    def play(
+        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = lambda _: None
+    ) -> bytes:
+        """Play a match."""
+        self.shares.add(decode(spec, MatchSpec).limits.cpus)
+        return super().play(spec, slots, progress)
+
+
+def play(  # noqa: PLR0913 - what a test may want otherwise
+    store: Store,
+    run_dir: Path,
+    notes: Notes,
+    runtime: RuntimeName = RuntimeName.PROCESS,
+    *,
+    slots: SlotPool | None = None,
+    gate: Gate | None = None,
+    refill: Callable[[], bool] = lambda: False,
+) -> set[float]:
+    """Play what waits for this runtime, and return the shares of a core that bots were given."""
+    launcher = NotingLauncher(run_dir)
+    with local_workers(launcher, slots or SlotPool(5, 0.4), "host") as workers:
+        Coordinator(
+            name="here",
+            store=store,
+            workers=workers,
+            runtime=runtime,
+            now=lambda: datetime.now(UTC),
+            watcher=notes,
+            gate=gate or Gate(),
+            delays=AT_ONCE,
+        ).run(refill)
+    return launcher.shares
+
+
+@pytest.mark.parametrize(("share", "given"), [(0.2, {0.2}), (0.8, {0.4})])
+def test_no_bot_gets_more_than_its_slots_share(
+    store: Store, run_dir: Path, share: float, given: set[float]
+) -> None:
+    """A match that was made for more cores is played with what a slot of this host has, and not with more."""
+    ladder_of(store).add_match()
+    assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
+
+
+def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> None:
+    """After a run nothing waits, every game is in the store once, and the ratings follow from the log."""
+    ladder_of(store).add_match()
+    notes = Notes()
+    play(store, run_dir, notes)
+    totals = store.activity.totals()
+    assert notes.voided == []
+    assert totals.matches_waiting == totals.matches_running == 0
+    assert totals.games == sum(len(match.games) for match in notes.finished) > 0
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_a_match_is_one_table_with_deals_of_its_own_and_seats_drawn_for_each(
+    store: Store, run_dir: Path
+) -> None:
+    """Every game has another deal; who sits where differs from game to game, and is what the store says."""
+    ladder = ladder_of(store)
+    notes = Notes()
+    while not notes.finished or len(notes.finished[-1].games) == 1:  # the first ones, with who is new
+        assert ladder.add_match()
+        play(store, run_dir, notes)
+    assert len(notes.finished[-1].games) == 12
+    seeds = [game.record.seed for match in notes.finished for game in match.games]
+    assert len(set(seeds)) == len(seeds) > 12
+    for match in notes.finished:
+        claim = notes.claims[match.match]
+        assert {report.image for report in match.reports} == set(claim.spec.seats)
+        for index, game in enumerate(match.games):
+            page = store.games.find(game.id)
+            assert page is not None
+            assert [seat.bot for seat in page.seats] == [seat.bot for seat in claim.seated(index)]
+            assert [seat.image for seat in page.seats] == [
+                Path(claim.spec.seats[bot]).name for bot in game.bots
+            ]
+            assert verify(parse(page.replay)) is None
+
+
+def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
+    """Three faults of the arena, then someone has to look at it; nothing of it is rated."""
+    ladder_of(store).add_match()
+    blocked = run_dir / "file"
+    blocked.write_text("no folder")
+    notes = Notes()
+    play(store, blocked, notes)
+    matches = {text.partition(":")[0] for text in notes.voided}
+    assert len(notes.voided) == 3 * len(matches)
+    assert notes.quarantined == len(matches)
+    totals = store.activity.totals()
+    assert totals.games == totals.matches_waiting == totals.matches_running == 0
+
+
+def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
+    store: Store, run_dir: Path, tmp_path: Path
+) -> None:
+    """After three attempts its match is put aside; the others are played and stored, and the run goes on."""
+    ladder = ladder_of(store)
+    for _ in range(3):
+        assert ladder.add_match()
+    with closing(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}")) as other, other.write() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER defect BEFORE INSERT ON game WHEN NEW.match_id = 'set1' "
+            "BEGIN SELECT RAISE(ABORT, 'a defect'); END"
+        )
+    notes = Notes()
+    play(store, run_dir, notes)
+    assert [text.partition(":")[0] for text in notes.voided] == ["set1"] * 3
+    assert notes.quarantined == 1
+    assert notes.finished
+    totals = store.activity.totals()
+    assert totals.matches_waiting == totals.matches_running == 0
+    assert totals.games == sum(len(match.games) for match in notes.finished)
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Store, run_dir: Path) -> None:
+    """After ten faults in a row it ends and says so; most of what waited still waits."""
+    ladder = ladder_of(store)
+    for _ in range(8):
+        ladder.add_match()
+    waiting = store.activity.totals().matches_waiting
+    blocked = run_dir / "file"
+    blocked.write_text("no folder")
+    notes = Notes()
+    with pytest.raises(ArenaTrouble, match="in a row failed"):
+        play(store, blocked, notes)
+    assert notes.quarantined <= 4
+    totals = store.activity.totals()
+    assert totals.matches_waiting == waiting - notes.quarantined
+    assert totals.matches_running == 0
+
+
+def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:
+    """A fault of the arena costs time, and no game."""
+    ladder_of(store).add_match()
+    blocked = run_dir / "file"
+    blocked.write_text("no folder yet")
+
+    class Mending(Notes):
+        def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+            super().on_voided(match, attempt, reason, quarantined=quarantined)
+            if blocked.is_file():
+                blocked.unlink()
+
+    notes = Mending()
+    play(store, blocked, notes)
+    totals = store.activity.totals()
+    assert notes.voided
+    assert notes.quarantined == 0
+    assert totals.matches_waiting == totals.matches_running == 0
+    assert totals.games == sum(len(match.games) for match in notes.finished) > 0
+
+
+def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path) -> None:
+    """A coordinator of plain processes does not touch what needs containers."""
+    ladder_of(store).add_match()
+    play(store, run_dir, Notes(), RuntimeName.DOCKER)
+    assert store.activity.totals().matches_waiting > 0
+    assert store.activity.totals().games == 0
+
+
+def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_dir: Path) -> None:
+    """It looks again now and then, and not all the time; what is drawn once it is resumed is played."""
+    ladder = ladder_of(store)
+    entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
+    store.ladder.change(LadderChange(paused=True), entry)
+    notes = Notes()
+    asked: list[float] = []
+
+    def refill() -> bool:
+        asked.append(time.monotonic())
+        if notes.finished:
+            coordinator.stop()
+        elif len(asked) == 4:
+            store.ladder.change(LadderChange(paused=False), entry)
+        assert ladder.add_match() == (len(asked) >= 4)
+        return True
+
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
+        coordinator = coordinator_of(store, workers, notes)
+        coordinator.run(refill)
+    assert all(later - earlier >= 0.4 for earlier, later in pairwise(asked[:4]))
+    assert notes.voided == []
+
+
+def held_up(store: Store) -> int:
+    """Return how many matches wait that untrusted bots sit in."""
+    every, own = (store.queue.waiting(RuntimeName.PROCESS, house_only=house) for house in (False, True))
+    return every - own
+
+
+def bots_of(matches: list[FinishedMatch], store: Store) -> set[str]:
+    """Return the names of the bots that sat in these matches."""
+    pages = [store.games.find(game.id) for match in matches for game in match.games]
+    return {seat.bot for page in pages if page for seat in page.seats}
+
+
+def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> None:
+    """Their matches wait and are drawn no more, the house's are played; once it is open they play."""
+    gate = Gate()
+    gate.decide(host_report(), ())
+    ladder = ladder_of(store, gate)
+    guest = NewVersion(
+        bot="stranger", author="ann", house=False, source=str(samples() / "random"), created=datetime.now(UTC)
+    )
+    store.bots.add_version(guest)
+    while not held_up(store):
+        ladder.add_match()
+    before = held_up(store)
+
+    gate.decide(host_report("swap"), ())
+    for _ in range(3):
+        ladder.add_match()
+    assert held_up(store) == before
+    notes = Notes()
+    play(store, run_dir, notes, gate=gate)
+    assert notes.voided == []
+    assert bots_of(notes.finished, store) == {"random", "greedy", "spoiler"}
+    assert held_up(store) == store.activity.totals().matches_waiting == before
+
+    gate.decide(host_report("swap"), {"swap"})
+    play(store, run_dir, notes, gate=gate)
+    assert "stranger" in bots_of(notes.finished, store)
+    assert store.activity.totals().matches_waiting == 0
+
+
+def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) -> None:
+    """While nothing but challenges waits, a match is drawn, and not only when they are all played."""
+    ladder = ladder_of(store)
+    versions = [candidate.version for candidate in store.ratings.candidates()]
+    account = store.people.register(
+        NewAccount(name="ann", password="hash", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - no password
+    )
+    for id_ in ("c0", "c1", "c2"):
+        new = new_challenge(id_, account.id, versions, deals=1)
+        here = tuple(replace(match, runtime=RuntimeName.PROCESS) for match in new.matches)
+        store.challenges.add(replace(new, matches=here), most_a_day=9)
+    challenged: list[int] = []
+
+    def refill() -> bool:
+        waiting = store.queue.waiting(RuntimeName.PROCESS)
+        challenged.append(waiting - store.queue.waiting(RuntimeName.PROCESS, rated_only=True))
+        return len(challenged) == 1 and ladder.add_match()
+
+    notes = Notes()
+    play(store, run_dir, notes, refill=refill)
+    assert challenged[0] > 0
+    assert notes.voided == []
+    assert store.activity.totals().games > 0
+
+
+@pytest.mark.postgresql
+def test_matches_that_another_is_just_claiming_hold_nobody_up(postgresql_url: str, run_dir: Path) -> None:
+    """It goes round all the same, so that what ends is stored, and plays them if the other one gives up."""
+    notes = Notes()
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with (
+        closing(open_store(postgresql_url)) as store,
+        closing(Database(postgresql_url)) as other,
+        ThreadPoolExecutor(1) as thread,
+        local_workers(launcher, SlotPool(5, 0.4), "host") as workers,
+    ):
+        ladder_of(store).add_match()
+        coordinator = coordinator_of(store, workers, notes)
+        with other.write() as connection:
+            connection.execute(text("SELECT id FROM match FOR UPDATE"))
+            run = thread.submit(coordinator.run, lambda: False)
+            turns = {coordinator.ticked}
+            end = time.monotonic() + 30
+            while len(turns) < 4 and time.monotonic() < end:
+                time.sleep(0.01)
+                turns.add(coordinator.ticked)
+            goes_round = len(turns) == 4
+            if not goes_round:
+                coordinator.stop()
+        run.result(timeout=WAIT_SECONDS)
+        assert goes_round
+        totals = store.activity.totals()
+        assert totals.matches_waiting == totals.matches_running == 0
+        assert totals.games == sum(len(match.games) for match in notes.finished) > 0

@@ -1,0 +1,128 @@
+"""House bots whose folder is gone, until it is back."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import structlog
+
+from arena.db.store import Store
+from arena.play.botfiles import samples
+from arena.protocol.controls import Gate
+from arena.protocol.match import Limits, RuntimeName
+from arena.sandbox.docker.images import is_image_id
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.ladder import Ladder
+from tests.databases import sqlite_store
+from tests.scheduler.test_coordinator import Notes, entropy, play
+
+BOTS = ("random", "greedy", "spoiler")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give an empty store."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        yield store
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> dict[str, Path]:
+    """Give copies of quick sample bots."""
+    return {name: Path(shutil.copytree(samples() / name, tmp_path / "bots" / name)) for name in BOTS}
+
+
+@pytest.fixture
+def ladder(store: Store, folders: dict[str, Path]) -> Ladder:
+    """Give a ladder that these have entered."""
+    made = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits(), has=ProcessRuntime().has_source)
+    made.enter_house_bots((name, str(folder)) for name, folder in folders.items())
+    return made
+
+
+def drawn(store: Store) -> set[str]:
+    """Return the bots that match-making knows."""
+    return {candidate.bot for candidate in store.ratings.candidates()}
+
+
+def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
+    store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    """It is in no table and no qualification; that is logged once, and so is its return."""
+    assert drawn(store) == set(BOTS)
+    aside = folders["greedy"].rename(tmp_path / "aside")
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(3):
+            ladder.look_for_house_bots()
+        assert drawn(store) == {"random", "spoiler"}
+        assert {candidate.bot for candidate in store.ratings.candidates(house_only=True)} == drawn(store)
+        aside.rename(folders["greedy"])
+        for _ in range(3):
+            ladder.look_for_house_bots()
+    assert drawn(store) == set(BOTS)
+    assert [(line["event"].partition(":")[0], line["bot"]) for line in logs] == [
+        ("house bot left out", "greedy"),
+        ("house bot back", "greedy"),
+    ]
+
+
+def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders: dict[str, Path]) -> None:
+    """A start enters what is there; who was entered earlier and is gone doesn't play."""
+    assert ladder is not None
+    shutil.rmtree(folders["spoiler"])
+    again = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits(), has=ProcessRuntime().has_source)
+    again.enter_house_bots((name, str(folders[name])) for name in ("random", "greedy"))
+    assert drawn(store) == {"random", "greedy"}
+    again.ensure_round()
+    assert {place for bot in store.ratings.candidates() for place, games in bot.queued.items() if games} == {
+        2
+    }
+
+
+def test_matches_that_were_drawn_wait_for_the_folder(
+    store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    """Nothing of it fails or is put aside; the others are played meanwhile, and the rest afterwards."""
+    ladder.ensure_round()
+    aside = folders["greedy"].rename(tmp_path / "aside")
+    ladder.look_for_house_bots()
+    assert ladder.add_match()
+    waiting = store.activity.totals().matches_waiting
+    notes = Notes()
+    with tempfile.TemporaryDirectory(prefix="kaiten-h-") as run_dir:
+        play(store, Path(run_dir), notes)
+    assert notes.voided == []
+    assert 0 < len(notes.finished) < waiting
+    assert not any(str(folders["greedy"]) in claim.spec.seats for claim in notes.claims.values())
+    aside.rename(folders["greedy"])
+    ladder.look_for_house_bots()
+    with tempfile.TemporaryDirectory(prefix="kaiten-h-") as run_dir:
+        play(store, Path(run_dir), notes)
+    assert notes.voided == []
+    assert len(notes.finished) == waiting
+    assert store.activity.totals().matches_waiting == 0
+
+
+def test_an_arena_with_too_few_bots_waits_for_more(
+    ladder: Ladder, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    """It says so once and goes on when there are enough."""
+    for name in ("greedy", "spoiler"):
+        folders[name].rename(tmp_path / name)
+    ladder.look_for_house_bots()
+    with structlog.testing.capture_logs() as logs:
+        assert not ladder.refill()
+        assert not ladder.refill()
+    assert [line["event"] for line in logs] == ["no rated match made: too few bots"]
+    (tmp_path / "greedy").rename(folders["greedy"])
+    ladder.look_for_house_bots()
+    assert ladder.refill()
+
+
+def test_containers_run_no_folders() -> None:
+    """A bot that plain processes were run from and has no image is left out with containers."""
+    assert is_image_id(f"sha256:{'0' * 64}")
+    assert not is_image_id(str(samples() / "greedy"))

@@ -1,0 +1,48 @@
+"""Leases that a coordinator keeps and looks after, whatever else fails beside."""
+
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from arena.db.database import Database
+from arena.db.leases import LEASE_SECONDS, LeaseTime
+from arena.db.store import open_store
+from arena.protocol.match import RuntimeName
+from tests.faults.installation import own_folder
+from tests.patience import WAIT_SECONDS
+from tests.scheduler.test_coordinator import Notes, ladder_of, play
+
+
+@dataclass
+class Clock:
+    """A clock of leases that a test sets."""
+
+    seconds: float = 1_000.0
+
+    def __call__(self, _: Connection) -> LeaseTime:
+        """Tell the time."""
+        return LeaseTime(self.seconds, "test")
+
+
+def test_workers_that_can_not_be_told_keep_no_dead_hosts_matches(tmp_path: Path) -> None:
+    """Nothing can be written of workers: what nobody plays any more waits again all the same."""
+    clock, notes = Clock(), Notes()
+    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+    with closing(open_store(url, clock)) as store, closing(Database(url)) as other, own_folder() as run_dir:
+        ladder_of(store).add_match()
+        assert store.leases.claim("dead", "worker", datetime.now(UTC), RuntimeName.PROCESS)
+        clock.seconds += LEASE_SECONDS + 1
+        with other.write() as connection:
+            connection.exec_driver_sql(
+                "CREATE TRIGGER defect BEFORE INSERT ON worker BEGIN SELECT RAISE(ABORT, 'a defect'); END"
+            )
+        end = time.monotonic() + WAIT_SECONDS
+        # It plays what waits meanwhile, and has nothing else to do.
+        play(store, run_dir, notes, refill=lambda: not notes.lost and time.monotonic() < end)
+        assert len(notes.lost) == 1
+        assert notes.voided == []
+        assert store.activity.totals().matches_running == 0

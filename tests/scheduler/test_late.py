@@ -1,0 +1,119 @@
+"""A match that ends after nobody waited for it any more, while the database is away."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from arena.db.database import Database
+from arena.db.matches import Claim
+from arena.db.store import Store, open_store
+from arena.play.launcher.errors import MatchVoid
+from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.scheduler.workers import Verdict
+from tests.patience import WAIT_SECONDS
+from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
+
+
+@dataclass
+class Slow:
+    """One worker with room for one match, which ends when the test says so."""
+
+    future: Future[bytes] = field(default_factory=Future)
+    worker: str = "slow"
+    seats: int = 5
+    cpus: float = 0.4
+    taken: bool = False
+
+    def take(self, seats: int) -> "Slow | None":  # noqa: ARG002 - there is room for any
+        """Give the only place."""
+        before, self.taken = self.taken, True
+        return None if before else self
+
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:  # noqa: ARG002 - nothing is played
+        """Begin."""
+        return self.future
+
+    def judge(self, verdict: Verdict) -> None:
+        """Think nothing of it."""
+
+    def give_back(self) -> None:
+        """Be free again."""
+        self.taken = False
+
+    def status(self) -> tuple[WorkerStatus, ...]:
+        """Tell nothing."""
+        return ()
+
+    def refused(self) -> tuple[RefusedWorker, ...]:
+        """Tell nothing."""
+        return ()
+
+    def stop(self) -> None:
+        """End nothing."""
+
+
+@dataclass
+class Halting(Notes):
+    """Lets the coordinator go on from a match's start when the test says so."""
+
+    started: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+    def on_started(self, claim: Claim, worker: str) -> None:
+        """Wait."""
+        super().on_started(claim, worker)
+        self.started.set()
+        assert self.go_on.wait(WAIT_SECONDS)
+
+
+@pytest.fixture
+def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give the address of a database that soon takes a lock for good, where no match is ever in time."""
+    monkeypatch.setattr("arena.db.database._LOCKED_SECONDS", 0.05)
+    monkeypatch.setattr("arena.scheduler.coordinator._START_SECONDS", -1e6)
+    return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Give a store in which a match waits."""
+    with closing(open_store(url)) as store:
+        ladder_of(store).add_match()
+        yield store
+
+
+def test_what_is_late_and_then_heard_of_is_settled_once(store: Store, url: str) -> None:
+    """It is over for the coordinator before the database is back, and its end comes in before that too."""
+    notes, workers = Halting(), Slow()
+    coordinator = coordinator_of(store, workers, notes)
+
+    def go_round(times: int) -> None:
+        for _ in range(times):
+            before, end = coordinator.ticked, time.monotonic() + WAIT_SECONDS
+            while coordinator.ticked == before:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+
+    with ThreadPoolExecutor(1) as thread, closing(Database(url)) as other:
+        run = thread.submit(coordinator.run, lambda: True)
+        try:
+            assert notes.started.wait(WAIT_SECONDS)
+            with other.write():
+                notes.go_on.set()
+                go_round(2)
+                workers.future.set_exception(MatchVoid("it failed in the end"))
+                go_round(2)
+            go_round(2)
+        finally:
+            notes.go_on.set()
+            coordinator.stop()
+        run.result(WAIT_SECONDS)
+    assert len(notes.voided) == 1
+    assert notes.dropped == []
+    assert notes.lost == []

@@ -1,0 +1,158 @@
+"""What a worker tells of the match that it plays: as much of it is shown as is true and over."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from arena.db.errors import DatabaseUnavailable
+from arena.db.matches import Claim
+from arena.db.store import Store
+from arena.play.replay.disclosed import parse_disclosed
+from arena.protocol.faults import Fault
+from arena.protocol.match import MOST_PROGRESS_BYTES, Decision, Progress, encode
+from arena.scheduler.check import RecordRefused
+from arena.scheduler.live import LiveMatches, check_progress
+from tests.databases import sqlite_store
+from tests.db.builders import START, add_bot, claimed, finished
+from tests.play.replay.twins import Steps
+from tests.watched import progress_of, steps_of
+
+NOTE = "I keep the wasabi"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give an empty store."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        yield store
+
+
+@pytest.fixture
+def claim(store: Store) -> Claim:
+    """Give a match that is being played, of two games of three."""
+    return claimed(store, [add_bot(store, name) for name in ("a", "b", "c")])
+
+
+def progress(claim: Claim, rounds: int, *, game: int = 0, steps: Steps | None = None) -> Progress:
+    """Return what a worker tells of a game; with steps these, true or not."""
+    told = progress_of(claim, rounds, game=game if steps is None else 0)
+    return told if steps is None else replace(told, game=game, steps=steps)
+
+
+def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: ANN401 - of a decision
+    """Return steps of which one decision is another."""
+    row = list(steps[at])
+    decision = row[seat]
+    assert decision is not None
+    row[seat] = replace(decision, **parts)
+    return (*steps[:at], tuple(row), *steps[at + 1 :])
+
+
+def test_a_true_progress_is_shown_without_what_is_private(claim: Claim) -> None:
+    """Deals and turns of its rounds, and nothing of what follows: no seed, no authors, no notes."""
+    steps = changed(steps_of(claim, 0, 2), 3, 1, note=NOTE, trouble=NOTE)
+    shown = check_progress(claim, progress(claim, 2, steps=steps))
+    game = parse_disclosed(shown.text)
+    assert (shown.game, shown.rounds) == (0, 2)
+    assert (game.game, len(game.deals), len(game.turns), len(game.rounds)) == ("s-0-0", 2, 18, 2)
+    assert [(seat.bot, seat.version) for seat in game.seats] == [("a", 1), ("b", 1), ("c", 1)]
+    assert not game.over
+    for secret in (NOTE, claim.spec.seeds[0], "ann", "seed", "author", "note", "trouble", "sha256"):
+        assert secret not in shown.text
+
+
+def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
+    """Return progress that is not to be believed, and by which words it is refused."""
+    one, two = steps_of(claim, 0, 1), steps_of(claim, 0, 2)
+    other = next(card for card in ("tempura", "wasabi") if one[0][0] and (card,) != one[0][0].cards)
+    late = Decision(cards=("pudding",), fault=Fault.TIMEOUT, standin=True)
+    yield "of match x", replace(progress(claim, 1), match="x")
+    yield "attempt 2", replace(progress(claim, 1), attempt=2)
+    yield "game 2, the match has 2", progress(claim, 1, game=2, steps=one)
+    yield "game -1", progress(claim, 1, game=-1, steps=one)
+    yield "round 1 is being played", progress(claim, 0, steps=())
+    yield "round 1 is being played, turn 8", progress(claim, 0, steps=one[:-1])
+    yield "round 3 is being played", progress(claim, 0, steps=(*two, steps_of(claim, 0, 3)[len(two)]))
+    yield "game 0", progress(claim, 0, steps=steps_of(claim, 1, 1))
+    yield "round 1, turn 1", progress(claim, 0, steps=changed(one, 0, 0, cards=(other,) * 2))
+    yield "not the stand-in's move", progress(claim, 0, steps=((late, *one[0][1:]), *one[1:]))
+    yield "the stand-in plays where", progress(claim, 0, steps=changed(one, 0, 0, fault=Fault.ILLEGAL))
+    yield "millis", progress(claim, 0, steps=changed(one, 0, 0, millis=-1.0))
+    yield "no sushi", progress(claim, 0, steps=changed(one, 0, 0, cards=("no sushi",)))
+    yield "seats", progress(claim, 0, steps=((*one[0], None), *one[1:]))
+
+
+def test_what_is_altered_is_refused(claim: Claim) -> None:
+    """Another match, game or deal, part of a round, a move or a stand-in that can't be."""
+    for words, wrong in altered(claim):
+        with pytest.raises(RecordRefused, match=words):
+            check_progress(claim, wrong)
+
+
+def test_only_what_was_checked_is_shown_and_no_match_is_the_worse_for_the_rest(
+    store: Store, claim: Claim
+) -> None:
+    """What is altered, too large or no progress at all is dropped with a line in the log."""
+    live = LiveMatches(store.live)
+    for _, wrong in altered(claim):
+        live.hear(claim, encode(wrong))
+        with capture_logs():
+            live.show()
+    with capture_logs() as logs:
+        live.hear(claim, b"[]")
+        live.hear(claim, encode(progress(claim, 1)) + b" " * MOST_PROGRESS_BYTES)
+    assert [line["event"] for line in logs] == ["progress dropped"] * 2
+    found = store.live.find("s-0")
+    assert found is not None
+    assert found.shown == ()
+
+    live.hear(claim, encode(progress(claim, 1)))
+    live.hear(claim, encode(progress(claim, 2)))
+    live.hear(claim, encode(progress(claim, 1, game=1)))
+    live.show()
+    found = store.live.find("s-0")
+    assert found is not None
+    assert found.shown == ((0, 2), (1, 1))
+    assert store.results.record(finished(claim, [(1, 2, 3)] * 2))
+
+
+def test_while_the_database_is_away_the_newest_is_kept(store: Store, claim: Claim, tmp_path: Path) -> None:
+    """It is shown once it is back; of each game as much as was told last."""
+    live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
+    live.hear(claim, encode(progress(claim, 1)))
+    live.hear(claim, encode(progress(claim, 1, game=1)))
+    store.close()  # what is open goes on working
+    tmp_path.rename(away)
+    with pytest.raises(DatabaseUnavailable):
+        live.show()
+    live.hear(claim, encode(progress(claim, 2)))
+    away.rename(tmp_path)
+    live.show()
+    found = store.live.find("s-0")
+    assert found is not None
+    assert found.shown == ((0, 2), (1, 1))
+
+
+def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
+    """Once a match is played anew nobody sees what the worker that had it before still tells."""
+    live = LiveMatches(store.live)
+    live.hear(claim, encode(progress(claim, 1)))
+    live.show()
+    store.leases.release("here")
+    again = store.leases.claim("other", "w", START, claim.spec.runtime)
+    assert again is not None
+    live.hear(claim, encode(progress(claim, 2)))
+    live.show()
+    found = store.live.find("s-0")
+    assert found is not None
+    assert (found.attempt, found.shown) == (2, ())
+    live.hear(again, encode(progress(again, 1)))
+    live.show()
+    found = store.live.find("s-0")
+    assert found is not None
+    assert found.shown == ((0, 1),)

@@ -1,0 +1,143 @@
+"""What a coordinator counts of matches."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from arena.db.errors import DatabaseUnavailable
+from arena.db.matches import Claim
+from arena.db.store import Store
+from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.protocol.states import MatchKind, MatchState
+from arena.scheduler.metrics import ArenaGauges, MatchMetrics
+from tests.databases import sqlite_store
+from tests.db.builders import START, add_bot, add_matches, finished
+
+
+class Counted:
+    """Metrics, and the clocks that they go by."""
+
+    def __init__(self) -> None:
+        self.seconds, self.now = 100.0, 1_000_000.0
+        self.registry = CollectorRegistry()
+        self.matches = MatchMetrics(self.registry, lambda: self.seconds, lambda: self.now)
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """Return a sample's value."""
+        return self.registry.get_sample_value(name, labels)
+
+    def outcomes(self) -> dict[str, float]:
+        """Return how many attempts ended how, but for those ways in which none did."""
+        names = ("finished", "void", "lost", "quarantined")
+        values = {name: self.value("kaiten_matches_total", outcome=name) or 0 for name in names}
+        return {name: value for name, value in values.items() if value}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with two matches that wait."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
+        yield store
+
+
+@pytest.fixture
+def counted() -> Counted:
+    """Give metrics in which nothing has happened."""
+    return Counted()
+
+
+def claim(store: Store) -> Claim:
+    """Claim the match that is due."""
+    found = store.leases.claim("one", "w", START, RuntimeName.DOCKER)
+    assert found
+    return found
+
+
+def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: Counted) -> None:
+    """From its claim to its result, and what its bots took to start."""
+    playing = claim(store)
+    counted.matches.on_started(playing, "w")
+    counted.seconds += 7
+    done = replace(finished(playing, [(1, 2)]), launch_seconds=0.3)
+    counted.matches.on_finished(done)
+    assert counted.outcomes() == {"finished": 1}
+    assert counted.value("kaiten_games_total") == len(done.games)
+    assert counted.value("kaiten_match_seconds_sum") == 7
+    assert counted.value("kaiten_launch_seconds_sum") == 0.3
+    assert counted.value("kaiten_last_match_timestamp_seconds") == 1_000_000
+
+
+def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) -> None:
+    """Void, lost, given up, another coordinator's too."""
+    for attempt in (1, 2):
+        playing = claim(store)
+        counted.matches.on_started(playing, "w")
+        store.leases.void(playing.spec.match, attempt, "why", START)
+        counted.matches.on_voided(playing.spec.match, attempt, "why", quarantined=False)
+    counted.matches.on_lost("of-another-coordinator", 4, "why", quarantined=False)
+    counted.matches.on_lost("of-another-coordinator", 5, "why", quarantined=True)
+    counted.matches.on_leases_kept(renewed=3, expired=2)
+    assert counted.outcomes() == {"void": 2, "lost": 1, "quarantined": 1}
+    assert counted.value("kaiten_match_seconds_count") == 0
+    assert counted.value("kaiten_lease_renewals_total") == 3
+    assert counted.value("kaiten_lease_expiries_total") == 2
+
+
+def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
+    """Where its lease has run out it is lost; what it still hands in is one result too many, and no attempt.
+
+    The next attempt takes as long as it takes itself, whenever it is told that the first one is over.
+    """
+    first = claim(store)
+    counted.matches.on_started(first, "w")
+    store.leases.lose(first.spec.match, 1, "its lease expired", START)
+    counted.seconds += 40
+    second = claim(store)
+    assert second.spec.match == first.spec.match
+    counted.matches.on_started(second, "w")
+    counted.matches.on_lost(first.spec.match, 1, "its lease expired", quarantined=False)
+    assert not store.results.record(finished(first, [(1, 2)]))
+    counted.matches.on_dropped(first.spec.match, 1)
+    counted.seconds += 7
+    counted.matches.on_finished(finished(second, [(1, 2)]))
+    assert counted.outcomes() == {"lost": 1, "finished": 1}
+    assert counted.value("kaiten_dropped_results_total") == 1
+    assert counted.value("kaiten_match_seconds_sum") == 7
+
+
+def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Counted) -> None:
+    """Each state and kind, also where there is none; without the database the rest is there."""
+    gone = False
+
+    def queue() -> dict[tuple[MatchState, MatchKind], int]:
+        if gone:
+            raise DatabaseUnavailable("it is away")
+        return store.queue.sizes()
+
+    busy = WorkerStatus(name="w", host="h", seats=5, busy=2)
+    counted.registry.register(ArenaGauges(queue=queue, workers=lambda: (busy,), disk_free=lambda: 42))
+
+    def matches(state: str, kind: str = "rated") -> float | None:
+        return counted.value("kaiten_queue_matches", state=state, kind=kind)
+
+    assert (matches("waiting"), matches("running"), matches("quarantined", "challenge")) == (2, 0, 0)
+    playing = claim(store)
+    assert (matches("waiting"), matches("running")) == (1, 1)
+    for attempt in (1, 2, 3):
+        store.leases.void(playing.spec.match, attempt, "why", START)
+        if attempt < 3:
+            assert claim(store).spec.match == playing.spec.match
+    assert (matches("waiting"), matches("running"), matches("quarantined")) == (1, 0, 1)
+    assert counted.value("kaiten_worker_slots", worker="w") == 5
+    assert counted.value("kaiten_worker_busy_slots", worker="w") == 2
+    assert counted.value("kaiten_worker_usable_slots", worker="w") == 5
+    busy = replace(busy, usable=0)
+    assert counted.value("kaiten_worker_usable_slots", worker="w") == 0
+    gone = True
+    assert matches("waiting") is None
+    assert b"kaiten_disk_free_bytes 42" in generate_latest(counted.registry)

@@ -1,0 +1,34 @@
+"""A newer program that changes the database's tables while an older coordinator plays."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.db.database import Database
+from arena.db.matches import FinishedMatch
+from arena.db.store import open_store
+from arena.scheduler.coordinator import ArenaTrouble
+from tests.faults.installation import own_folder
+from tests.scheduler.test_coordinator import Notes, ladder_of, play
+
+
+def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path) -> None:
+    """The coordinator ends and says why; matches are neither claimed any more nor blamed for it."""
+    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+
+    class Overtaken(Notes):
+        def on_finished(self, match: FinishedMatch) -> None:
+            super().on_finished(match)
+            with closing(Database(url)) as newer, newer.write() as connection:
+                connection.exec_driver_sql("UPDATE kaiten_schema SET version_num = 'newer'")
+
+    notes = Overtaken()
+    with closing(open_store(url)) as store, own_folder() as run_dir:
+        ladder_of(store).add_match()
+        with pytest.raises(ArenaTrouble, match="at revision newer, and this program needs"):
+            play(store, run_dir, notes)
+        assert len(notes.finished) == 1
+        assert store.activity.totals().games == len(notes.finished[0].games)
+        assert notes.voided == []
+        assert notes.lost == []

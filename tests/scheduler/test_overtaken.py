@@ -1,0 +1,118 @@
+"""A new version of the program that is put under a running coordinator."""
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from arena.app.arena import ProgramFiles
+from arena.db.matches import FinishedMatch
+from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import SlotPool
+from arena.protocol.controls import Gate
+from arena.protocol.match import RuntimeName
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.coordinator import ArenaTrouble, Coordinator
+from arena.scheduler.workers import local_workers
+from tests.databases import sqlite_store
+from tests.faults.installation import own_folder
+from tests.scheduler.test_coordinator import AT_ONCE, Notes, ladder_of
+
+
+class _NewReferee(Launcher):
+    """A launcher under which the program changes, so that its referee makes no sense of the match."""
+
+    def __init__(self, run_dir: Path, program: Path) -> None:
+        super().__init__(ProcessRuntime(), "test", run_dir)
+        self._program = program
+
+    def play(
+        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = lambda _: None
+    ) -> bytes:
+        """Fail, as a match does whose referee is of another version."""
+        del spec, slots, progress
+        (self._program / "spec.py").write_text("seats = 2\n")
+        raise MatchVoid("the referee ended with exit code 1")
+
+
+class _Upgrade(Notes):
+    """Changes the program when the first match has been played."""
+
+    def __init__(self, program: Path) -> None:
+        super().__init__()
+        self._program = program
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        super().on_finished(match)
+        (self._program / "new.py").write_text("")
+
+
+def _program(tmp_path: Path) -> Path:
+    folder = tmp_path / "arena"
+    folder.mkdir()
+    (folder / "spec.py").write_text("")
+    return folder
+
+
+def _play(
+    tmp_path: Path, notes: Notes, launcher: Callable[[Path], Launcher], program: Path
+) -> dict[str, int]:
+    """Play two matches, one after the other; return what waits in the end, and what was played."""
+    files = ProgramFiles(program)
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as run_dir:
+        ladder = ladder_of(store)
+        ladder.add_match()
+        ladder.add_match()
+        with local_workers(launcher(run_dir), SlotPool(5, 0.4), "host") as workers:
+            coordinator = Coordinator(
+                name="here",
+                store=store,
+                workers=workers,
+                runtime=RuntimeName.PROCESS,
+                now=lambda: datetime.now(UTC),
+                watcher=notes,
+                gate=Gate(),
+                delays=AT_ONCE,
+                overtaken=files.changed,
+            )
+            with pytest.raises(ArenaTrouble, match="files have changed since it started"):
+                coordinator.run(ladder.add_match)
+        return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}
+
+
+def test_what_is_under_way_is_played_and_nothing_more(tmp_path: Path) -> None:
+    """The coordinator would play for ever; it ends, and what it has begun is stored."""
+    program = _program(tmp_path)
+    notes = _Upgrade(program)
+    left = _play(tmp_path, notes, lambda run_dir: Launcher(ProcessRuntime(), "test", run_dir), program)
+    assert left["games"] == sum(len(match.games) for match in notes.finished) > 0
+    assert not notes.voided
+    assert not notes.lost
+
+
+def test_a_match_that_fails_in_new_hands_waits_again_and_is_not_blamed(tmp_path: Path) -> None:
+    """It counts as no attempt, so that no match is quarantined for an upgrade."""
+    program = _program(tmp_path)
+    notes = Notes()
+    left = _play(tmp_path, notes, lambda run_dir: _NewReferee(run_dir, program), program)
+    assert left == {"waiting": 2, "games": 0}
+    assert not notes.voided
+    assert not notes.lost
+
+
+def test_only_what_the_program_consists_of_counts(tmp_path: Path) -> None:
+    """Compiled files and others beside them come and go; what is written, added or removed is seen."""
+    program = _program(tmp_path)
+    files = ProgramFiles(program)
+    (program / "__pycache__").mkdir()
+    (program / "__pycache__" / "spec.cpython-311.pyc").write_bytes(b"x")
+    (program / "notes.txt").write_text("x")
+    assert not files.changed()
+    (program / "spec.py").write_text("x = 1\n")
+    assert files.changed()
+    files = ProgramFiles(program)
+    (program / "spec.py").unlink()
+    assert files.changed()

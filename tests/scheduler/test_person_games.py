@@ -1,0 +1,289 @@
+"""People's games from the database to a replay, with real bots as plain processes."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from arena.db.errors import QuotaReached
+from arena.db.person_games import MOST_WAITING, ChosenMove, NewPersonGame, PersonGame
+from arena.db.store import Store
+from arena.play.botfiles import samples
+from arena.play.launcher.launcher import Launcher
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.protocol.controls import Gate
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER
+from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.states import PersonGameState
+from arena.rules import Move, Rules
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.person_games import GONE_SECONDS, PersonTables, person_tables
+from tests.databases import sqlite_store
+from tests.db.builders import START, add_bot
+from tests.patience import WAIT_SECONDS
+from tests.scheduler.test_coordinator import entropy, run_dir
+
+__all__ = ["run_dir"]
+
+STUBBORN: Final = "import time\nfrom arena.sdk import run\ndef choose(view): time.sleep(600)\nrun(choose)\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with two house bots."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        for name in ("greedy", "random"):
+            add_bot(store, name, source=str(samples() / name), author="house")
+        yield store
+
+
+def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, visitor: str = "v") -> str:
+    """Ask for a game and return its id."""
+    versions = [store.bots.version_id(bot, 1) for bot in bots]
+    store.person_games.add(
+        NewPersonGame(
+            id=id_,
+            visitor=visitor,
+            account=None,
+            rules=rules,
+            opponents=tuple(version for version in versions if version is not None),
+            seat=seat,
+            created=datetime.now(UTC),
+        )
+    )
+    return id_
+
+
+@contextmanager
+def host(
+    store: Store, run_dir: Path, *, tables: int = 1, clock: Clock | None = None
+) -> Iterator[PersonTables]:
+    """Let people play."""
+    settings = store.ladder.settings()
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    made = PersonTables(
+        store.person_games,
+        launcher,
+        replace(entropy(), now=lambda: datetime.now(UTC)),
+        Gate(),
+        tables=tables,
+        first_slot=5,
+        settings=lambda: replace(settings, clock=clock or settings.clock),
+        limits=Limits(),
+        runtime=RuntimeName.PROCESS,
+    )
+    with person_tables(made):
+        yield made
+
+
+def known(store: Store, id_: str) -> PersonGame:
+    """Return a game."""
+    game = store.person_games.find(id_)
+    assert game is not None
+    return game
+
+
+def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> PersonGame:
+    """Wait for a game to be so."""
+    ends = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < ends:
+        if ready(game := known(store, id_)):
+            return game
+        time.sleep(0.02)
+    raise AssertionError(f"game {id_} did not get there in time")
+
+
+def is_asked(game: PersonGame) -> bool:
+    """Whether a decision is open."""
+    return game.asked is not None and not game.chosen
+
+
+def play(store: Store, id_: str, choose: Callable[[PersonGame], Move]) -> PersonGame:
+    """Play a game to its end."""
+    while True:
+        game = until(store, id_, lambda game: is_asked(game) or game.ended is not None)
+        if game.asked is None:
+            return game
+        choice = ChosenMove(round=game.asked.round, turn=game.asked.turn, move=choose(game))
+        assert store.person_games.choose(id_, choice, datetime.now(UTC))
+
+
+def first(game: PersonGame) -> Move:
+    """Return a legal move."""
+    assert game.asked is not None
+    return game.asked.legal_moves()[0]
+
+
+def last(game: PersonGame) -> Move:
+    """Return another one: with chopsticks on the table, two cards."""
+    assert game.asked is not None
+    return game.asked.legal_moves()[-1]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (Rules(players=2), ["greedy"], 1, last),
+        (Rules(players=2, dummy=True, soy_sauce=True), ["greedy"], 0, last),
+        (Rules(players=5, pass_both_ways=True), ["greedy", "random", "greedy", "random"], 2, first),
+    ],
+    ids=["two", "dummy", "five"],
+)
+def test_a_game_is_played_to_its_replay(
+    store: Store, run_dir: Path, case: tuple[Rules, list[str], int, Callable[[PersonGame], Move]]
+) -> None:
+    """The person's moves are in it as they were chosen, and everything agrees with the rules."""
+    rules, bots, seat, choose = case
+    id_ = asked_for(store, "g", rules, *bots, seat=seat)
+    chosen = {}
+
+    def noted(game: PersonGame) -> Move:
+        assert game.asked is not None
+        move = chosen[game.asked.round, game.asked.turn] = choose(game)
+        return move
+
+    with host(store, run_dir):
+        game = play(store, id_, noted)
+    assert game.state is PersonGameState.OVER
+    replay = parse(game.replay)
+    verify(replay)
+    assert replay.variant == rules
+    names = [*bots]
+    names.insert(seat, "you")
+    assert [each.bot for each in replay.seats] == names
+    played = {(turn.round, turn.turn): turn.plays[seat] for turn in replay.turns}
+    assert len(chosen) >= 3 * (rules.turns - 1)
+    assert {at: played[at] for at in chosen} == {
+        at: tuple(card.label for card in move.cards) for at, move in chosen.items()
+    }
+    assert not any(fault for turn in replay.turns for fault in turn.fault)
+    assert store.person_games.newest("v", None, 5) == (game,)
+    assert store.person_games.newest("w", None, 5) == ()
+
+
+def test_a_person_has_no_clock_and_bots_keep_theirs(store: Store, run_dir: Path, tmp_path: Path) -> None:
+    """A bot that never answers loses its seat to the stand-in, and the game goes on."""
+    folder = tmp_path / "stubborn"
+    folder.mkdir()
+    (folder / "bot.py").write_text(STUBBORN)
+    add_bot(store, "stubborn", source=str(folder), author="house")
+    id_ = asked_for(store, "g", Rules(players=2), "stubborn")
+    quick = Clock(start_millis=10_000, move_millis=50, bank_millis=0)
+
+    def slowly(game: PersonGame) -> Move:
+        time.sleep(0.1)  # twice what a bot may take
+        return first(game)
+
+    with host(store, run_dir, clock=quick):
+        game = play(store, id_, slowly)
+    assert game.state is PersonGameState.OVER
+    faults = [turn.fault for turn in parse(game.replay).turns if any(turn.fault)]
+    assert faults == [(None, "timeout")] * FAULTS_TO_TAKE_OVER
+
+
+def test_a_host_without_room_says_so(store: Store, run_dir: Path) -> None:
+    """Nobody waits for a table that never comes."""
+    game = asked_for(store, "a", Rules(players=2), "greedy")
+    with host(store, run_dir, tables=0):
+        found = until(store, game, lambda game: game.ended is not None)
+    assert (found.state, found.trouble) == (
+        PersonGameState.FAILED,
+        "the arena's host has too little memory for a table of people",
+    )
+
+
+def test_only_the_open_decision_can_be_made_and_once(store: Store, run_dir: Path) -> None:
+    """Early, late and repeated choices change nothing."""
+    id_ = asked_for(store, "g", Rules(players=2), "greedy")
+    games = store.person_games
+    now = datetime.now(UTC)
+    assert not games.choose(id_, ChosenMove(round=1, turn=1, move=Move(())), now)
+    with host(store, run_dir):
+        game = until(store, id_, is_asked)
+        move = first(game)
+        assert not games.choose(id_, ChosenMove(round=1, turn=2, move=move), now)
+        assert not games.choose("other", ChosenMove(round=1, turn=1, move=move), now)
+        made: list[bool] = []
+        choice = ChosenMove(round=1, turn=1, move=move)
+        threads = [
+            threading.Thread(target=lambda: made.append(games.choose(id_, choice, now))) for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(made) == [False, False, False, True]
+        until(store, id_, lambda game: is_asked(game) and game.asked is not None and game.asked.turn == 2)
+        games.leave(id_, now)
+    assert not games.choose(id_, ChosenMove(round=1, turn=2, move=move), now)
+
+
+def test_people_wait_for_their_turn_and_leaving_makes_room(store: Store, run_dir: Path) -> None:
+    """One table: the next one begins when the first person leaves, or is not heard of for a while."""
+    games = store.person_games
+    ids = [
+        asked_for(store, f"g{number}", Rules(players=2), "random", visitor=f"v{number}")
+        for number in range(4)
+    ]
+    assert [known(store, id_).before for id_ in ids] == [0, 1, 2, 3]
+    with host(store, run_dir):
+        until(store, ids[0], is_asked)
+        assert until(store, ids[2], lambda game: game.before == 1).state is PersonGameState.WAITING
+        games.leave(ids[0], datetime.now(UTC))
+        until(store, ids[1], is_asked)
+        now = datetime.now(UTC)
+        games.saw(ids[3], now + timedelta(seconds=2))
+        games.leave_unseen(now + timedelta(seconds=1), now)
+        until(store, ids[3], is_asked)
+    assert known(store, ids[2]).state is PersonGameState.LEFT
+    assert not list(run_dir.glob("*/*"))
+
+
+def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
+    """A new game leaves the old one."""
+    one, two = (asked_for(store, id_, Rules(players=2), "random") for id_ in ("one", "two"))
+    assert known(store, one).state is PersonGameState.LEFT
+    assert store.person_games.open_of("v") == two
+    for number in range(MOST_WAITING - 1):
+        asked_for(store, f"g{number}", Rules(players=2), "random", visitor=f"v{number}")
+    with pytest.raises(QuotaReached, match=f"{MOST_WAITING} people are waiting"):
+        asked_for(store, "more", Rules(players=2), "random", visitor="w")
+
+
+def test_what_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
+    """An untrusted bot on a host that may not run it; an image that is gone; a restart."""
+    add_bot(store, "strange", source="sha256:1")
+    add_bot(store, "gone", source="/nowhere", author="house")
+    asked_for(store, "old", Rules(players=2), "random", visitor="v0")
+    assert store.person_games.begin() is not None
+    for number, bot in enumerate(("strange", "gone"), start=1):
+        asked_for(store, bot, Rules(players=2), bot, visitor=f"v{number}")
+    (gone,) = (each.id for each in store.bots.house_versions() if each.bot == "gone")
+    store.bots.note_house_versions(gone=[gone], back=[], at=START)
+    with host(store, run_dir):
+        found = [
+            until(store, id_, lambda game: game.trouble is not None) for id_ in ("old", "strange", "gone")
+        ]
+    assert {game.state for game in found} == {PersonGameState.FAILED}
+    assert [game.trouble for game in found] == [
+        "the arena was restarted",
+        "strange can't play: this arena runs only the house bots now",
+        "gone@1 can't play: its image is gone",
+    ]
+
+
+def test_a_stop_ends_games_in_progress(store: Store, run_dir: Path) -> None:
+    """Nothing waits for people."""
+    id_ = asked_for(store, "g", Rules(players=2), "greedy")
+    with host(store, run_dir):
+        until(store, id_, is_asked)
+    assert known(store, id_).trouble == "the arena was stopped"
+    assert store.person_games.remove(datetime.now(UTC) + timedelta(seconds=GONE_SECONDS)) == 1
+    assert store.person_games.find(id_) is None

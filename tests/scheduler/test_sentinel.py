@@ -1,0 +1,79 @@
+"""Seats follow what the host can give."""
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+
+from arena.play.launcher.slots import SlotPool
+from arena.scheduler.workers import PATIENCE_SECONDS, Opening, Sentinel
+from tests.patience import WAIT_SECONDS
+
+
+def settled(opening: Opening, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
+    """Return what may be used once the host has given this for some time."""
+    return [opening.look(given, busy, begun + number) for number in range(looks)][-1]
+
+
+def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
+    """What bots of the arena's own tables take from one another is no reason to open fewer."""
+    assert [settled(Opening(10, 0.4), given) for given in (1.0, 0.6, 0.42)] == [10, 10, 10]
+
+
+def test_fewer_seats_are_used_where_there_is_less_and_one_at_least() -> None:
+    """As many as get their share; of a single one it follows that one table plays."""
+    assert [settled(Opening(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
+
+
+def test_seats_do_not_come_and_go() -> None:
+    """What a little less has closed, the same little more does not open."""
+    opening = Opening(10, 0.4)
+    settled(opening, 0.21)
+    assert {opening.look(given, 0, 100.0) for given in (0.2, 0.24) * 50} == {5}
+    assert settled(opening, 0.41) == 8
+    assert settled(opening, 1.0) == 10
+
+
+def test_one_moment_closes_nothing() -> None:
+    """A look that meets another program's start says little."""
+    assert Opening(5, 0.4).look(0.02, 0, 0.0) == 5
+
+
+def test_a_host_that_is_too_busy_begins_nothing_and_after_a_while_one_match() -> None:
+    """What plays is played first; so a host that is always too busy plays one match after another."""
+    opening = Opening(5, 0.4)
+    assert settled(opening, 0.01, busy=4) == 0
+    assert settled(opening, 0.07, busy=4, begun=40.0) == 0
+    last = opening.look(0.01, 4, 100.0)
+    assert (last, opening.look(0.01, 0, 100.0 + PATIENCE_SECONDS - 1)) == (0, 0)
+    assert opening.look(0.01, 0, 100.0 + PATIENCE_SECONDS) == 1
+    assert opening.look(0.01, 2, 101.0 + PATIENCE_SECONDS) == 0
+    assert settled(opening, 0.6, begun=300.0) == 5
+
+
+def test_it_sees_that_other_programs_have_the_processor() -> None:
+    """A thread that shares its core with ten others gets no seat's share of it."""
+    core = min(os.sched_getaffinity(0))
+    program = f"import os; os.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\nwhile True: pass"
+    slots = SlotPool(10, 0.4)
+
+    def watch() -> None:
+        os.sched_setaffinity(0, {core})
+        sentinel = Sentinel(slots)
+        for _ in range(40):
+            sentinel.look()
+
+    with ExitStack() as stack:
+        for _ in range(10):
+            spinner = subprocess.Popen(  # noqa: S603 - our own
+                [sys.executable, "-c", program], stdout=subprocess.PIPE
+            )
+            stack.callback(spinner.communicate)
+            stack.callback(spinner.kill)
+            assert spinner.stdout is not None
+            spinner.stdout.readline()
+        thread = threading.Thread(target=watch)
+        thread.start()
+        thread.join(WAIT_SECONDS)
+    assert slots.usable <= 5

@@ -1,0 +1,85 @@
+"""A program that reads and writes lines of JSON, between the bridge and a referee that follows a script."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.rules import Rules, view
+from arena.wire.v1 import referee_pb2 as pb
+from tests.sdk.referee import NONCE, Exit, Script, Talk, first_state, play_command, request
+
+SAY = "import json, sys\ndef say(message): print(json.dumps(message), flush=True)\n"
+HELLO = "say({'hello': {'protocol': 1, 'sdk': 'lines', 'gamesAtOnce': 3}})\n"
+FIRST = """
+for line in sys.stdin:
+    for event in json.loads(line)["events"]:
+        asked = event.get("turnRequest")
+        if asked:
+            now = asked["position"]
+            say({"moves": [{"game": asked["game"], "round": now["round"], "turn": now["turn"],
+                            "cards": asked["hand"][:1], "nonce": asked["nonce"]}]})
+print("left", file=sys.stderr)
+"""
+
+
+def bridged(text: str, script: Script) -> Exit:
+    """Run a program of that text through the bridge against a script."""
+    program = [sys.executable, "-c", SAY + text]
+    return play_command(lambda _folder: [sys.executable, "-m", "arena.sdk.bridge", *program], script)
+
+
+def test_messages_go_both_ways_as_lines() -> None:
+    """Cards as names, zeros written out; the program has a moment to leave when its stdin ends."""
+    rules = Rules(players=3)
+    heard: list[pb.Move] = []
+
+    async def script(talk: Talk) -> None:
+        hello = await talk.welcome(rules, seat=0)
+        assert (hello.protocol, hello.sdk, hello.games_at_once) == (1, "lines", 3)
+        await talk.send(request(first_state(rules)))
+        heard.extend((await talk.receive()).moves)
+
+    assert bridged(HELLO + FIRST, script) == (0, "left\n")
+    (move,) = heard
+    assert (move.game, move.round, move.turn) == (0, 1, 1)
+    assert [int(card) for card in move.cards] == [int(view(first_state(rules), 0).hand[0])]
+    assert move.nonce == NONCE
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("print('rubbish', flush=True); sys.stdin.read()", "wrote a line that is no BotMessage: "),
+        ("say({'moves': [{'cards': ['CARD_PIZZA']}]}); sys.stdin.read()", "CARD_PIZZA"),
+        ("print('x' * 70_000, flush=True); sys.stdin.read()", "wrote a line of more than 64 KiB"),
+        ("sys.exit(3)", "kaiten: the program ended with exit code 3\n"),
+    ],
+    ids=["rubbish", "no card", "long line", "exit"],
+)
+def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
+    """Exit code 1, and a line for its author."""
+
+    async def script(talk: Talk) -> None:
+        await talk.receive()
+        await talk.closed()
+
+    code, stderr = bridged(HELLO + text, script)
+    assert code == 1
+    assert said in stderr
+    assert stderr.startswith("kaiten: ")
+
+
+def test_without_a_referee_it_says_how_to_play(tmp_path: Path) -> None:
+    """Exit code 2."""
+    done = subprocess.run(
+        [sys.executable, "-m", "arena.sdk.bridge", "./nope"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "ARENA_REFEREE is not set" in done.stderr
+    assert 'arena play greedy --bot "arena bridge -- ./mybot"' in done.stderr

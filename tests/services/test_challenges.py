@@ -1,0 +1,132 @@
+"""What came of challenges that were really played, over a real store."""
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.people import NewAccount
+from arena.db.store import Store
+from arena.play.replay.document import parse
+from arena.protocol.documents import ChallengeState, ChallengeSummary
+from arena.protocol.match import RuntimeName
+from arena.protocol.states import MatchState, Role
+from arena.services.owners import challenge_summary
+from tests.builders import START, add_bots, finish
+from tests.databases import sqlite_store
+from tests.db.builders import new_challenge
+
+ENTRANTS: Final = (("mine", 1), ("greedy", 1), ("other", 1))
+BY_OPERATOR: Final = NewAuditEntry(at=START, who="terminal:test", what="disqualify", subject="bot:other")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with a challenge of three, with two deals, that nobody has begun to play."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        ann = store.people.register(
+            NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+        )
+        versions = add_bots(store, [("mine", "ann"), ("greedy", "house"), ("other", "ben")])
+        new = new_challenge("c", ann.id, versions)
+        store.challenges.add(new, most_a_day=1)
+        yield store
+
+
+def told(store: Store) -> ChallengeSummary:
+    """Return what is said of the challenge."""
+    found = store.challenges.find("c")
+    assert found is not None
+    return challenge_summary(found)
+
+
+def play(store: Store, *, games: int = 2, faults: float = 0) -> None:
+    """Play the next match to its end, or this many games of it."""
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    done = finish(claim, random.Random(7), ended=START + timedelta(minutes=1), faults=faults)  # noqa: S311 - a test's
+    assert store.results.record(replace(done, games=done.games[:games]))
+
+
+def spoil(store: Store) -> None:
+    """Put the next match aside."""
+    state = None
+    while state is not MatchState.QUARANTINED:
+        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert claim is not None
+        state = store.leases.void(claim.spec.match, claim.spec.attempt, "no engine", START)
+
+
+def test_nobody_has_played_yet(store: Store) -> None:
+    """The entrants are known, the challenger first, and there is nothing of theirs to count."""
+    waiting = told(store)
+    assert (waiting.id, waiting.bot, waiting.version, waiting.deals) == ("c", "mine", 1, 2)
+    assert (waiting.state, waiting.games) == (ChallengeState.WAITING, ())
+    assert tuple((each.bot, each.version) for each in waiting.entrants) == ENTRANTS
+    for each in waiting.entrants:
+        assert (each.games, each.wins, each.mean_place, each.points) == (0, 0, None, None)
+
+
+def test_every_game_counts_for_everybody(store: Store) -> None:
+    """Points and places are those of the replays, by bot and not by seat; faults count as they did."""
+    states = []
+    for _ in ENTRANTS:
+        play(store, faults=0.2)
+        states.append(told(store).state)
+    assert states == [ChallengeState.RUNNING, ChallengeState.RUNNING, ChallengeState.DONE]
+    done = told(store)
+    found = store.challenges.find("c")
+    assert found is not None
+    replays = [parse(game.replay) for game in found.games]
+    assert [game.game for game in done.games] == [replay.game for replay in replays]
+    assert any(replay.places != replay.rules_places for replay in replays)
+    for each in done.entrants:
+        seats = [[seat.bot for seat in replay.seats].index(each.bot) for replay in replays]
+        places = [replay.places[seat] for replay, seat in zip(replays, seats, strict=True)]
+        points = [replay.totals[seat] for replay, seat in zip(replays, seats, strict=True)]
+        assert sorted(seats) == [0, 0, 1, 1, 2, 2]
+        assert (each.games, each.wins) == (6, places.count(1))
+        assert each.mean_place == pytest.approx(sum(places) / 6)
+        assert each.points == pytest.approx(sum(points) / 6)
+
+
+def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
+    """After a crash no new game begins: what was played counts, and the challenge is done."""
+    play(store, games=1)
+    play(store)
+    play(store, games=0)
+    done = told(store)
+    assert (done.state, len(done.games)) == (ChallengeState.DONE, 3)
+    assert {each.games for each in done.entrants} == {3}
+
+
+def test_a_match_that_was_put_aside_is_missing(store: Store) -> None:
+    """The others are played; then nothing more will come."""
+    spoil(store)
+    assert told(store).state is ChallengeState.RUNNING
+    play(store)
+    play(store)
+    failed = told(store)
+    assert (failed.state, len(failed.games)) == (ChallengeState.FAILED, 4)
+
+
+def test_matches_that_were_struck_are_missing(store: Store) -> None:
+    """With an opponent that was disqualified, nobody plays any more."""
+    play(store)
+    store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
+    failed = told(store)
+    assert (failed.state, len(failed.games)) == (ChallengeState.FAILED, 2)
+    assert tuple((each.bot, each.version) for each in failed.entrants) == ENTRANTS
+
+
+def test_nothing_of_a_struck_challenge_is_left(store: Store) -> None:
+    """Only who asked for it is known then."""
+    store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
+    failed = told(store)
+    assert (failed.state, [each.bot for each in failed.entrants]) == (ChallengeState.FAILED, ["mine"])

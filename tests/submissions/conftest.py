@@ -1,0 +1,32 @@
+"""Where the arenas of these tests are."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+
+from arena.platform.settings import Settings
+from arena.sandbox.runtime import INSTALL_LABEL
+from tests.submissions.opened import settings_in
+
+
+@pytest.fixture
+def settings(tmp_path: Path, docker_client: docker.DockerClient) -> Iterator[Settings]:
+    """Give the settings of an arena of its own, of which nothing is left in the engine in the end."""
+    sockets = Path(tempfile.mkdtemp(prefix="kaiten-s-"))
+    settings = settings_in(tmp_path / "data", sockets)
+    yield settings
+    shutil.rmtree(sockets)
+    install = (settings.data_dir / "install").read_text().strip()
+    left = docker_client.containers.list(
+        all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}
+    )
+    for container in left:
+        container.remove(force=True)
+    for image in docker_client.images.list(name=f"kaiten/submitted-{install}"):
+        for tag in image.tags:
+            docker_client.images.remove(tag, force=True)
+    assert not left

@@ -1,0 +1,67 @@
+"""An arena that plays untrusted bots whatever this host holds. As a program it plays until it is killed."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import docker
+
+from arena.app.arena import Arena, open_arena
+from arena.cli.playing import Quiet
+from arena.db.store import Store
+from arena.images.build.context import build_bot_image
+from arena.platform.settings import Settings
+from arena.play.botfiles import samples
+from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.submissions import UploadKind
+from arena.submissions.receiver import Upload, open_receiver
+from tests.builders import host_report
+
+HOUSE = ("random", "greedy", "spoiler", "expected")
+
+
+def settings_in(data: Path, sockets: Path) -> Settings:
+    """Return the settings of an arena of its own."""
+    return Settings(data_dir=data, run_dir=sockets, accept_missing=frozenset(CONTROL_NAMES), disk_floor_gib=0)
+
+
+@contextmanager
+def opened(settings: Settings, client: docker.DockerClient) -> Iterator[Arena]:
+    """Give an arena with some bots of the house, and as if its host had been tried and held everything."""
+    with open_arena(settings) as arena:
+        arena.store.activity.record_host(host_report(), frozenset())
+        arena.ladder.gate.decide(host_report(), ())
+        arena.ladder.enter_house_bots((name, build_bot_image(client, samples() / name)) for name in HOUSE)
+        yield arena
+
+
+def send(
+    store: Store, settings: Settings, bot: str, content: bytes, kind: UploadKind = UploadKind.PYTHON
+) -> str:
+    """Hand a file in, and return the submission's id."""
+    upload = Upload(bot=bot, author=f"author-of-{bot}", account=None, kind=kind, note=f"this is {bot}")
+    with open_receiver(settings, store).begin(upload) as incoming:
+        for start in range(0, len(content), 2**20):
+            incoming.write(content[start : start + 2**20])
+        return incoming.finish().id
+
+
+def main() -> None:
+    """Play for ever."""
+    settings = settings_in(Path(sys.argv[1]), Path(sys.argv[2]))
+
+    def refill() -> bool:
+        arena.ladder.add_match()
+        return True
+
+    with (
+        closing(docker.from_env()) as client,
+        opened(settings, client) as arena,
+        arena.coordinator(Quiet()) as coordinator,
+    ):
+        coordinator.run(refill)
+
+
+if __name__ == "__main__":
+    main()

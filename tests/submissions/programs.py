@@ -1,0 +1,34 @@
+"""Bots as strangers send them: good ones, and one for every way to fail."""
+
+from arena.play.botfiles import samples
+
+GOOD = (samples() / "random" / "bot.py").read_text()
+
+_USUAL = """
+from arena.sdk import Card, Move, View, run
+
+asked = 0
+
+def choose(view):
+    global asked
+    asked += 1
+    {body}
+    return Move((view.hand[0],), view.hand[1] if view.control else None)
+
+{before}
+run(choose)
+"""
+
+
+def program(body: str = "pass", before: str = "") -> str:
+    """Return a bot that does this at every decision, and that before it connects."""
+    return _USUAL.format(body=body, before=before)
+
+
+CRASHES = program('if asked == 4: raise RuntimeError("I can not go on")')
+SLOW = program("import time; time.sleep(60)")
+DAWDLES = program("import time; time.sleep(5)")
+"""Is never late, and plays its first game for minutes."""
+NETWORK = program(before='import urllib.request; urllib.request.urlopen("http://weights.example/model.bin")')
+HUNGRY = program("if asked == 3: kept = [bytes([n]) * 2**20 for n in range(255) for _ in range(4)]")
+CHEATS = program("if asked == 2: return Move((Card.SOY_SAUCE,))")

@@ -1,0 +1,210 @@
+"""Files on their way to the ladder, in real containers: the good play, each of the others is told why not."""
+
+import gzip
+import io
+import re
+import tarfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import docker
+import pytest
+
+from arena.app.arena import Arena
+from arena.cli.playing import Quiet
+from arena.db.submissions import KnownSubmission
+from arena.platform.settings import Settings
+from arena.protocol.submissions import HINTS, CauseKind, Stage, UploadKind
+from tests.images.archives import Draft, docker_25
+from tests.submissions import programs
+from tests.submissions.opened import HOUSE, opened, send
+
+pytestmark = pytest.mark.docker
+
+PATIENCE = 400.0
+
+
+@dataclass
+class Notes(Quiet):
+    """Hears what becomes of matches."""
+
+    voided: list[str] = field(default_factory=list)
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as the watcher's
+        """Note it."""
+        self.voided.append(f"{match}: {reason}")
+
+
+@pytest.fixture
+def arena(settings: Settings, docker_client: docker.DockerClient, base_image: str) -> Iterator[Arena]:
+    """Give an arena with bots of its own, whose gate is open."""
+    assert base_image
+    with opened(settings, docker_client) as arena:
+        yield arena
+
+
+def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, KnownSubmission]:
+    """Play as an arena does until all of these are over, and these bots have played a rated game."""
+    notes = Notes()
+
+    def found() -> dict[str, KnownSubmission]:
+        return {each.bot: each for each in arena.store.submissions.newest() if each.id in ids}
+
+    def done() -> bool:
+        played = {line.bot for line in arena.store.ratings.standings() if line.games}
+        return all(each.stage.over for each in found().values()) and rated <= played
+
+    def refill() -> bool:
+        arena.ladder.add_match()
+        return True
+
+    with arena.coordinator(notes) as coordinator:
+        deadline = time.monotonic() + PATIENCE
+
+        def watch() -> None:
+            while not done() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            coordinator.stop()
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        coordinator.run(refill)
+        watcher.join()
+    assert notes.voided == []
+    assert done(), found()
+    return found()
+
+
+def archive(client: docker.DockerClient, base: str, source: str, *lines: str) -> bytes:
+    """Return what `docker save | gzip` writes of a bot that someone built on his own machine."""
+    script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
+    words = ", ".join('"' + _escaped(word) + '"' for word in ["python3", "-c", script, source])
+    recipe = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", f"RUN [{words}]", *lines]
+    image, _ = client.images.build(
+        fileobj=io.BytesIO("\n".join(recipe).encode()),
+        rm=True,
+        forcerm=True,
+        nocache=True,
+        network_mode="none",
+    )
+    try:
+        packed = io.BytesIO()
+        with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file:
+            for piece in image.save(named=False):
+                file.write(piece)
+        return packed.getvalue()
+    finally:
+        client.images.remove(str(image.id), force=True)
+
+
+def _escaped(word: str) -> str:
+    return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def small_image(**config: object) -> bytes:
+    """Return the archive of an image with next to nothing in it."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, content in docker_25(Draft(config=dict(config))).items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def kind_of(content: bytes) -> UploadKind:
+    """Tell a source file from an archive."""
+    return UploadKind.PYTHON if content.lstrip().startswith(b"from arena") else UploadKind.IMAGE
+
+
+REJECTED = {
+    "nothing": (small_image(Entrypoint=None), Stage.RECEIVED, CauseKind.FILE, "the image starts nothing"),
+    "missing": (small_image(), Stage.QUALIFYING, CauseKind.START, "can't start python: no such program"),
+    "crashes": (
+        programs.CRASHES.encode(),
+        Stage.QUALIFYING,
+        CauseKind.CRASH,
+        r"in game 1 of 3, round 1, turn 4: .*code 1; RuntimeError: I can not go on \(.+, line \d+: .*\)",
+    ),
+    "slow": (
+        programs.SLOW.encode(),
+        Stage.QUALIFYING,
+        CauseKind.SLOW,
+        "too slow in game 1 of 3, round 1, turn 1: no answer in 11.0 s .* late 3 times",
+    ),
+    "network": (
+        programs.NETWORK.encode(),
+        Stage.QUALIFYING,
+        CauseKind.NETWORK,
+        "exit code 1; it tried to reach the network, .*: .*name resolution",
+    ),
+    "hungry": (
+        programs.HUNGRY.encode(),
+        Stage.QUALIFYING,
+        CauseKind.MEMORY,
+        r"round 1, turn 3: .*ran out of memory \(its limit is 256 MiB\)",
+    ),
+    "cheats": (
+        programs.CHEATS.encode(),
+        Stage.QUALIFYING,
+        CauseKind.ILLEGAL,
+        "forbid, in game 1 of 3, round 1, turn 2: seat 0: soy_sauce named",
+    ),
+}
+"""What is sent, and where it ends, why, and in which words."""
+
+
+def test_the_good_play_and_the_others_are_told_why(
+    arena: Arena, settings: Settings, docker_client: docker.DockerClient, base_image: str
+) -> None:
+    """An image and a source file come to the leaderboard; of the others each has its own true cause."""
+    built = archive(docker_client, base_image, programs.GOOD, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
+    ids = [
+        send(arena.store, settings, "image", built, UploadKind.IMAGE),
+        send(arena.store, settings, "source", programs.GOOD.encode()),
+        *(
+            send(
+                arena.store,
+                settings,
+                bot,
+                content,
+                UploadKind.PYTHON if b"arena" in content else UploadKind.IMAGE,
+            )
+            for bot, (content, *_) in REJECTED.items()
+        ),
+    ]
+
+    over = play_until_over(arena, ids, {"image", "source"})
+
+    causes = {bot: each.cause for bot, each in over.items() if each.cause is not None}
+    assert causes.keys() == REJECTED.keys()
+    for bot, (_, stage, kind, words) in REJECTED.items():
+        cause = causes[bot]
+        assert (cause.stage, cause.kind, cause.hint) == (stage, kind, HINTS[kind]), cause
+        assert re.search(words, cause.text), cause
+    assert "I can not go on" in causes["crashes"].stderr
+    assert [causes[bot].exit_code for bot in ("missing", "crashes", "slow", "hungry")] == [127, 1, None, 137]
+    assert [bot for bot, cause in causes.items() if cause.out_of_memory] == ["hungry"]
+    asked = causes["cheats"].request
+    assert asked is not None
+    assert (asked.game, asked.players, asked.seat, asked.round, asked.turn, len(asked.hand)) == (
+        1,
+        2,
+        0,
+        1,
+        2,
+        9,
+    )
+    assert causes["nothing"].request is causes["network"].request is None
+    for bot in ("image", "source"):
+        assert (over[bot].stage, over[bot].version, over[bot].note) == (Stage.ACTIVE, 1, f"this is {bot}")
+        games = arena.store.submissions.games(over[bot].id)
+        assert [(game.rules.players, game.seat) for game in games] == [(2, 0), (3, 1), (5, 4)]
+        assert arena.store.submissions.replay(over[bot].id, games[0].game or "") is not None
+    # What was not rated is nowhere else, and what was rejected is no bot.
+    assert {line.bot for line in arena.store.ratings.standings()} == {*HOUSE, "image", "source"}
+    assert list((settings.data_dir / "uploads").iterdir()) == []
+    assert arena.store.ladder.rebuild().differing == 0

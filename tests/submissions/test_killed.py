@@ -1,0 +1,97 @@
+"""Whenever the arena is killed, a submission goes on from its stage at the next start, never doubled."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+
+import docker
+import pytest
+from docker.errors import APIError
+
+from arena.db.store import Store, open_store
+from arena.db.submissions import KnownSubmission
+from arena.platform.settings import Settings
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import Stage
+from tests.builders import host_report
+from tests.submissions import programs
+from tests.submissions.opened import send
+
+pytestmark = pytest.mark.docker
+
+PATIENCE = 120.0
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[None]:
+    """Run an arena, and kill it in the end as hard as can be."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.submissions.opened",
+        str(settings.data_dir),
+        str(settings.run_dir),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # noqa: S603 - our own
+        try:
+            yield
+            assert process.poll() is None
+        finally:
+            process.kill()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait, looking often."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def found(store: Store, id_: str) -> KnownSubmission:
+    """Return a submission that is there."""
+    known = store.submissions.find(id_)
+    assert known is not None
+    return known
+
+
+def test_a_submission_survives_every_kill(
+    settings: Settings, docker_client: docker.DockerClient, base_image: str
+) -> None:
+    """Killed while it inspects, and while it plays: then there is one version, three games, no file."""
+    assert base_image
+    settings.data_dir.mkdir()
+    with closing(open_store(settings.url)) as store:
+        store.activity.record_host(host_report(), frozenset())
+        id_ = send(store, settings, "mine", programs.GOOD.encode())
+        incoming = settings.data_dir / "incoming"
+
+        def games() -> list[MatchState]:
+            return [game.state for game in store.submissions.games(id_)]
+
+        moments: tuple[Callable[[], bool], ...] = (
+            lambda: incoming.is_dir() and any(incoming.iterdir()),
+            lambda: MatchState.DONE in games() and MatchState.RUNNING in games(),
+        )
+        for moment in moments:
+            with running(settings):
+                until(moment)
+        with running(settings):
+            until(lambda: found(store, id_).stage.over)
+            until(lambda: any(line.bot == "mine" and line.games for line in store.ratings.standings()))
+        over = found(store, id_)
+        assert (over.stage, over.version, over.cause) == (Stage.ACTIVE, 1, None)
+        assert games() == [MatchState.DONE] * 3
+        assert [each.id for each in store.submissions.newest()] == [id_]
+        assert list((settings.data_dir / "uploads").iterdir()) == []
+        assert store.ladder.rebuild().differing == 0
+    for container in docker_client.containers.list(
+        all=True,
+        ignore_removed=True,
+        filters={"label": f"kaiten.install={(settings.data_dir / 'install').read_text().strip()}"},
+    ):
+        # What the last kill left; the next start would have swept it. Its own end may remove it meanwhile.
+        with suppress(APIError):
+            container.remove(force=True)

@@ -1,0 +1,338 @@
+"""The steps of submissions over a real store and a real intake: what is the arena's fault waits."""
+
+import gzip
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from arena.db.matches import Claim
+from arena.db.quotas import Quota
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission
+from arena.images.image import Platform
+from arena.images.intake import Bases, Intake
+from arena.images.keeper import ImageKeeper
+from arena.platform.files import Disk
+from arena.protocol.controls import Gate
+from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import CauseKind, Stage, UploadKind
+from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
+from arena.scheduler.ladder import Entropy, Ladder
+from arena.submissions.pipeline import Pipeline
+from arena.submissions.receiver import Receiver, Upload
+from arena.submissions.uploads import Uploads
+from tests.builders import finish, host_report
+from tests.databases import sqlite_store
+from tests.db.builders import add_bot
+from tests.images.builders import NOW, store_in
+from tests.images.test_intake import saved
+
+
+class Engine:
+    """Loads what it is asked to, unless it is told what goes wrong."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+
+    def check_source(self, source: str) -> None:  # noqa: ARG002 - as the pipeline's
+        """Fail, or do nothing."""
+        if self.error is not None:
+            raise self.error
+
+    def prune_images(self) -> int:
+        """Remove nothing."""
+        return 0
+
+
+class Place:
+    """A pipeline with clocks, an engine and a gate that the test moves; nobody plays but the test."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        ids = (f"id{number}" for number in count())
+        self.now = NOW
+        self.seconds = 0.0
+        self.store = store
+        self.engine = Engine()
+        self.gate = Gate()
+        self.quota = 1 << 40
+        self.uploads = Uploads(folder / "uploads", Disk(folder / "uploads", 0))
+        self._images = store_in(folder)
+        self._folder = folder
+        dice = random.Random(3)  # noqa: S311 - a test's dice are no secret
+        chances = Entropy(
+            now=self.time, new_id=lambda: next(ids), new_seed=lambda: dice.randbytes(16), dice=dice
+        )
+        self.ladder = Ladder(store, RuntimeName.DOCKER, chances, self.gate, Limits())
+        plenty = Quota(submissions_a_day=99, bots=99, on_their_way=99)
+        self.receiver = Receiver(store, self.uploads, plenty, self.time, lambda: next(ids))
+        store.activity.record_host(host_report(), ())
+        self.gate.decide(host_report(), ())
+        self.start()
+
+    def time(self) -> datetime:
+        """Return the time."""
+        return self.now
+
+    def start(self) -> None:
+        """Begin anew, as after a kill: all that is not in the store or a file is forgotten."""
+        intake = Intake(
+            self._images,
+            Bases(find=lambda _: "", export=lambda _: iter(())),
+            self._folder / "incoming",
+            Platform("linux", "amd64"),
+            self.time,
+        )
+        keeper = ImageKeeper(
+            images=self._images,
+            store=self.store,
+            engine=self.engine,
+            quota=self.quota,
+            folder=self._folder / "incoming",
+            now=self.time,
+        )
+        self.pipeline = Pipeline(
+            store=self.store,
+            uploads=self.uploads,
+            intake=intake,
+            keeper=keeper,
+            engine=self.engine,
+            gate=self.gate,
+            ladder=self.ladder,
+            now=self.time,
+            clock=lambda: self.seconds,
+        )
+
+    def send(self, bot: str = "mine", content: bytes | None = None) -> str:
+        """Send an image and return the submission's id."""
+        upload = Upload(bot=bot, author="ben", account=None, kind=UploadKind.IMAGE)
+        with self.receiver.begin(upload) as incoming:
+            incoming.write(saved(bot) if content is None else content)
+            return incoming.finish().id
+
+    def step(self, later: timedelta = timedelta(0)) -> None:
+        """Let time pass, and step."""
+        self.now += later
+        self.seconds += later.total_seconds()
+        self.pipeline.step()
+
+    def found(self, id_: str) -> KnownSubmission:
+        """Return a submission that is there."""
+        known = self.store.submissions.find(id_)
+        assert known is not None
+        return known
+
+    def stage(self, id_: str) -> Stage:
+        """Return how far a submission is."""
+        return self.found(id_).stage
+
+    def claim(self) -> Claim:
+        """Take the next match, which must be there."""
+        taken = self.store.leases.claim("here", "worker", self.now, RuntimeName.DOCKER)
+        assert taken is not None
+        return taken
+
+    def play(self) -> None:
+        """Play the next match, and all of it well."""
+        dice = random.Random(5)  # noqa: S311 - a test's dice are no secret
+        assert self.store.results.record(finish(self.claim(), dice, ended=self.now))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Give a place with four bots of the house."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        for name in "abcd":
+            add_bot(store, name, author="house")
+        yield Place(tmp_path, store)
+
+
+RETRY = timedelta(minutes=2)
+
+
+def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
+    """Inspected, loaded, three games, entered, and a match for it at once; each step may be a run's first."""
+    id_ = place.send()
+    seen = []
+    for _ in range(6):
+        place.start()
+        place.step()
+        seen.append(place.stage(id_))
+        games = place.store.submissions.games(id_)
+        if games and not seen[-1].over:
+            place.step()
+            assert place.store.submissions.games(id_) == games  # nothing is done twice
+            place.play()
+    assert seen == [Stage.INSPECTED, *[Stage.QUALIFYING] * 3, Stage.ACTIVE, Stage.ACTIVE]
+    assert [game.rules.players for game in place.store.submissions.games(id_)] == [2, 3, 5]
+    assert list((tmp_path / "uploads").iterdir()) == []
+    waiting = place.claim()
+    assert "mine" in [seat.bot for seat in waiting.seats]
+    assert len(waiting.spec.seeds) == 1
+
+
+def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place) -> None:
+    """The others wait; a second version of a bot begins when the first is over."""
+    first, second, other = place.send(), place.send(content=saved("other one")), place.send("other")
+    place.step()
+    assert [place.stage(each) for each in (first, second, other)] == ["inspected", "received", "received"]
+    place.step()
+    assert [place.stage(each) for each in (first, second, other)] == ["qualifying", "received", "inspected"]
+
+
+def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> None:
+    """Compressed, its bytes are others; it is rejected before it plays, and the version is named."""
+    place.send()
+    for _ in range(4):
+        place.step()
+        if place.store.submissions.on_their_way()[0].stage is Stage.QUALIFYING:
+            place.play()
+    place.step()
+    again = place.found(place.send(content=gzip.compress(saved("mine"))))
+    place.step()
+    cause = place.found(again.id).cause
+    assert cause is not None
+    assert (cause.stage, cause.kind) == (Stage.RECEIVED, CauseKind.SAME)
+    assert cause.text == "this is the same image as mine@1, which plays already"
+    assert not place.uploads.path(again.id, again.kind).exists()
+
+
+def test_a_shut_gate_is_no_rejection(place: Place) -> None:
+    """It waits, says why, and goes on when the gate is open."""
+    place.gate.decide(host_report("swap"), ())
+    id_ = place.send()
+    place.step()
+    place.step()
+    assert place.stage(id_) is Stage.INSPECTED
+    assert "lacks a control that untrusted bots need" in (place.found(id_).waiting or "")
+    place.gate.decide(host_report(), ())
+    place.step(RETRY)
+    assert (place.stage(id_), place.found(id_).waiting) == (Stage.QUALIFYING, None)
+
+
+def test_an_arena_without_room_is_no_rejection(place: Place, tmp_path: Path) -> None:
+    """The file stays where it is until there is room."""
+    place.quota = 10
+    place.start()
+    id_ = place.send()
+    place.step()
+    assert place.stage(id_) is Stage.RECEIVED
+    assert place.found(id_).waiting
+    assert [file.name for file in (tmp_path / "uploads").iterdir()] == [f"{id_}.tar"]
+    place.quota = 1 << 40
+    place.start()
+    place.step()
+    assert (place.stage(id_), place.found(id_).waiting) == (Stage.INSPECTED, None)
+
+
+@pytest.mark.parametrize("error", [RuntimeTrouble("no engine"), ZeroDivisionError("a defect")])
+def test_an_engine_that_fails_is_no_rejection(place: Place, error: Exception) -> None:
+    """Nor is a defect of the arena's own; both are tried again, and others go on meanwhile."""
+    id_ = place.send()
+    place.step()
+    place.engine.error = error
+    place.step()
+    assert place.stage(id_) is Stage.INSPECTED
+    assert str(error) in (place.found(id_).waiting or "")
+    place.engine.error = None
+    place.step()
+    assert place.stage(id_) is Stage.INSPECTED  # it rests
+    place.step(RETRY)
+    assert place.stage(id_) is Stage.QUALIFYING
+
+
+def test_a_clock_that_is_set_back_lets_nobody_rest_for_longer(place: Place) -> None:
+    """Nor does one that is set ahead end a rest."""
+    id_ = place.send()
+    place.step()
+    place.engine.error = RuntimeTrouble("no engine")
+    place.step()
+    place.engine.error = None
+    place.now += timedelta(days=1)
+    place.step()
+    assert place.stage(id_) is Stage.INSPECTED
+    place.now -= timedelta(days=2)
+    place.step(RETRY)
+    assert place.stage(id_) is Stage.QUALIFYING
+
+
+def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
+    """In the engine's own words."""
+    id_ = place.send()
+    place.engine.error = LaunchRefused("the image declares a VOLUME")
+    place.step()
+    place.step()
+    cause = place.found(id_).cause
+    assert cause is not None
+    assert (cause.stage, cause.kind, cause.text) == (
+        "inspected",
+        CauseKind.START,
+        "the image declares a VOLUME",
+    )
+
+
+def test_a_file_that_can_not_be_taken_is_removed(place: Place, tmp_path: Path) -> None:
+    """A rejected upload leaves its cause and nothing else; a lost one says whose fault that is."""
+    bad, lost = place.send("bad", b"no archive"), place.send("lost")
+    place.uploads.remove(lost, UploadKind.IMAGE)
+    place.step()
+    place.step()
+    causes = [place.found(each).cause for each in (bad, lost)]
+    assert [cause and cause.kind for cause in causes] == [CauseKind.FILE, CauseKind.LOST]
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_a_game_that_the_arena_can_not_play_is_no_rejection(place: Place) -> None:
+    """It is shown while it is tried again; put aside, it is followed by another one after a rest."""
+    id_ = place.send()
+    place.step()
+    place.step()
+    for _ in range(3):
+        place.step()
+        taken = place.claim()
+        place.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
+    place.step()
+    assert "could not play a game: no engine" in (place.found(id_).waiting or "")
+    place.step(RETRY)
+    place.step()
+    assert place.found(id_).waiting is None
+    assert [game.state for game in place.store.submissions.games(id_)] == [
+        MatchState.QUARANTINED,
+        MatchState.WAITING,
+    ]
+
+
+def test_a_name_that_was_taken_meanwhile_is_a_cause(place: Place) -> None:
+    """The bot entered first has it."""
+    id_ = place.send()
+    place.step()
+    place.step()
+    for _ in range(3):
+        place.play()
+        place.step()
+        if place.stage(id_) is Stage.QUALIFYING and len(place.store.submissions.games(id_)) == 3:
+            add_bot(place.store, "mine", author="eve")
+    cause = place.found(id_).cause
+    assert cause is not None
+    assert (cause.kind, "of eve" in cause.text) == (CauseKind.NAME, True)
+
+
+def test_without_bots_of_the_house_it_waits(place: Place, tmp_path: Path) -> None:
+    """There is nobody to qualify against."""
+    with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
+        (tmp_path / "other").mkdir()
+        lonely = Place(tmp_path / "other", store)
+        id_ = lonely.send()
+        lonely.step()
+        lonely.step()
+        assert lonely.stage(id_) is Stage.QUALIFYING
+        assert "no house bot" in (lonely.found(id_).waiting or "")
+        add_bot(store, "a", author="house")
+        lonely.step(RETRY)
+        assert len(store.submissions.games(id_)) == 1
+    assert place.store.submissions.newest() == ()

@@ -1,0 +1,347 @@
+"""Why a bot qualifies or does not, from games that were really played; the test is the clock and the bots."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from arena.ladder.qualification import GAMES, Played, QualificationStanding, judge, numbers, standing, table
+from arena.play.referee.player import Lost, PlayerAnswer
+from arena.protocol.faults import Fault
+from arena.protocol.match import SeatReport
+from arena.protocol.submissions import HINTS, Stage
+from arena.protocol.submissions import CauseKind as Kind
+from arena.rules import Card, Move, Rules
+from tests.play.referee.driver import Driver
+
+SEAT = 1
+RULES = Rules(players=3)
+RAN = SeatReport(image="sha256:a", runtime="docker/runc", limits=("memory 256 MiB",), sdk="test/1")
+
+Play = Callable[[Driver], None]
+
+
+def played(play: Play, report: SeatReport = RAN) -> Played:
+    """Play a game in which the bot does this after everybody greeted, and well enough otherwise."""
+    driver = Driver(RULES)
+    driver.greet()
+    play(driver)
+    driver.play_on()
+    return Played(rules=RULES, seat=SEAT, report=report, game=driver.match.games()[0])
+
+
+def well(driver: Driver) -> None:
+    """Do nothing wrong."""
+
+
+def late(times: int) -> Play:
+    """Don't answer this many times."""
+
+    def play(driver: Driver) -> None:
+        for _ in range(times):
+            for seat in (0, 2):
+                driver.answer(seat)
+            driver.asks[SEAT].clear()
+            driver.tick(11.1)
+
+    return play
+
+
+def gone(fault: Fault, why: str, after: int = 0) -> Play:
+    """Be gone after this many decisions."""
+
+    def play(driver: Driver) -> None:
+        for _ in range(after):
+            for seat in range(3):
+                driver.answer(seat)
+        driver.match.lose(SEAT, Lost(fault, why), driver.now)
+        driver.asks[SEAT].clear()
+        driver.collect()
+
+    return play
+
+
+def forbidden(driver: Driver) -> None:
+    """Place what the hand does not hold."""
+    driver.answer(SEAT, lambda _: Move((Card.SOY_SAUCE,)))
+
+
+def chatter(driver: Driver) -> None:
+    """Answer what was not asked."""
+    driver.send(SEAT, PlayerAnswer(0, 3, 9, Move((Card.TEMPURA,)), ""))
+
+
+def test_three_games_from_the_first_seat_to_the_last() -> None:
+    """At a small, a middling and a full table, or what the house can fill."""
+    assert [table(game, 6) for game in range(GAMES)] == [(2, 0), (3, 1), (5, 4)]
+    assert [table(game, 1) for game in range(GAMES)] == [(2, 0), (2, 1), (2, 1)]
+
+
+@pytest.mark.parametrize("plays", [[], [well], [well, well, well], [late(2), well], [late(1), late(1), well]])
+def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
+    """Two late decisions in all games are let pass."""
+    assert judge([played(play) for play in plays]) is None
+
+
+@pytest.mark.parametrize(
+    ("plays", "kind", "words"),
+    [
+        (
+            [late(3)],
+            Kind.SLOW,
+            r"in game 1 of 3, round 1, turn 1: no answer in 11\.0 s .* late 3 times; 2",
+        ),
+        ([late(2), well, late(1)], Kind.SLOW, "in game 1 of 3.*late 3 times"),
+        ([well, forbidden], Kind.ILLEGAL, "in game 2 of 3, round 1, turn 1: .*soy_sauce named"),
+        (
+            [well, well, chatter],
+            Kind.PROTOCOL,
+            "in game 3 of 3, round 1, turn 1: an answer to game 0",
+        ),
+        (
+            [gone(Fault.EXPELLED, "it flooded", 2)],
+            Kind.EXPELLED,
+            "was disconnected in game 1 .*turn 3: it flooded",
+        ),
+        (
+            [gone(Fault.CRASH, "it ended", 4)],
+            Kind.CRASH,
+            "gone in game 1 of 3, round 1, turn 5: it ended",
+        ),
+        # What ends a bot counts more than how it limped before.
+        ([late(2), gone(Fault.CRASH, "it ended", 1)], Kind.CRASH, "gone in game 2"),
+    ],
+)
+def test_an_unsound_bot_is_told_why(plays: Sequence[Play], kind: Kind, words: str) -> None:
+    """The first game that speaks against it is named, with the decision and what was asked."""
+    cause = judge([played(play) for play in plays])
+    assert cause is not None
+    assert (cause.stage, cause.kind, cause.hint) == (Stage.QUALIFYING, kind, HINTS[kind])
+    assert re.search(words, cause.text), cause.text
+    assert cause.request is not None
+    assert (cause.request.players, cause.request.seat) == (3, SEAT)
+    assert len(cause.request.hand) == 10 - cause.request.turn
+
+
+ABSENT = gone(Fault.ABSENT, "no valid Hello within 10 s of its start")
+NEVER = replace(RAN, sdk="", trouble="no valid Hello within 10 s of its start")
+ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
+
+
+@pytest.mark.parametrize(
+    ("play", "report", "kind", "words"),
+    [
+        (ABSENT, NEVER, Kind.SILENT, "never connected to the referee: no valid Hello"),
+        (
+            ABSENT,
+            replace(NEVER, limits=(), trouble="no such file"),
+            Kind.START,
+            "not be started: no such",
+        ),
+        (
+            gone(Fault.CRASH, "it ended"),
+            replace(ENDED, exit_code=127, stderr="arena: can't start /bot/b: no such file\n"),
+            Kind.START,
+            "could not be started: arena: can't start /bot/b: no such file",
+        ),
+        (
+            ABSENT,
+            replace(NEVER, stderr="getaddrinfo EAI_AGAIN h.example\n"),
+            Kind.NETWORK,
+            "EAI_AGAIN h",
+        ),
+        (
+            gone(Fault.CRASH, "it ended"),
+            replace(ENDED, stderr="OSError: [Errno 101] Network is unreachable\n"),
+            Kind.NETWORK,
+            "before its first move: it ended with exit code 1; it tried to reach the network, .*Errno 101",
+        ),
+        (
+            gone(Fault.CRASH, "it ended"),
+            ENDED,
+            Kind.CRASH,
+            "gone before its first move: it ended with exit",
+        ),
+        (
+            gone(Fault.CRASH, "it ended"),
+            replace(ENDED, out_of_memory=True, exit_code=137, trouble="it ran out of memory"),
+            Kind.MEMORY,
+            "before its first move: it ran out of memory",
+        ),
+    ],
+)
+def test_who_never_played_is_told_why_too(play: Play, report: SeatReport, kind: Kind, words: str) -> None:
+    """What became of its sandbox tells it, and what it printed; nothing was asked of it."""
+    cause = judge([played(play, report)])
+    assert cause is not None
+    assert cause.kind is kind
+    assert re.search(words, cause.text), cause.text
+    assert (cause.request, cause.stderr) == (None, report.stderr)
+    assert (cause.exit_code, cause.out_of_memory) == (report.exit_code, report.out_of_memory)
+
+
+def test_words_about_the_network_alone_are_no_cause() -> None:
+    """Who tries it and plays on qualifies; who cheats is told of that; and of stderr only the end is kept."""
+    report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
+    assert judge([played(well, report)]) is None
+    cause = judge([played(forbidden, report)])
+    assert cause is not None
+    assert cause.kind is Kind.ILLEGAL
+    assert cause.stderr == report.stderr[-4096:]
+
+
+def test_every_cause_has_a_hint() -> None:
+    """So that nobody is left with a cause alone."""
+    assert HINTS.keys() == set(Kind)
+
+
+MODULE = """Traceback (most recent call last):
+  File "/bot/bot.py", line 2, in <module>
+    import torch
+ModuleNotFoundError: No module named 'torch'
+"""
+INSIDE = """Traceback (most recent call last):
+  File "/bot/bot.py", line 7, in choose
+    return table[view.hand]
+  File "/usr/lib/python3.11/random.py", line 1, in pick
+    return 1 / 0
+ZeroDivisionError: division by zero
+kaiten: the bot failed: it was asked in game 0
+"""
+SYNTAX = (
+    "  File \"/bot/bot.py\", line 3\n    def choose(view)\n                    ^\nSyntaxError: expected ':'\n"
+)
+NESTED = (
+    INSIDE.replace(
+        "ZeroDivisionError: division by zero\nkaiten", "OSError: [Errno 101] Network is unreachable\nkaiten"
+    )
+    + "\n"
+    + MODULE
+)
+
+
+@pytest.mark.parametrize(
+    ("stderr", "kind", "words"),
+    [
+        (MODULE, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2: import torch\)"),
+        (
+            INSIDE,
+            Kind.CRASH,
+            r"ZeroDivisionError: division by zero \(bot\.py, line 7: return table\[view\.hand\]\)",
+        ),
+        (SYNTAX, Kind.CRASH, r"SyntaxError: expected ':' \(bot\.py, line 3: def choose\(view\)\)"),
+        (NESTED, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2"),
+        ("Error: Cannot find module 'enotfound'\n", Kind.CRASH, "it ended with exit code 1"),
+        (
+            "socket.gaierror: [Errno -3] Temporary failure in name resolution\n",
+            Kind.NETWORK,
+            "name resolution",
+        ),
+        ("Error: getaddrinfo ENOTFOUND weights.example\n", Kind.NETWORK, "ENOTFOUND weights"),
+    ],
+)
+def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -> None:
+    """With the exception and the line itself. A module that is missing is not the network that is."""
+    cause = judge([played(gone(Fault.CRASH, "it ended"), replace(ENDED, stderr=stderr))])
+    assert cause is not None
+    assert cause.kind is kind
+    assert re.search(words, cause.text), cause.text
+
+
+def test_a_program_that_ends_well_has_never_called_run() -> None:
+    """Exit code 0 without a greeting."""
+    ended = replace(ENDED, exit_code=0, trouble="it ended with exit code 0")
+    cause = judge([played(gone(Fault.CRASH, "it ended"), ended)])
+    assert cause is not None
+    assert "never called" in cause.text
+    crashed = judge([played(gone(Fault.CRASH, "it ended"), ENDED)])
+    assert crashed is not None
+    assert "run()" not in crashed.text
+
+
+WAITED = "no valid Hello within 10 s of its start, beside 3.2 s in which the host kept it waiting"
+
+
+def test_what_may_be_the_hosts_is_played_again() -> None:
+    """Twice at most; then the verdict stands and says so. Without the host's part it stands at once."""
+    kept_waiting = played(gone(Fault.ABSENT, WAITED), NEVER)
+    sound = played(well)
+    assert standing([kept_waiting]) == QualificationStanding((), 1, None)
+    assert standing([sound, kept_waiting, sound]) == QualificationStanding((sound, sound), 1, None)
+    assert standing([kept_waiting, kept_waiting]) == QualificationStanding((), 2, None)
+    over = standing([kept_waiting] * 3)
+    assert over.cause is not None
+    assert over.cause.kind is Kind.SILENT
+    assert over.cause.text.endswith("so this was played 3 times")
+    at_once = standing([played(ABSENT, NEVER)])
+    assert (at_once.replays, at_once.cause) == (0, judge([played(ABSENT, NEVER)]))
+    crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])
+    assert crash.cause is not None
+
+
+def test_a_game_that_is_played_again_has_the_number_of_the_one_that_did_not_count() -> None:
+    """However often; games that are not over, or were put aside, count for nothing either."""
+    kept_waiting, sound = played(gone(Fault.ABSENT, WAITED), NEVER), played(well)
+    assert numbers(()) == ()
+    assert numbers([sound, sound, sound]) == (1, 2, 3)
+    assert numbers([sound, sound, kept_waiting, None]) == (1, 2, 3, 3)
+    assert numbers([kept_waiting, sound, None, kept_waiting, sound, sound]) == (1, 1, 2, 2, 2, 3)
+
+
+AFTERWARDS = "kaiten: game 0, round 1, turn 1: {fault}: that is how it was\nnext turn\n" + MODULE
+
+
+@pytest.mark.parametrize(
+    ("play", "fault"), [(late(3), "timeout"), (forbidden, "illegal"), (chatter, "protocol")]
+)
+@pytest.mark.parametrize(
+    ("stderr", "words"),
+    [
+        (
+            "loading\n" + INSIDE.partition("kaiten")[0],
+            r"; its stderr shows ZeroDivisionError: division by zero \(bot\.py, line 7: return",
+        ),
+        (
+            "loading\nsearching depth 9\nkaiten: hello\n \n",
+            "; the last line that it printed: searching depth 9$",
+        ),
+        ("", r"[^;]*(?<!printed)$"),
+    ],
+)
+def test_who_plays_on_is_told_its_line_too(play: Play, fault: str, stderr: str, words: str) -> None:
+    """What it printed before its fault counts; what it printed after the fault's notice does not."""
+    cause = judge([played(play, replace(RAN, stderr=stderr + AFTERWARDS.format(fault=fault)))])
+    assert cause is not None
+    assert cause.kind.value in {"slow", "illegal", "protocol"}
+    assert re.search(words, cause.text), cause.text
+    assert "torch" not in cause.text
+    assert "next turn" not in cause.text
+
+
+STACK = """\
+searching
+Stack (most recent call first):
+  File "/usr/lib/python3.11/random.py", line 9 in shuffle
+  File "/bot/bot.py", line 12 in search
+  File "/srv/arena/sdk/match.py", line 80 in answer
+kaiten: game 0, round 1, turn 1: timeout: no answer
+"""
+
+
+def test_a_late_python_bot_is_told_where_it_was() -> None:
+    """The innermost line of its own file in the stack that the library printed."""
+    cause = judge([played(late(3), replace(RAN, stderr=STACK))])
+    assert cause is not None
+    assert cause.text.endswith("; when its time was over it was in bot.py, line 12, in search")
+    # What is no stack of the library's is not taken for one.
+    cause = judge([played(late(3), replace(RAN, stderr=STACK.replace("  File", "> File")))])
+    assert cause is not None
+    assert "when its time was over" not in cause.text
+
+
+def test_without_a_notice_all_that_was_printed_counts() -> None:
+    """A bot without the arena's library prints no notices."""
+    cause = judge([played(forbidden, replace(RAN, stderr="thinking\nplayed soy sauce\n"))])
+    assert cause is not None
+    assert cause.text.endswith("; the last line that it printed: played soy sauce")

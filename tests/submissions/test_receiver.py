@@ -1,0 +1,268 @@
+"""Files that are received: whole and written down, or not at all."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.db.errors import BotTaken, QuotaReached, SameContent
+from arena.db.people import NewAccount
+from arena.db.quotas import Quota
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission
+from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.platform.files import Disk
+from arena.platform.names import WrongName
+from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.states import Role
+from arena.protocol.submissions import Stage, UploadKind
+from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE, Receiver, Upload
+from arena.submissions.uploads import GRACE, Damaged, DiskFull, NoRoom, TooLarge, UploadRefused, Uploads
+from tests.builders import START, host_report
+from tests.databases import sqlite_store
+from tests.db.builders import add_bot
+
+FILE = b"print('hello')\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store that knows of a host which holds everything."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        store.activity.record_host(host_report(), ())
+        yield store
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give where files go."""
+    return tmp_path / "data" / "uploads"
+
+
+def receiver(
+    store: Store, folder: Path, *, most: int = 10, least_free: int = 0, own: bool = False
+) -> Receiver:
+    """Return what receives files."""
+    ids = iter(range(1000))
+    quota = Quota(submissions_a_day=most, bots=2, on_their_way=100)
+    uploads = Uploads(folder, Disk(folder, least_free))
+    return Receiver(store, uploads, quota, now=lambda: START, new_id=lambda: f"u{next(ids)}", own=own)
+
+
+def upload(  # noqa: PLR0913 - what a sender may say
+    bot: str = "mine",
+    *,
+    author: str = "ben",
+    account: int | None = None,
+    kind: UploadKind = UploadKind.PYTHON,
+    note: str = "",
+    size: int | None = None,
+    sha256: str | None = None,
+) -> Upload:
+    """Return what is said of a file."""
+    return Upload(bot=bot, author=author, account=account, kind=kind, note=note, size=size, sha256=sha256)
+
+
+def send(receiver: Receiver, said: Upload, *pieces: bytes) -> KnownSubmission:
+    """Send a file in pieces."""
+    with receiver.begin(said) as incoming:
+        for piece in pieces:
+            incoming.write(piece)
+        return incoming.finish()
+
+
+def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None:
+    """With its size, its hash and the note, from which everything invisible is gone."""
+    digest = hashlib.sha256(FILE).hexdigest()
+    said = upload(size=len(FILE), sha256=digest.upper(), note=" a\N{RIGHT-TO-LEFT OVERRIDE}b \n c ")
+    known = send(receiver(store, folder), said, FILE[:3], FILE[3:])
+    assert (known.stage, known.size, known.sha256, known.note) == (Stage.RECEIVED, len(FILE), digest, "a b c")
+    assert store.submissions.on_their_way() == (known,)
+    assert [file.name for file in folder.iterdir()] == ["u0.py"]
+    assert (folder / "u0.py").read_bytes() == FILE
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_not_known_beforehand_is_measured(store: Store, folder: Path) -> None:
+    """An archive that is made while it is sent has neither size nor hash before its end."""
+    known = send(receiver(store, folder), upload(kind=UploadKind.IMAGE), FILE)
+    assert (known.size, known.sha256) == (len(FILE), hashlib.sha256(FILE).hexdigest())
+    assert (folder / "u0.tar").is_file()
+
+
+@pytest.mark.parametrize(
+    ("said", "pieces", "error", "words"),
+    [
+        (upload(size=len(FILE) + 1), [FILE], Damaged, "15 of 16 bytes arrived"),
+        (upload(size=3), [FILE], Damaged, "more than the announced 3 bytes arrived"),
+        (upload(sha256="0" * 64), [FILE], Damaged, "has the SHA-256 [0-9a-f]{64}, not 000"),
+        (upload(), [], Damaged, "the file is empty"),
+        (upload(size=MAX_SOURCE_BYTES + 1), [FILE], TooLarge, "a source file may have 1048576 bytes"),
+        (upload(), [FILE, bytes(MAX_SOURCE_BYTES)], TooLarge, "a source file may have 1048576 bytes"),
+        (upload(kind=UploadKind.IMAGE, size=1 << 40), [], TooLarge, "an image's archive may have"),
+        (upload(note="x" * 201), [FILE], UploadRefused, "the note has 201 characters"),
+        (upload("../up"), [FILE], WrongName, "can't be the name of a bot"),
+        (upload("taken"), [FILE], BotTaken, "belongs to a bot of ann"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sent, and what is said
+    store: Store, folder: Path, said: Upload, pieces: list[bytes], error: type[Exception], words: str
+) -> None:
+    """Neither a file nor a row, and the words say what was wrong."""
+    add_bot(store, "taken", author="ann")
+    with pytest.raises(error, match=words):
+        send(receiver(store, folder), said, *pieces)
+    assert not folder.exists() or list(folder.iterdir()) == []
+    assert store.submissions.newest() == ()
+
+
+def test_a_broken_connection_leaves_nothing(store: Store, folder: Path) -> None:
+    """Whatever ends the sending half way, the part that came goes with it."""
+    with suppress(ConnectionResetError), receiver(store, folder).begin(upload()) as incoming:
+        incoming.write(FILE)
+        assert len(list(folder.iterdir())) == 1
+        raise ConnectionResetError
+    assert list(folder.iterdir()) == []
+    assert store.submissions.newest() == ()
+
+
+def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
+    """Two that begin at once are two, before either is whole; a whole one is not counted twice."""
+    one = receiver(store, folder, most=2)
+    with one.begin(upload()) as first, one.begin(upload()) as second:
+        with pytest.raises(
+            QuotaReached, match="2 submissions within 24 hours, 2 of them unfinished, and the limit is 2"
+        ):
+            send(one, upload(), FILE * 3)
+        first.write(FILE)
+        first.finish()
+        with pytest.raises(
+            QuotaReached, match="2 submissions within 24 hours, 1 of them unfinished, and the limit is 2"
+        ):
+            send(one, upload(), FILE * 3)
+        second.write(FILE * 2)
+        second.finish()
+    assert one.allowance("ben", None).left == 0
+    assert len(store.submissions.newest()) == 2
+
+
+def test_who_breaks_off_has_used_the_quota(store: Store, folder: Path) -> None:
+    """Also where what came was not what was announced; the wait is that of the oldest upload."""
+    one = receiver(store, folder, most=2)
+    with suppress(ConnectionResetError), one.begin(upload()):
+        raise ConnectionResetError
+    with pytest.raises(Damaged):
+        send(one, upload(), b"")
+    assert one.allowance("ben", None).left == 0
+    with pytest.raises(QuotaReached, match="2 submissions within 24 hours, 2 of them unfinished") as refused:
+        send(one, upload(), FILE)
+    assert refused.value.wait == timedelta(days=1)
+    assert one.allowance("eve", None).left == 2
+
+
+def test_what_the_arena_could_not_receive_does_not_count(store: Store, folder: Path) -> None:
+    """A folder that can't be written, before a byte came and when the file is whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_bytes(b"a file where the folder should be")
+    one = receiver(store, folder, most=1)
+    with pytest.raises(NoRoom, match="could not write"):
+        send(one, upload(), FILE)
+    folder.unlink()
+    (folder / "u1.py").mkdir(parents=True)  # where its file will go
+    with pytest.raises(NoRoom, match="could not write"):
+        send(one, upload(), FILE)
+    (folder / "u1.py").rmdir()
+    assert send(one, upload(), FILE).stage is Stage.RECEIVED
+
+
+def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
+    """It is refused before it is sent where its hash is known, and else when it is here."""
+    one = receiver(store, folder)
+    send(one, upload(), FILE)
+    digest = hashlib.sha256(FILE).hexdigest()
+    with pytest.raises(SameContent), one.begin(upload(sha256=digest.upper())):
+        pytest.fail("its bytes were asked for")
+    with pytest.raises(SameContent):
+        send(one, upload(), FILE)
+    assert [file.name for file in folder.iterdir()] == ["u0.py"]
+    assert [each.id for each in store.submissions.newest()] == ["u0"]
+
+
+def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: Path) -> None:
+    """The sender is told to try again; when there is room it is taken."""
+    with pytest.raises(DiskFull, match="disk is too full"):
+        send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
+    one = receiver(store, folder)
+    with ExitStack() as crowd:
+        for _ in range(MOST_AT_ONCE):
+            crowd.enter_context(one.begin(upload()))
+        with pytest.raises(NoRoom, match=f"{MOST_AT_ONCE} files are being received already"):
+            send(one, upload(), FILE)
+    assert send(one, upload(), FILE).stage is Stage.RECEIVED
+
+
+def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
+    """An image is refused where all places but the kept one are taken by images; a source file is not."""
+    one = receiver(store, folder)
+    images = MOST_AT_ONCE - FOR_SOURCES
+    with ExitStack() as crowd:
+        for _ in range(images):
+            crowd.enter_context(one.begin(upload(kind=UploadKind.IMAGE)))
+        with pytest.raises(NoRoom, match=f"{images} images are being received already"):
+            send(one, upload(kind=UploadKind.IMAGE), FILE)
+        assert send(one, upload(), FILE).stage is Stage.RECEIVED
+    assert send(one, upload(kind=UploadKind.IMAGE), FILE * 2).stage is Stage.RECEIVED
+
+
+def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
+    """Anyone who drips into every place would stop everybody; others go on, and so does it afterwards."""
+    one = receiver(store, folder)
+    ben, eve = (
+        store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
+        for name in ("ben", "eve")
+    )
+    with one.begin(upload(account=ben)) as first:
+        first.write(FILE)
+        with pytest.raises(NoRoom, match="another upload of yours is in progress"):
+            send(one, upload("another", account=ben), FILE)
+        assert send(one, upload("hers", author="eve", account=eve), FILE).stage is Stage.RECEIVED
+        first.finish()
+    assert send(one, upload("another", account=ben), FILE).stage is Stage.RECEIVED
+    with suppress(ConnectionResetError), one.begin(upload(account=ben)):
+        raise ConnectionResetError
+    assert send(one, upload(account=ben), FILE * 2).stage is Stage.RECEIVED
+
+
+def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder: Path) -> None:
+    """Before a host was tried, where it lacks a control, and where bots are plain processes."""
+    store.activity.record_host(host_report("swap"), ())
+    with pytest.raises(UntrustedBotsRefused, match="swap"):
+        send(receiver(store, folder), upload(), FILE)
+    store.activity.record_host(host_report("swap"), {"swap"})
+    assert send(receiver(store, folder), upload(), FILE).stage is Stage.RECEIVED
+    store.activity.record_host(host_report(isolates=False), ())
+    with pytest.raises(UntrustedBotsRefused, match="plain processes"):
+        send(receiver(store, folder), upload("other"), FILE)
+
+
+def test_ones_own_files_need_no_host_that_was_tried(tmp_path: Path, folder: Path) -> None:
+    """Where nobody is a stranger, nobody is refused for what the host lacks."""
+    with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
+        assert store.activity.hosts() == ()
+        assert send(receiver(store, folder, own=True), upload(), FILE).stage is Stage.RECEIVED
+
+
+def test_what_a_killed_process_left_is_pruned(folder: Path) -> None:
+    """Files that nobody has, once nobody can be writing them; those of received submissions stay."""
+    folder.mkdir(parents=True)
+    for name, age in {"u1.tar": GRACE, "u2.py": GRACE, "u3.part": GRACE, "u4.part": timedelta(0)}.items():
+        file = folder / name
+        file.write_bytes(FILE)
+        then = (START - age).timestamp()
+        os.utime(file, (then, then))
+    assert Uploads(folder, Disk(folder)).prune({"u1.tar"}, START) == 2
+    assert sorted(file.name for file in folder.iterdir()) == ["u1.tar", "u4.part"]

@@ -1,0 +1,34 @@
+"""The site in a thread of the test, over a real socket."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from tests.demo.running import await_that
+
+
+@contextmanager
+def serving(app: FastAPI, **options: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401 - uvicorn's own
+    """Serve an application on a free port of this machine; give its address.
+
+    Args:
+        app: It.
+        options: Of uvicorn's configuration.
+    """
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            await_that(lambda: server.started, "the site")
+            yield listener.getsockname()
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,66 @@
+"""What search engines ask for, and compression."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena.rules import Rules
+from tests.accounts.world import World
+from tests.builders import add_bots, play_set
+from tests.web.people import browser
+
+
+def test_a_sitemap_lists_pages_that_exist(world: World) -> None:
+    """Each address in it answers, bots and documents among them; robots.txt names it."""
+    play_set(
+        world.store,
+        [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
+        Rules(players=2),
+        name="two",
+    )
+    visitor = browser(world)
+    robots = visitor.get("/robots.txt").text
+    address = robots.rpartition("Sitemap: ")[2].strip()
+    found = ET.fromstring(visitor.get(address).content)  # noqa: S314 - our own
+    pages = [place.text or "" for place in found.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
+    assert {page.rpartition("/")[2] for page in pages} >= {"ann-s", "ben-s", "leaderboard", "protocol"}
+    assert [page for page in pages if visitor.get(page).status_code != 200] == []
+    assert [page for page in pages if any(page.endswith(path) for path in ("/account", "/mine"))] == []
+
+
+def test_browsers_find_the_icon(world: World) -> None:
+    """At the address that they try without asking."""
+    answer = browser(world).get("/favicon.ico", follow_redirects=True)
+    assert answer.headers["content-type"] == "image/svg+xml"
+
+
+@pytest.mark.parametrize("path", ["/", "/leaderboard", "/api/v1/leaderboard", "/static/site.css"])
+def test_text_is_compressed(world: World, path: str) -> None:
+    """The same text with and without compression, also from the cache; a 304 has no encoding."""
+    add_bots(world.store, [(f"bot-{number}", "house") for number in range(10)])
+    visitor = browser(world)
+    plain = visitor.get(path, headers={"Accept-Encoding": "identity"})
+    for _ in range(2):
+        answer = visitor.get(path, headers={"Accept-Encoding": "gzip"})
+        assert answer.headers["content-encoding"] == "gzip"
+        assert "Accept-Encoding" in answer.headers["vary"]
+        assert answer.text == plain.text
+        assert int(answer.headers["content-length"]) < len(plain.content)
+    assert "content-encoding" not in plain.headers
+    again = visitor.get(path, headers={"Accept-Encoding": "gzip", "If-None-Match": plain.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert "content-encoding" not in again.headers
+
+
+def test_pictures_are_sent_as_they_are(world: World) -> None:
+    """They are compressed already."""
+    play_set(
+        world.store,
+        [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
+        Rules(players=2),
+        name="two",
+    )
+    game = world.store.games.newest(None, 1)[0].game
+    answer = browser(world).get(f"/games/{game}/og.png", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in answer.headers
+    assert answer.content.startswith(b"\x89PNG")

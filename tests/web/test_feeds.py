@@ -1,0 +1,93 @@
+"""Atom feeds."""
+
+from datetime import datetime
+from xml.etree import ElementTree as ET
+
+import pytest
+from httpx2 import Client
+
+from arena.rules import Rules
+from tests.accounts.world import World
+from tests.builders import add_bots, play_set
+from tests.web.people import browser
+from tests.web.stable import bench, fill_stable
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def feed(client: Client, path: str) -> ET.Element:
+    """Return a feed that has what RFC 4287 requires of it and of each entry."""
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    root = ET.fromstring(answer.content)  # noqa: S314 - our own
+    assert root.tag == f"{_ATOM}feed"
+    entries = root.findall(f"{_ATOM}entry")
+    for each in (root, *entries):
+        assert all(each.findtext(_ATOM + name) for name in ("id", "title", "updated")), ET.tostring(each)
+    assert root.findtext(f"{_ATOM}author/{_ATOM}name")
+    ids = [each.findtext(f"{_ATOM}id") for each in entries]
+    assert len(set(ids)) == len(ids)
+    times = [datetime.fromisoformat(each.findtext(f"{_ATOM}updated") or "") for each in entries]
+    assert times == sorted(times, reverse=True)
+    for each in entries:
+        link = each.find(f"{_ATOM}link")
+        assert link is not None
+        assert client.get(link.attrib["href"]).status_code == 200
+    return root
+
+
+def titles(root: ET.Element) -> list[str | None]:
+    """Return the entries' titles."""
+    return [each.findtext(f"{_ATOM}title") for each in root.findall(f"{_ATOM}entry")]
+
+
+@pytest.mark.parametrize("path", ["/feeds/bots/mine", "/feeds/authors/Ann"])
+def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, path: str) -> None:
+    """Newest first, the public reason as text; the pages link to the feeds."""
+    fill_stable(world)
+    bench(world.store, "mine", "it <failed>\x07 & failed")
+    client = browser(world)
+    found = feed(client, path)
+    assert sorted(map(str, titles(found))) == [
+        "mine: benched",
+        "mine: version 1",
+        "mine: version 2",
+        "mine: version 3",
+    ]
+    summaries = [each.text or "" for each in found.iter(f"{_ATOM}summary")]
+    assert "mine is benched: it <failed>\\x07 & failed." in summaries
+    page = path.removeprefix("/feeds").lower()
+    assert f'type="application/atom+xml" title="{page.rpartition("/")[2]}" href="' in client.get(page).text
+
+
+def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
+    """It is empty and valid before the first game."""
+    client = browser(world)
+    assert titles(feed(client, "/feeds/games")) == []
+    bots = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
+    play_set(world.store, [bots], Rules(players=2), name="two")
+    assert any("points" in str(title) for title in titles(feed(client, "/feeds/games")))
+    assert 'href="/feeds/games"' in client.get("/games").text
+
+
+def test_an_unchanged_feed_is_not_sent_again(world: World) -> None:
+    """Readers ask often, with the ETag that they have."""
+    fill_stable(world)
+    client = browser(world)
+    etag = client.get("/feeds/bots/mine").headers["etag"]
+    again = client.get("/feeds/bots/mine", headers={"If-None-Match": etag})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_odd_names_of_authors_have_a_feed(world: World) -> None:
+    """An operator may add bots of an author with any name."""
+    add_bots(world.store, [("odd", "a/<b>")])
+    root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E")
+    assert root.findtext(f"{_ATOM}title") == "Bots of a/<b> · Kaiten"
+
+
+@pytest.mark.parametrize("path", ["bots/nobody", "authors/nobody", "nothing"])
+def test_there_is_no_feed_of_what_is_not_there(world: World, path: str) -> None:
+    """Nor of other things."""
+    assert browser(world).get(f"/feeds/{path}").status_code == 404

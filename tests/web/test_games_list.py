@@ -1,0 +1,82 @@
+"""The list of games: filters, orders, and its form."""
+
+import re
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.web.html import Page
+
+
+def listed(text: str) -> list[int]:
+    """Return the numbers of the games in a page."""
+    return [int(number) for number in re.findall(r'<a href="/games/[^"]+">(\d+)</a></th>', text)]
+
+
+def test_the_form_sends_what_the_page_understands(client: TestClient) -> None:
+    """Empty fields filter nothing; filled ones stay filled, and the page says what was searched."""
+    empty = "bot=&author=&players=&points=&margin=&faults=&since=&until=&order=newest"
+    assert listed(client.get(f"/games?{empty}").text) == listed(client.get("/games").text)
+    text = client.get("/games?bot=greedy&players=3&points=1&faults=no&since=2020-01-01&order=highest").text
+    page = Page(text)
+    fields = {attributes.get("name"): attributes for tag, attributes in page.tags if tag == "input"}
+    assert fields["bot"]["value"] == "greedy"
+    assert fields["points"]["value"] == "1"
+    assert fields["since"]["value"] == "2020-01-01"
+    assert '<option value="3" selected>' in text
+    assert '<option value="no" selected>' in text
+    assert '<option value="highest" selected>' in text
+    assert "The newest 20,000 games were searched" in text
+    assert listed(text)
+
+
+def test_pages_and_the_api_agree(client: TestClient) -> None:
+    """The same parameters, the same games in the same order."""
+    for query in (
+        "players=3",
+        "order=closest",
+        "order=highest&players=2",
+        "faults=yes",
+        "margin=3",
+        "author=house",
+    ):
+        data = client.get(f"/api/v1/games?limit=50&{query}").json()["games"]
+        assert [game["number"] for game in data] == listed(client.get(f"/games?{query}").text), query
+    first = client.get("/api/v1/games?limit=1&players=3").json()
+    assert "players=3" in first["next"]
+    assert client.get("/api/v1/games?limit=1&order=closest").json()["next"] is None
+
+
+def test_nothing_found_says_so(client: TestClient) -> None:
+    """And leads back to all games."""
+    page = Page(text := client.get("/games?bot=no-such-bot&players=5").text)
+    assert "No games match." in text
+    assert "/games" in page.links
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "players=6",
+        "points=ten",
+        "margin=-1",
+        "faults=maybe",
+        "since=yesterday",
+        "order=best",
+        "bot=a%20b",
+        "author=%00",
+    ],
+)
+def test_what_makes_no_sense_is_refused(client: TestClient, query: str) -> None:
+    """By name, in the page and in the API."""
+    for path in ("/games", "/api/v1/games"):
+        answer = client.get(f"{path}?{query}")
+        assert answer.status_code == 422
+        assert query.partition("=")[0] in answer.text
+
+
+def test_a_version_goes_with_its_bot_only(client: TestClient) -> None:
+    """Other filters look at the newest games, where versions are not told apart."""
+    answer = client.get("/api/v1/games?bot=greedy&version=1&players=3")
+    assert answer.status_code == 422
+    assert "version" in answer.json()["detail"]

@@ -1,0 +1,257 @@
+"""Playing against bots, by requests: who may do what, and what is refused."""
+
+import re
+import threading
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Final
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.db.bots import NewVersion
+from arena.db.person_games import MOST_WAITING, PersonGame
+from arena.play.replay.document import parse
+from arena.protocol.states import PersonGameState
+from arena.rules import Card, Move, Rules
+from tests.accounts.world import World
+from tests.db.builders import add_bot
+from tests.person_games import analyse_person_game, play_on, with_chopsticks
+from tests.web.app import parts_over
+from tests.web.people import HTTP, HTTPS, browser, logged_in
+from web.app import create_app
+
+CARD: Final = re.compile(r'name="card" value="([a-z_0-9]+)"')
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """Give an arena with two house bots."""
+    for name in ("greedy", "random"):
+        add_bot(world.store, name, author="house")
+    return world
+
+
+def sit_down(visitor: TestClient, **more: str) -> str:
+    """Ask for a table; return the game's address."""
+    answer = visitor.post("/play", data={"opponent": ["greedy", ""], **more}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def id_of(path: str) -> str:
+    """Return the id in a game's address."""
+    return PurePath(path).name
+
+
+def game_at(world: World, path: str) -> PersonGame:
+    """Return the game of an address."""
+    game = world.store.person_games.find(id_of(path))
+    assert game is not None
+    return game
+
+
+def test_a_game_from_the_lobby_to_its_replay(world: World) -> None:
+    """What waits, what is asked, what was chosen, what came of it; then it is in the list."""
+    visitor = browser(world)
+    assert visitor.get("/play").text.count('<option value="greedy">') == 4
+    path = sit_down(visitor, **dict.fromkeys(("soy_sauce", "dummy", "pass_both_ways"), "true"))
+    assert game_at(world, path).rules == Rules(players=2, soy_sauce=True, dummy=True, pass_both_ways=True)
+    assert "You are next" in visitor.get(path).text
+    play_on(world.store, id_of(path), world.now, stop=lambda _: True)
+    answer = visitor.get(path)
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Your turn" in answer.text
+    assert f'<a href="{path}">Continue</a>' in visitor.get("/play").text
+    game = game_at(world, path)
+    assert game.asked is not None
+    move = game.asked.legal_moves()[0]
+    form = {"step": "1.1", "card": move.cards[0].label, "dummy": move.dummy.label if move.dummy else ""}
+    answer = visitor.post(f"{path}/move", data=form)
+    assert answer.headers["location"] == f"{path}?after=1.1"
+    assert game_at(world, path).chosen
+    assert visitor.post(f"{path}/leave").headers["location"] == "/play"
+    assert game_at(world, path).state is PersonGameState.LEFT
+    assert "You left this table" in visitor.get(path).text
+
+
+def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> None:
+    """To its visitor only."""
+    visitor = browser(world)
+    path = sit_down(visitor)
+    play_on(world.store, id_of(path), world.now)
+    text = visitor.get(path).text
+    assert "Watch the replay" in text
+    assert "Analysing this game" in text
+    analyse_person_game(world.store, id_of(path))
+    text = visitor.get(path).text
+    assert "Costliest decisions" in text
+    frame = re.search(rf'href="({path}/games/person-1/1/1)"', text)
+    assert frame is not None
+    assert "You against greedy" in visitor.get(frame[1]).text
+    assert "you@" not in visitor.get(frame[1]).text
+    assert parse(visitor.get(f"{path}/replay.json").content).seats[game_at(world, path).seat].bot == "you"
+    assert visitor.get(f"{path}/games/person-2/1/1").status_code == 404
+    assert f'<a href="{path}">' in visitor.get("/play").text
+    other = browser(world)
+    assert f'<a href="{path}">' not in other.get("/play").text
+    for address in (path, frame[1], f"{path}/replay.json", f"{path}/games/person-1/frames.json"):
+        assert other.get(address).status_code == 404
+
+
+def test_what_breaks_the_rules_is_refused_and_changes_nothing(world: World) -> None:
+    """Early, late, repeated, foreign, illegal and senseless choices, each with the reason."""
+    visitor = browser(world)
+    path = sit_down(visitor)
+    first = {"step": "1.1", "card": "tempura"}
+    assert "You can't decide this turn now" in visitor.post(f"{path}/move", data=first).text.replace(
+        "&#39;", "'"
+    )
+    play_on(world.store, id_of(path), world.now, stop=lambda _: True)
+    game = game_at(world, path)
+    assert game.asked is not None
+    held = game.asked.hand[0].label
+    missing = next(card.label for card in Card if card not in game.asked.hand)
+    refused = {
+        "not held": ({"step": "1.1", "card": missing}, 422, "but the hand is"),
+        "no card": ({"step": "1.1"}, 422, "0 cards named"),
+        "no such card": ({"step": "1.1", "card": "sushi"}, 422, "is not a kind of card"),
+        "two cards": ({"step": "1.1", "card": held, "second": held}, 422, "without chopsticks"),
+        "for no dummy": ({"step": "1.1", "card": held, "dummy": held}, 422, "without control of it"),
+        "later": ({"step": "1.2", "card": held}, 409, "already decided"),
+        "no step": ({"step": "9.9", "card": held}, 422, ""),
+        "long": ({"step": "1.1", "card": "x" * 100}, 422, ""),
+    }
+    for name, (form, status, words) in refused.items():
+        answer = visitor.post(f"{path}/move", data=form)
+        assert (answer.status_code, words in answer.text) == (status, True), name
+    for stranger in (browser(world), logged_in(world, world.add("eve").name)):
+        assert stranger.post(f"{path}/move", data={"step": "1.1", "card": held}).status_code == 404
+        assert stranger.post(f"{path}/leave").status_code == 404
+    elsewhere = visitor.post(
+        f"{path}/move",
+        data={"step": "1.1", "card": held},
+        headers={"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+    )
+    assert elsewhere.status_code == 403
+    assert not game_at(world, path).chosen
+    assert visitor.post(f"{path}/move", data={"step": "1.1", "card": held}).status_code == 303
+    assert visitor.post(f"{path}/move", data={"step": "1.1", "card": held}).status_code == 409
+
+
+def test_chopsticks_allow_a_second_card(world: World) -> None:
+    """The form offers it, and both are stored in order."""
+    visitor = browser(world)
+    path = sit_down(visitor)
+    play_on(world.store, id_of(path), world.now, stop=with_chopsticks)
+    game = game_at(world, path)
+    assert game.asked is not None
+    one, two = game.asked.hand[:2]
+    assert "A second card" in visitor.get(path).text
+    step = f"{game.asked.round}.{game.asked.turn}"
+    form = {"step": step, "card": two.label, "second": one.label}
+    assert visitor.post(f"{path}/move", data=form).status_code == 303
+    assert world.store.person_games.playing()[game.id] is not None
+    chosen = world.store.person_games.playing()[game.id]
+    assert chosen is not None
+    assert chosen.move == Move((two, one))
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({}, "Choose 1 to 4 bots"),
+        ({"opponent": ["greedy"] * 5}, "Choose 1 to 4 bots"),
+        ({"opponent": "nobody"}, "You can't play against nobody"),
+        ({"opponent": "others"}, "You can't play against others"),
+        ({"opponent": ["greedy", "random"], "dummy": "true"}, "the dummy variant is for exactly 2"),
+    ],
+)
+def test_no_table_is_laid_for_nonsense(world: World, form: dict[str, list[str]], words: str) -> None:
+    """The page says what to do, and nothing waits."""
+    add_bot(world.store, "others", author="ann")
+    answer = browser(world).post("/play", data=form)
+    assert answer.status_code == 422
+    assert words in answer.text.replace("&#39;", "'")
+    assert not world.store.person_games.any_open()
+
+
+def test_own_bots_are_opponents_of_their_owner(world: World) -> None:
+    """And the account finds its games in any browser; they go with it."""
+    ann = world.add("ann")
+    world.store.bots.add_version(
+        NewVersion(
+            bot="mine", author="ann", house=False, source="sha256:9", created=world.now, account=ann.id
+        )
+    )
+    path = sit_down(logged_in(world, "ann"), opponent="mine")
+    play_on(world.store, id_of(path), world.now)
+    assert "mine" in logged_in(world, "ann").get(path).text
+    assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 422
+    assert "mine" not in browser(world).get("/play").text
+    owner = logged_in(world, "ann")
+    assert (
+        owner.post("/bots/mine/people", data={"open": "true"}).headers["location"]
+        == "/bots/mine?done=open#main"
+    )
+    assert "Close to people" in owner.get("/bots/mine").text
+    assert '<option value="mine">mine</option>' in browser(world).get("/play").text
+    assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 303
+    world.store.bot_states.retire("mine", world.now)
+    assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 422
+    assert f'<a href="{path}">' in logged_in(world, "ann").get("/play").text
+    world.store.people.delete(ann.id, "former", world.now)
+    assert world.store.person_games.find(id_of(path)) is None
+
+
+def test_there_is_an_end_to_tables(world: World) -> None:
+    """Few wait at a time, and few are begun from an address in an hour."""
+    one = browser(world)
+    others = [TestClient(one.app, base_url=HTTPS, headers=dict(one.headers)) for _ in range(MOST_WAITING)]
+    visitors = [one, *others]
+    *_, last = [sit_down(visitor) for visitor in visitors[:-1]]
+    answer = visitors[-1].post("/play", data={"opponent": "greedy"})
+    assert answer.status_code == 503
+    assert f"{MOST_WAITING} people are waiting" in answer.text
+    assert f"{MOST_WAITING - 1} people are before you" in visitors[-2].get(last).text
+    statuses = [one.post("/play", data={"opponent": "greedy"}).status_code for _ in range(200)]
+    assert statuses[0] == 303
+    assert statuses[-1] == 429
+
+
+def test_an_arena_without_tables_says_so(world: World) -> None:
+    """On the page, and to those who ask all the same."""
+    app = create_app(replace(parts_over(world), tables_for_people=False))
+    visitor = TestClient(app, base_url=HTTP, headers={"Origin": HTTP, "Sec-Fetch-Site": "same-origin"})
+    assert "This arena has no tables for people" in visitor.get("/play").text
+    assert visitor.post("/play", data={"opponent": "greedy"}).status_code == 409
+
+
+def test_a_page_waits_for_the_bots(world: World) -> None:
+    """It answers as soon as they have decided."""
+    visitor = browser(world)
+    path = sit_down(visitor)
+    play_on(world.store, id_of(path), world.now, stop=lambda _: True)
+    game = game_at(world, path)
+    assert game.asked is not None
+    card = game.asked.hand[0].label
+    visitor.post(f"{path}/move", data={"step": "1.1", "card": card})
+    seen = game.asked._replace(turn=2)
+    timer = threading.Timer(0.3, lambda: world.store.person_games.ask(game.id, seen))
+    timer.start()
+    text = visitor.get(f"{path}?after=1.1").text
+    timer.join()
+    assert "Round 1, turn 2 of" in text
+    assert "Your turn" in text
+
+
+def test_a_person_who_looks_is_there(world: World) -> None:
+    """Now and then that is stored."""
+    visitor = browser(world)
+    path = sit_down(visitor)
+    world.later(seconds=30)
+    visitor.get(path)
+    world.store.person_games.leave_unseen(world.now - timedelta(seconds=10), world.now)
+    assert game_at(world, path).state is PersonGameState.WAITING
+    assert CARD.findall(visitor.get(path).text) == []

@@ -1,0 +1,25 @@
+"""Games to look at."""
+
+from functools import cache
+from pathlib import Path
+
+from arena.play.replay.document import encode
+from arena.protocol.faults import Fault
+from arena.rules import Rules
+from tests.play.replay.games import faulty
+from web.viewer.film import Film, film
+
+GOLDEN = sorted((Path(__file__).parents[2] / "golden").glob("*.jsonl"))
+
+
+@cache
+def golden(file: Path) -> Film:
+    """Return the first game of a file of golden games."""
+    return film(file.read_text().splitlines()[0])
+
+
+@cache
+def troubled() -> Film:
+    """Return a game of three in which seat 1 has three faults, and seat 0 crashes later."""
+    faults = {(0, 1): Fault.TIMEOUT, (2, 1): Fault.ILLEGAL, (5, 1): Fault.TIMEOUT, (7, 0): Fault.CRASH}
+    return film(encode(faulty(Rules(players=3), faults)).decode())

@@ -1,0 +1,202 @@
+"""What is seen in a frame, by whom."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.rules import Card, knowledge, seen
+from tests.web.viewer.films import GOLDEN, golden, troubled
+from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, Sight
+from web.viewer.scene import HandCard, Mark, Scene, scene
+
+games = pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+
+
+def scenes(film: Film, eyes: Eyes = EVERYBODY) -> Iterator[Scene]:
+    """Return every frame of a film as these eyes see it."""
+    return (scene(film, frame, eyes) for frame in film.frames)
+
+
+def marked(hand: tuple[HandCard, ...], *marks: Mark) -> Counter[Card]:
+    """Count the cards of a hand that lie face up and have one of these marks."""
+    return Counter(card.card for card in hand if card.card and card.mark in marks)
+
+
+def test_frames_are_the_three_stages_of_each_turn() -> None:
+    """Instead of a pass the last turn of a round has the points, and the game an end."""
+    film = troubled()
+    assert film.frames[:4] == (
+        Frame(1, 1, FilmStage.PICK),
+        Frame(1, 1, FilmStage.REVEAL),
+        Frame(1, 1, FilmStage.PASS),
+        Frame(1, 2, FilmStage.PICK),
+    )
+    assert [frame.stage for frame in film.frames if frame[:2] == (1, 9)] == ["pick", "reveal", "score"]
+    assert film.frames[-2:] == (Frame(3, 9, FilmStage.SCORE), Frame(3, 9, FilmStage.END))
+    assert len(film.frames) == len(set(film.frames)) == 3 * 27 + 1
+
+
+@games
+def test_no_card_is_lost_between_the_frames(file: Path) -> None:
+    """In every frame hands, tables and pile are the deal of the round; chosen cards are those that appear."""
+    film = golden(file)
+    for shown in scenes(film):
+        if shown.frame.stage is FilmStage.END:
+            continue
+        step = film.step(shown.frame)
+        deal = Counter(
+            Card.from_label(card) for hand in film.replay.deals[shown.frame.round - 1] for card in hand
+        )
+        held = Counter(card.card for seat in shown.seats for card in seat.hand if card.card)
+        placed = Counter(card for seat in shown.seats for stack in seat.stacks for card in stack.cards)
+        kept = Counter({Card.PUDDING: sum(step.moment.state.puddings)})
+        assert held + placed - kept == deal
+        plays = [Counter(play) for play in step.moment.plays]
+        new = [
+            Counter(
+                card for stack in seat.stacks for card, new in zip(stack.cards, stack.new, strict=True) if new
+            )
+            for seat in shown.seats
+        ]
+        chosen = [marked(seat.hand, Mark.PICKED, Mark.GIVEN) for seat in shown.seats]
+        if step.moment.state.controller is not None:
+            given = chosen[step.moment.state.controller] - plays[step.moment.state.controller]
+            chosen[-1] += given
+            chosen[step.moment.state.controller] -= given
+        nothing: list[Counter[Card]] = [Counter() for _ in plays]
+        assert chosen == (plays if shown.frame.stage is FilmStage.PICK else nothing)
+        assert new == (plays if shown.frame.stage is FilmStage.REVEAL else nothing)
+
+
+@games
+def test_points_are_those_of_the_replay(file: Path) -> None:
+    """At each round's end and at the game's; each frame's gain is the difference to the one before."""
+    film = golden(file)
+    before = [0] * film.rules.participants
+    so_far = [0] * film.rules.participants
+    for shown in scenes(film):
+        scores = [seat.score for seat in shown.seats]
+        assert [seat.gain for seat in shown.seats] == [a - b for a, b in zip(scores, before, strict=True)]
+        before = scores
+        if shown.frame.stage is FilmStage.SCORE:
+            points = film.replay.rounds[shown.frame.round - 1]
+            so_far = [a + b for a, b in zip(so_far, points.scores, strict=True)]
+            assert scores == so_far
+            for seat, breakdown in zip(shown.seats, points.breakdown, strict=True):
+                assert sum(stack.points or 0 for stack in seat.stacks) == sum(breakdown.values())
+        if shown.frame.stage is FilmStage.END:
+            assert tuple(scores) == film.replay.totals
+            assert [seat.place for seat in shown.seats] == [*film.replay.places, *[0] * film.rules.dummy]
+            assert [sum(stack.points or 0 for stack in seat.stacks) for seat in shown.seats] == [
+                score if count else 0
+                for score, count in zip(film.replay.puddings.scores, film.replay.puddings.counts, strict=True)
+            ]
+
+
+@games
+def test_a_seat_sees_its_own_hand_and_the_backs_of_the_others(file: Path) -> None:
+    """As many as there are; one of them raised while something is chosen, however many cards were."""
+    film = golden(file)
+    for number in range(film.rules.players):
+        eyes = Eyes(Sight.SEAT, number)
+        for shown, whole in zip(scenes(film, eyes), scenes(film), strict=True):
+            assert shown.unseen is None
+            for seat, (mine, true) in enumerate(zip(shown.seats, whole.seats, strict=True)):
+                assert (mine.stacks, mine.score, mine.gain) == (true.stacks, true.score, true.gain)
+                if seat == number:
+                    assert mine == true
+                    continue
+                assert len(mine.hand) == len(true.hand)
+                assert {card.card for card in mine.hand} <= {None}
+                player = seat < film.rules.players
+                raised = player and shown.frame.stage is FilmStage.PICK
+                assert [card.mark for card in mine.hand].count(Mark.PICKED) == raised
+
+
+@games
+def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
+    """Face up what is certain, face down the rest; the unseen cards are those of the rules."""
+    film = golden(file)
+    for number in range(film.rules.players):
+        eyes = Eyes(Sight.INFER, number)
+        for frame in film.frames:
+            if frame.stage is not FilmStage.PICK:
+                continue
+            shown = scene(film, frame, eyes)
+            known = knowledge(seen(film.step(frame).moment.state, number))
+            for seat, held in enumerate(known.hands):
+                hand = shown.seats[seat].hand
+                assert tuple(card.card for card in hand) == held.certain + (None,) * held.hidden
+                assert seat == number or not marked(hand, Mark.PICKED, Mark.GIVEN)
+            assert shown.unseen is not None
+            assert Counter(dict(shown.unseen.cards)) == Counter(known.unseen)
+
+
+def test_after_the_pass_a_seat_knows_the_hand_it_has_got() -> None:
+    """And after the reveal still only those that it had held."""
+    film = troubled()
+    eyes = Eyes(Sight.INFER, 0)
+    reveal, passed = (scene(film, Frame(1, 1, stage), eyes) for stage in (FilmStage.REVEAL, FilmStage.PASS))
+    assert [sum(card.card is None for card in seat.hand) for seat in reveal.seats] == [0, 8, 8]
+    assert [sum(card.card is None for card in seat.hand) for seat in passed.seats] == [0, 0, 8]
+
+
+def test_faults_are_tagged_where_they_happened() -> None:
+    """While the decision is shown; a seat that was taken over is marked from then on."""
+    film = troubled()
+
+    def tags(turn: int, stage: FilmStage, eyes: Eyes = EVERYBODY) -> list[tuple[str, ...]]:
+        return [seat.tags for seat in scene(film, Frame(1, turn, stage), eyes).seats]
+
+    assert tags(1, FilmStage.PICK) == tags(1, FilmStage.REVEAL) == [(), ("timeout", "stand-in"), ()]
+    assert tags(1, FilmStage.PASS) == tags(2, FilmStage.PICK) == [(), (), ()]
+    assert tags(6, FilmStage.PICK) == [(), ("timeout", "taken over"), ()]
+    assert tags(6, FilmStage.PASS) == [(), ("taken over",), ()]
+    assert tags(8, FilmStage.PICK) == [("crash", "taken over"), ("taken over",), ()]
+    assert tags(6, FilmStage.PICK, Eyes(Sight.SEAT, 0)) == [(), (), ()]
+    assert tags(6, FilmStage.PICK, Eyes(Sight.INFER, 1)) == [(), ("timeout", "taken over"), ()]
+
+
+def test_times_are_shown_while_the_decision_is() -> None:
+    """To a seat only its own; none for one that did not answer."""
+    film = troubled()
+
+    def times(stage: FilmStage, eyes: Eyes = EVERYBODY) -> list[str]:
+        return [seat.time for seat in scene(film, Frame(1, 1, stage), eyes).seats]
+
+    assert times(FilmStage.PICK) == times(FilmStage.REVEAL) == ["1.5 ms", "", "1.5 ms"]
+    assert times(FilmStage.PASS) == ["", "", ""]
+    assert times(FilmStage.PICK, Eyes(Sight.SEAT, 2)) == ["", "", "1.5 ms"]
+
+
+def test_what_happens_is_said() -> None:
+    """Faults are named to who may know of them."""
+    film = troubled()
+
+    def said(frame: Frame, eyes: Eyes = EVERYBODY) -> str:
+        return scene(film, frame, eyes).says
+
+    first = Frame(1, 1, FilmStage.PICK)
+    assert said(first) == "All have chosen. bot-1: timeout, the stand-in chooses."
+    assert said(first, Eyes(Sight.SEAT, 0)) == "All have chosen."
+    assert said(Frame(1, 6, FilmStage.PICK)).endswith("bot-1: timeout, the stand-in takes over.")
+    assert said(Frame(1, 9, FilmStage.PICK)) == "The last cards are played by themselves."
+    assert said(Frame(1, 1, FilmStage.PASS)) == "Every hand goes to the next seat."
+    assert said(film.frames[-1]) == f"bot-2 wins with {film.replay.totals[2]} points."
+
+
+def test_a_reveal_says_what_it_brought() -> None:
+    """Chopsticks, wasabi and points."""
+    said = " ".join(shown.says for file in GOLDEN for shown in scenes(golden(file)))
+    assert " with chopsticks" in said
+    assert "nigiri on wasabi, +" in said
+    assert "The two players swap hands." in said
+    assert "Every hand goes to the seat before." in said
+    assert "share the first place" not in said
+    tie = replace(golden(GOLDEN[0]), replay=replace(golden(GOLDEN[0]).replay, places=(1, 1)))
+    assert scene(tie, tie.frames[-1], EVERYBODY).says.startswith(
+        "dice 0 and dice 1 share the first place with 33 points."
+    )

@@ -1,0 +1,110 @@
+"""A match between the referee's state machine and the Python library, as the bytes that cross the wire.
+
+``python -m tests.wire.conversation FILE`` records one. What is committed was recorded by version 0.1.0
+and stays as it is: it stands for the bots that are out there.
+"""
+
+import base64
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, answer_from_wire
+from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Hello
+from arena.protocol.match import Clock, GameRecord
+from arena.rules import Rules, View
+from arena.sdk import Answer
+from arena.sdk.match import Match as BotSide
+from arena.wire.v1 import referee_pb2 as pb
+
+FILE: Final = Path(__file__).with_name("conversation-0.1.0.json")
+SEEDS: Final = tuple(f"{number:032x}" for number in (1, 2))
+VARIANTS: Final = (
+    Rules(players=2),
+    Rules(players=3, pass_both_ways=True),
+    Rules(players=5, soy_sauce=True),
+    Rules(players=2, dummy=True),
+)
+
+Speaker = Callable[[int, bytes], bytes]
+"""Returns a seat's answer to a message of the referee; empty for none."""
+
+
+class Conversation(NamedTuple):
+    """What was said at one table.
+
+    Attributes:
+        rules: What was played.
+        lines: (seat, the referee's message, the bot's answer or nothing) in order.
+        games: What came of it.
+    """
+
+    rules: Rules
+    lines: tuple[tuple[int, bytes, bytes], ...]
+    games: tuple[GameRecord, ...]
+
+
+def choose(view: View) -> Answer:
+    """Play the last legal move, with a note now and then."""
+    move = view.legal_moves()[-1]
+    return Answer(move.cards, move.dummy, "two!" if len(move.cards) > 1 else "")
+
+
+def library() -> Speaker:
+    """Return bots of the Python library."""
+    sides: dict[int, BotSide] = {}
+
+    def speak(seat: int, data: bytes) -> bytes:
+        side = sides.setdefault(seat, BotSide(choose))
+        return pb.BotMessage(moves=side.answers(pb.RefereeMessage.FromString(data))).SerializeToString()
+
+    return speak
+
+
+def hold(rules: Rules, speak: Speaker) -> Conversation:
+    """Let bots play two games at once."""
+    match = RefereedMatch(rules, SEEDS, Clock())
+    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=16384, max_note_bytes=MAX_NOTE_BYTES)
+    for seat in range(rules.players):
+        match.greeted(seat, Hello(2, "recorded"), 0.0)
+    lines = []
+    while outbox := match.outbox():
+        for seat, events in outbox:
+            data = encoder.message(events).SerializeToString()
+            said = speak(seat, data)
+            lines.append((seat, data, said))
+            answers = [answer_from_wire(move) for move in pb.BotMessage.FromString(said).moves]
+            match.answered(seat, answers, 0.0)
+    return Conversation(rules, tuple(lines), match.games())
+
+
+def record(path: Path) -> None:
+    """Write what is said in every variant."""
+    told = [
+        {
+            "rules": asdict(rules),
+            "lines": [
+                [seat, base64.b85encode(asked).decode(), base64.b85encode(said).decode()]
+                for seat, asked, said in hold(rules, library()).lines
+            ],
+        }
+        for rules in VARIANTS
+    ]
+    path.write_text(json.dumps(told, separators=(",", ":")) + "\n")
+
+
+def recorded(path: Path = FILE) -> Iterator[tuple[Rules, tuple[tuple[int, bytes, bytes], ...]]]:
+    """Read what was said: rules, then (seat, the referee's message, the bot's answer)."""
+    for told in json.loads(path.read_text()):
+        lines = tuple(
+            (seat, base64.b85decode(asked), base64.b85decode(said)) for seat, asked, said in told["lines"]
+        )
+        yield Rules(**told["rules"]), lines
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]))

@@ -1,0 +1,154 @@
+"""Accounts for programs: who am I, and my tokens."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from arena.accounts.accounts import Accounts
+from arena.accounts.credentials import LONGEST_DAYS, NAME_LENGTH, Bearer
+from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
+from arena.accounts.passwords import LONGEST
+from arena.db.credentials import KnownToken
+from arena.db.errors import TooManyTokens
+from arena.protocol.documents import Account, Token
+from arena.protocol.states import Scope
+from web.http.api import DataRouter, Guard, problems
+from web.http.authentication import Caller, Callers
+from web.http.errors import Problem
+from web.http.rate_limits import RateLimits, address_of
+
+_LARGEST: Final = 2**63 - 1
+
+Number = Annotated[int, Path(ge=1, le=_LARGEST, description="Of a token.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewToken(Token):
+    """A token that has just been made.
+
+    Attributes:
+        secret: What a program sends; shown this once.
+    """
+
+    secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenList:
+    """Tokens.
+
+    Attributes:
+        tokens: All that work, newest first.
+        next: Always null: there are so few that one page has them all.
+    """
+
+    tokens: tuple[Token, ...]
+    next: None = None
+
+
+class WantedToken(BaseModel):
+    """A requested token.
+
+    Attributes:
+        name: What to call it.
+        scopes: What it may do; no more than the caller.
+        days: How long it works; no longer than the caller's own token.
+        password: Of the account. It takes one with a session; a token needs none.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
+    scopes: Annotated[set[Scope], Field(min_length=1)]
+    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS)] = 30
+    password: Annotated[str, Field(max_length=LONGEST)] = ""
+
+
+def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> APIRouter:
+    """Return the routes of accounts for programs."""
+    router = DataRouter("account")
+    guard = Guard(callers)
+    Anybody = Annotated[Caller, guard()]  # noqa: N806 - a type
+    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
+    Maker = Annotated[Caller, guard(Scope.TOKENS)]  # noqa: N806 - a type
+
+    @router.get("/account")
+    def who_am_i(caller: Anybody) -> Account:
+        """Say whose the token or session is, and what it may do."""
+        account = caller.account
+        return Account(
+            name=account.name,
+            role=account.role,
+            created=account.created,
+            scopes=tuple(sorted(caller.scopes)),
+            token=None if caller.token is None else _shown(caller.token),
+        )
+
+    @router.get("/account/tokens")
+    def tokens(caller: Reader) -> TokenList:
+        """List one's own tokens."""
+        return TokenList(tokens=tuple(map(_shown, accounts.tokens.of(caller.account))))
+
+    @router.post(
+        "/account/tokens",
+        status_code=201,
+        responses=problems({429: "Too many attempts to confirm the password."}),
+    )
+    def new_token(request: Request, caller: Maker, wanted: WantedToken) -> NewToken:
+        """Make a token.
+
+        One that is made with a token may do no more than that one, and works no longer. In a session it takes
+        the account's password.
+        """
+        address = address_of(request)
+        try:
+            if caller.session is not None:
+                attempts.once_more(caller.session)
+                accounts.sessions.check(caller.account.name, wanted.password, address=address)
+            secret, token = accounts.tokens.create(
+                caller.account,
+                name=wanted.name,
+                scopes=wanted.scopes,
+                days=wanted.days,
+                by=_bearer(caller),
+                address=address,
+            )
+        except Busy as error:
+            raise Problem(503, f"{error}.") from error
+        except (TokenRefused, TooManyTokens, WrongCredentials) as error:
+            raise Problem(422, f"{error}.") from error
+        return NewToken(secret=secret, **asdict(_shown(token)))
+
+    @router.delete("/account/tokens/{number}", status_code=204)
+    def revoke(request: Request, caller: Anybody, number: Number) -> None:
+        """Revoke a token.
+
+        It requires the scope tokens, except for a token that revokes itself: that is how a program logs out.
+        """
+        is_itself = caller.token is not None and caller.token.id == number
+        if not is_itself and Scope.TOKENS not in caller.scopes:
+            raise Problem(403, "To revoke another token, you need the scope tokens.")
+        if not accounts.tokens.revoke(caller.account, number, address=address_of(request)):
+            raise Problem(404, "You have no such token.")
+
+    return router
+
+
+def _bearer(caller: Caller) -> Bearer | None:
+    if caller.token is None:
+        return None
+    return Bearer(account=caller.account, token=caller.token, scopes=caller.scopes)
+
+
+def _shown(token: KnownToken) -> Token:
+    return Token(
+        id=token.id,
+        name=token.name,
+        prefix=token.prefix,
+        scopes=token.scopes,
+        created=token.created,
+        expires=token.expires,
+        last_used=token.last_used,
+    )

@@ -1,0 +1,296 @@
+"""Pages of accounts: registration, log-in, and the user's own account."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import Field
+
+from arena.accounts.accounts import Accounts
+from arena.accounts.credentials import LONGEST_DAYS, NAME_LENGTH, scopes_of
+from arena.accounts.errors import AccountError, Busy, RegistrationRefused, WrongCredentials
+from arena.accounts.passwords import LONGEST, SHORTEST
+from arena.db.credentials import KnownAccount, OpenSession
+from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
+from arena.platform.names import WrongName
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Scope
+from web.http.authentication import (
+    Callers,
+    LogInFirst,
+    caller_of,
+    came_from,
+    can_be_overheard,
+    clear_session,
+    local,
+    session_secret,
+    set_session,
+)
+from web.http.errors import Problem
+from web.http.rate_limits import RateLimits, address_of
+from web.http.rendering import page
+from web.http.request_log import LoginFailure, SiteMetrics
+from web.http.security import PRIVATE
+
+_METHODS: Final = ["GET", "HEAD"]
+
+Text = Annotated[str, Form()]
+"""A field of a form; one that was not sent is empty, and refused like an empty one."""
+
+Onward = Annotated[str, Form(alias="next")]
+WayBack = Annotated[str, Query(alias="next")]
+"""The page to go to after logging in. Anyone can write such a link, so it must be a page of this site."""
+
+
+def entry_pages(
+    accounts: Accounts, callers: Callers, attempts: RateLimits, metrics: SiteMetrics
+) -> APIRouter:
+    """Return the routes to register, log in and log out."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    entry = _Entry(accounts, attempts, metrics)
+    router.add_api_route("/login", entry.login_form, methods=_METHODS)
+    router.add_api_route("/login", entry.login, methods=["POST"])
+    router.add_api_route("/register", entry.register_form, methods=_METHODS)
+    router.add_api_route("/register", entry.register, methods=["POST"])
+    router.add_api_route("/logout", entry.logout, methods=["POST"])
+    return router
+
+
+class _Entry:
+    """Answers the requests."""
+
+    def __init__(self, accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> None:
+        self._accounts = accounts
+        self._attempts = attempts
+        self._metrics = metrics
+
+    def login_form(self, request: Request, onward: WayBack = "") -> Response:
+        return self._form(request, "login.html", onward=onward or came_from(request), name="")
+
+    def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
+        try:
+            self._attempts.log_in(request, name)
+        except Problem:
+            self._metrics.login_failed(LoginFailure.TOO_MANY)
+            raise
+        try:
+            account = self._accounts.sessions.check(name, password, address=address_of(request))
+        except (Busy, WrongCredentials) as error:
+            if isinstance(error, WrongCredentials):
+                self._metrics.login_failed(LoginFailure.CREDENTIALS)
+            return self._form(request, "login.html", error, onward=onward, name=name)
+        return self._enter(request, account, onward)
+
+    def register_form(self, request: Request, invitation: str = "", onward: WayBack = "") -> Response:
+        onward = onward or came_from(request)
+        return self._form(request, "register.html", onward=onward, name="", invitation=invitation)
+
+    def register(
+        self,
+        request: Request,
+        name: Text = "",
+        password: Text = "",
+        invitation: Text = "",
+        onward: Onward = "",
+    ) -> Response:
+        if self._accounts.registration.mode is not RegistrationMode.CLOSED:
+            self._attempts.register(request)
+        try:
+            account = self._accounts.registration.register(
+                name, password, invitation.strip(), address=address_of(request)
+            )
+        except (AccountError, InvitationRefused, NameTaken, WrongName) as error:
+            fields = {"name": name, "invitation": invitation}
+            return self._form(request, "register.html", error, onward=onward, **fields)
+        return self._enter(request, account, onward)
+
+    def logout(self, request: Request) -> Response:
+        secret = session_secret(request)
+        if secret is not None:
+            self._accounts.sessions.end(secret)
+        answer = RedirectResponse("/", 303)
+        clear_session(request, answer)
+        return answer
+
+    def _form(
+        self, request: Request, template: str, error: Exception | None = None, *, onward: str, **fields: str
+    ) -> Response:
+        made = page(
+            request,
+            template,
+            status=200 if error is None else _status(error),
+            error=None if error is None else str(error),
+            can_be_overheard=can_be_overheard(request),
+            mode=self._accounts.registration.mode,
+            shortest=SHORTEST,
+            longest=LONGEST,
+            onward=local(onward),
+            **fields,
+        )
+        made.headers["Cache-Control"] = PRIVATE
+        return made
+
+    def _enter(self, request: Request, account: KnownAccount, onward: str) -> Response:
+        """Begin a fresh session whatever cookie the browser sent, and end its old one."""
+        browser = request.headers.get("user-agent", "")
+        secret = self._accounts.sessions.open(
+            account, browser, instead_of=session_secret(request), address=address_of(request)
+        )
+        answer = RedirectResponse(local(onward) or "/account", 303)
+        set_session(request, answer, secret)
+        return answer
+
+
+def _status(error: Exception) -> int:
+    if isinstance(error, Busy):
+        return 503
+    return 403 if isinstance(error, RegistrationRefused | WrongCredentials) else 422
+
+
+_LARGEST: Final = 2**63 - 1
+_DAYS: Final = (7, 30, 90, 366)
+_SCOPES: Final = {
+    Scope.READ: "read what is yours: bots, logs, results",
+    Scope.SUBMIT: "submit bots and choose their versions",
+    Scope.TOKENS: "make and revoke tokens",
+    Scope.OPERATE: "do what operators may do",
+}
+
+Number = Annotated[int, Path(ge=1, le=_LARGEST)]
+Kept = Annotated[int, Field(ge=1, le=_LARGEST)]
+"""A token that a new password doesn't end."""
+
+
+def account_pages(accounts: Accounts, callers: Callers, attempts: RateLimits) -> APIRouter:
+    """Return the routes of the account page. They take a session; tokens are for programs."""
+    router = APIRouter(
+        prefix="/account", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+    own = _OwnAccount(accounts, attempts)
+    router.add_api_route("", own.show, methods=_METHODS)
+    for path, action in (
+        ("/password", own.change_password),
+        ("/sessions/{number}/end", own.end_session),
+        ("/tokens", own.make_token),
+        ("/tokens/{number}/revoke", own.revoke_token),
+        ("/delete", own.delete),
+    ):
+        router.add_api_route(path, action, methods=["POST"])
+    return router
+
+
+def logged_in(request: Request) -> OpenSession:
+    """Return the browser's session. Raises LogInFirst if it has none."""
+    caller = caller_of(request)
+    if caller is None or caller.session is None:
+        raise LogInFirst(request)
+    return caller.session
+
+
+Session = Annotated[OpenSession, Depends(logged_in)]
+
+
+class _OwnAccount:
+    """Answers the requests."""
+
+    def __init__(self, accounts: Accounts, attempts: RateLimits) -> None:
+        self._accounts = accounts
+        self._attempts = attempts
+
+    def show(self, request: Request, session: Session, done: str = "") -> Response:
+        return self._page(request, session, done=done)
+
+    def change_password(
+        self,
+        request: Request,
+        session: Session,
+        keep: Annotated[list[Kept], Form(default_factory=list)],
+        old: Text = "",
+        new: Text = "",
+    ) -> Response:
+        self._attempts.once_more(session)
+        try:
+            self._accounts.own.change_password(session, old, new, keep=keep, address=address_of(request))
+        except AccountError as error:
+            return self._page(request, session, wrong="password", error=error)
+        return _back("password")
+
+    def end_session(self, session: Session, number: Number) -> Response:
+        if not self._accounts.sessions.end_of(session.account, number):
+            raise HTTPException(404, "You have no such session.")
+        return _back("session")
+
+    def make_token(  # noqa: PLR0913, PLR0917 - the fields of its form
+        self,
+        request: Request,
+        session: Session,
+        scopes: Annotated[list[str], Form(default_factory=list)],
+        name: Text = "",
+        password: Text = "",
+        days: Annotated[int, Form(ge=1, le=LONGEST_DAYS)] = 30,
+    ) -> Response:
+        chosen = {scope for scope in Scope if scope in scopes}
+        self._attempts.once_more(session)
+        address = address_of(request)
+        try:
+            account = self._accounts.sessions.check(session.account.name, password, address=address)
+            secret, token = self._accounts.tokens.create(
+                account, name=name, scopes=chosen, days=days, address=address
+            )
+        except (AccountError, TooManyTokens) as error:
+            return self._page(request, session, wrong="tokens", error=error)
+        # Shown in this answer only: no address contains it and nothing stores it.
+        overheard = can_be_overheard(request)
+        return page(request, "token.html", secret=secret, token=token, can_be_overheard=overheard)
+
+    def revoke_token(self, request: Request, session: Session, number: Number) -> Response:
+        if not self._accounts.tokens.revoke(session.account, number, address=address_of(request)):
+            raise HTTPException(404, "You have no such token.")
+        return _back("token")
+
+    def delete(self, request: Request, session: Session, password: Text = "") -> Response:
+        self._attempts.once_more(session)
+        try:
+            pseudonym = self._accounts.own.delete(session.account, password, address=address_of(request))
+        except AccountError as error:
+            return self._page(request, session, wrong="delete", error=error)
+        request.state.caller = None
+        made = page(request, "deleted.html", pseudonym=pseudonym)
+        made.headers["Cache-Control"] = PRIVATE
+        clear_session(request, made)
+        return made
+
+    def _page(
+        self,
+        request: Request,
+        session: OpenSession,
+        *,
+        done: str = "",
+        wrong: str = "",
+        error: Exception | None = None,
+    ) -> Response:
+        """Return the account page; ``wrong`` names the form that the error belongs to."""
+        may = scopes_of(session.account.role)
+        return page(
+            request,
+            "account.html",
+            status=200 if error is None else 503 if isinstance(error, Busy) else 422,
+            account=session.account,
+            session=session,
+            sessions=self._accounts.sessions.of(session.account),
+            tokens=self._accounts.tokens.of(session.account),
+            scopes={scope: meaning for scope, meaning in _SCOPES.items() if scope in may},
+            days=_DAYS,
+            token_name_length=NAME_LENGTH,
+            done=done,
+            wrong=wrong,
+            error=None if error is None else str(error),
+            can_be_overheard=can_be_overheard(request),
+            shortest=SHORTEST,
+            longest=LONGEST,
+        )
+
+
+def _back(done: str) -> Response:
+    # Redirect to the top, where the notice is; otherwise the browser keeps the form's fragment.
+    return RedirectResponse(f"/account?done={done}#main", 303)

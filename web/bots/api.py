@@ -1,0 +1,300 @@
+"""Bots and their versions for programs, including what owners may change."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from arena.db.bots import Bots, KnownBot, KnownVersion
+from arena.db.histories import VersionCurve
+from arena.db.store import Store
+from arena.ladder.rating import conservative
+from arena.ladder.rating_log import OVERALL, Entry
+from arena.protocol.documents import Bot, RatedResult, Version
+from arena.protocol.match import image_name
+from arena.protocol.states import Scope
+from arena.services.owners import Owners
+from web.bots.history import OpponentLine, read_opponents_of
+from web.bots.model import CURVE_VERSIONS
+from web.http.api import LISTED, REFUSED, DataRouter, Guard, Limit, Next, may_see, problems, refusal
+from web.http.authentication import Caller, Callers
+from web.http.errors import Problem
+from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionList:
+    """A page of versions.
+
+    Attributes:
+        versions: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    versions: tuple[Version, ...]
+    next: str | None
+
+
+def version_of(known: KnownVersion, *, noted: bool) -> Version:
+    """Return a version for the API; ``noted`` includes the author's note."""
+    return Version(
+        number=known.number,
+        playing=known.playing,
+        created=known.created,
+        image=image_name(known.source),
+        sha256=known.sha256,
+        size=known.size,
+        note=known.note if noted else None,
+        available=known.available,
+        results=tuple(_result(players, entry) for players, entry in known.results.items()),
+    )
+
+
+def _result(players: int, entry: Entry) -> RatedResult:
+    return RatedResult(
+        players=players,
+        games=entry.games,
+        wins=entry.wins,
+        mean_place=entry.place_sum / entry.games if entry.games else None,
+        faulty=entry.faulty,
+        mean=entry.rating.mean,
+        deviation=entry.rating.deviation,
+        score=conservative(entry.rating),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotList:
+    """A page of bots.
+
+    Attributes:
+        bots: By name.
+        next: The address of the next page, or null.
+    """
+
+    bots: tuple[Bot, ...]
+    next: str | None
+
+
+class WantedChange(BaseModel):
+    """What is to change: one of these.
+
+    Attributes:
+        version: The number of the version that is to play, from now on.
+        state: Retired takes the bot off the ladder; active lets it play again.
+        open_to_people: Whether anyone may play against it.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Annotated[int, Field(ge=1, le=LARGEST_VERSION)] | None = None
+    state: Literal["active", "retired"] | None = None
+    open_to_people: bool | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if [self.version, self.state, self.open_to_people].count(None) != 2:  # noqa: PLR2004 - of three
+            raise ValueError("give one of version, state and open_to_people")
+        return self
+
+
+def bots_api(bots: Bots, owners: Owners, callers: Callers) -> APIRouter:
+    """Return the routes of bots."""
+    router = DataRouter("bots")
+    guard = Guard(callers)
+    Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
+    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
+    Owner = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
+
+    @router.get("/bots", responses=LISTED)
+    def listed(next_page: Next, after: AfterBot = None, limit: Limit = 100) -> BotList:
+        """List bots by name."""
+        found = bots.listed(after, limit + 1)
+        shown = tuple(map(_bot, found[:limit]))
+        return BotList(bots=shown, next=next_page(after=shown[-1].name) if len(found) > limit else None)
+
+    @router.get("/bots/{bot}")
+    def one(bot: BotName) -> Bot:
+        """Return a bot."""
+        return _bot(_found(bots, bot))
+
+    @router.get("/bots/{bot}/versions", responses=LISTED)
+    def versions(
+        caller: Anybody, next_page: Next, bot: BotName, before: BeforeVersion = None, limit: Limit = 50
+    ) -> VersionList:
+        """List the versions of a bot, newest first.
+
+        Their notes are for the bot's owner and for operators, who ask with the scope read.
+        """
+        account = _found(bots, bot).account
+        noted = caller is not None and Scope.READ in caller.scopes and may_see(caller, account)
+        found = bots.versions(bot, before, limit + 1)
+        shown = tuple(version_of(each, noted=noted) for each in found[:limit])
+        following = next_page(before=shown[-1].number) if len(found) > limit else None
+        return VersionList(versions=shown, next=following)
+
+    @router.get("/account/bots")
+    def own(caller: Reader) -> BotList:
+        """List one's own bots, all of them."""
+        return BotList(bots=tuple(map(_bot, bots.of_account(caller.account.id))), next=None)
+
+    @router.patch(
+        "/bots/{bot}",
+        responses=problems(
+            {
+                403: "The bot belongs to another account, or the token lacks the scope.",
+                409: "The bot was disqualified, or the version's image was removed.",
+            }
+        ),
+    )
+    def change(caller: Owner, bot: BotName, wanted: WantedChange) -> Bot:
+        """Let another version of one's bot play, retire the bot, bring it back, or open it to people.
+
+        A version that is named plays even where the bot was benched or retired.
+        """
+        account = caller.account.id
+        try:
+            if wanted.version is not None:
+                changed = owners.play_version(account, bot, wanted.version)
+            elif wanted.open_to_people is not None:
+                changed = owners.open_to_people(account, bot, is_open=wanted.open_to_people)
+            elif wanted.state == "retired":
+                changed = owners.retire(account, bot)
+            else:
+                changed = owners.come_back(account, bot)
+        except REFUSED as error:
+            raise refusal(error) from error
+        return _bot(changed)
+
+    return router
+
+
+def _found(bots: Bots, name: str) -> KnownBot:
+    known = bots.find(name)
+    if known is None:
+        raise Problem(404, "There is no bot of this name.")
+    return known
+
+
+def _bot(known: KnownBot) -> Bot:
+    return Bot(
+        name=known.name,
+        author=known.author,
+        house=known.house,
+        state=known.state,
+        reason=known.reason,
+        since=known.since,
+        version=known.playing,
+        newest=known.newest,
+        open_to_people=known.open_to_people,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingPoint:
+    """How a rating stood.
+
+    Attributes:
+        games: Number of the version's games in this list until then.
+        ended: When the last of them did; null before the first.
+        mean: μ.
+        deviation: σ.
+    """
+
+    games: int
+    ended: datetime | None
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingCurve:
+    """How the rating of a version went.
+
+    Attributes:
+        version: Its number.
+        created: When it came to the ladder.
+        points: From before its first game to now: at most 129, evenly thinned where there were more games.
+    """
+
+    version: int
+    created: datetime
+    points: tuple[RatingPoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingList:
+    """How a bot was rated.
+
+    Attributes:
+        players: Number of players, or null for all games.
+        ratings: Of its newest versions, at most 20, oldest first.
+        next: Always null.
+    """
+
+    players: int | None
+    ratings: tuple[RatingCurve, ...]
+    next: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpponentList:
+    """A page of the bots that a bot met.
+
+    Attributes:
+        opponents: Those that it met most first.
+        next: The address of the next page, or null.
+    """
+
+    opponents: tuple[OpponentLine, ...]
+    next: str | None
+
+
+def histories_api(store: Store) -> APIRouter:
+    """Return the routes of what happened to bots."""
+    router = DataRouter("bots")
+
+    @router.get("/bots/{bot}/ratings")
+    def ratings(bot: BotName, players: Players = None) -> RatingList:
+        """Return the rating curves of a bot's newest versions, for a number of players or for all games."""
+        curves = store.histories.curve(bot, players or OVERALL, CURVE_VERSIONS)
+        if not curves:
+            raise Problem(404, "There is no bot of this name.")
+        return RatingList(players=players, ratings=tuple(map(_curve, curves)), next=None)
+
+    @router.get("/bots/{bot}/opponents", responses=LISTED)
+    def opponents(
+        next_page: Next, bot: BotName, players: Players = None, offset: Offset = 0, limit: Limit = 50
+    ) -> OpponentList:
+        """List the bots that a bot has played with, those with most games first.
+
+        All its versions' games count, but none with a bot that is disqualified. ``expected`` is for games
+        with ``players``, by the ratings of their list; without it for all games that the ladder plays.
+        """
+        known = store.bots.find(bot)
+        if known is None:
+            raise Problem(404, "There is no bot of this name.")
+        (playing,) = store.bots.versions(bot, known.playing + 1, 1)
+        found = read_opponents_of(store, bot, playing.results, players, offset, limit + 1)
+        more = len(found) > limit
+        return OpponentList(opponents=found[:limit], next=next_page(offset=offset + limit) if more else None)
+
+    return router
+
+
+def _curve(curve: VersionCurve) -> RatingCurve:
+    return RatingCurve(
+        version=curve.version,
+        created=curve.created,
+        points=tuple(
+            RatingPoint(
+                games=point.games,
+                ended=point.ended,
+                mean=point.rating.mean,
+                deviation=point.rating.deviation,
+            )
+            for point in curve.points
+        ),
+    )

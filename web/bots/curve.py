@@ -1,0 +1,230 @@
+"""A bot's rating curve: paths in a square of a thousand by a thousand. Pure.
+
+Versions follow one another, each as wide as its number of games; a version that plays again continues its
+line.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil, floor
+from typing import Final
+
+from arena.db.histories import CurvePoint, VersionCurve
+from arena.ladder.rating import Rating
+from arena.ladder.rating_log import thinned
+
+MOST_POINTS: Final = 200
+"""Maximum number drawn."""
+
+MOST_ROWS: Final = 24
+"""Maximum number labelled."""
+
+SIDE: Final = 1000
+_SIGMAS: Final = 2
+_FEWEST_STEPS: Final = 3
+_LABEL: Final = 60
+"""A label needs so much room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveMark:
+    """A mark on an axis."""
+
+    at: float  # position, from 0 to `SIDE`
+    value: int | None  # its label: a rating, a number of games or a version; None if there is no room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveLine:
+    """A version's line: the path of μ, and the band of μ ± 2σ."""
+
+    mean: str
+    band: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveRow:
+    """A point of the curve as a table row."""
+
+    version: int  # number of the version
+    games: int  # number of the version's games so far
+    ended: datetime | None  # when the last of them ended, UTC; None before the first
+    mean: float
+    spread: float  # 2σ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A curve, as a drawing and as a table."""
+
+    games: int  # of all versions
+    lines: tuple[CurveLine, ...]  # one per version, oldest first
+    ratings: tuple[CurveMark, ...]  # marks from the bottom up
+    counts: tuple[CurveMark, ...]  # marks of games, from the left
+    versions: tuple[CurveMark, ...]  # where each begins
+    rows: tuple[CurveRow, ...]  # a sample of points, with each version's first and last where there is room
+
+
+def draw(versions: Sequence[VersionCurve]) -> Curve | None:
+    """Draw the curves of versions, oldest first, without those that have no game; None if none has."""
+    curves = [_Thinned(each.version, each.points) for each in versions if each.points[-1].games]
+    if not curves:
+        return None
+    total = sum(len(each.points) for each in curves)
+    if total > MOST_POINTS:
+        # Always draw both ends of each version.
+        rest = MOST_POINTS - 2 * len(curves)
+        curves = [
+            _Thinned(each.version, thinned(each.points, 2 + rest * len(each.points) // total))
+            for each in curves
+        ]
+    games = sum(each.points[-1].games for each in curves)
+    scale = _scale(point.rating for each in curves for point in each.points)
+    lines: list[CurveLine] = []
+    begins: list[tuple[int, int]] = []
+    before = 0
+    for each in curves:
+        begins.append((before, each.version))
+        lines.append(_line(each.points, before, games, scale))
+        before += each.points[-1].games
+    return Curve(
+        games=games,
+        lines=tuple(lines),
+        ratings=tuple(CurveMark(at=scale.at(value), value=value) for value in scale.ticks),
+        counts=tuple(CurveMark(at=_at(value, games), value=value) for value in _counts(games)),
+        versions=tuple(_spaced((_at(at, games), version) for at, version in begins)),
+        rows=_rows(curves),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedPlot:
+    """The mean ratings of several bots over their games."""
+
+    games: int  # of the bot with the most
+    lines: tuple[str, ...]  # a path per bot; empty for one without a game
+    ratings: tuple[CurveMark, ...]  # marks from the bottom up
+    counts: tuple[CurveMark, ...]  # marks of games, from the left
+
+
+def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
+    """Draw the means of several bots, each with its versions one after another; None if none has a game."""
+    played = [[each for each in versions if each.points[-1].games] for versions in bots]
+    points = [point for versions in played for each in versions for point in each.points]
+    if not points:
+        return None
+    games = max(sum(each.points[-1].games for each in versions) for versions in played)
+    scale = _scale(point.rating for point in points)
+    return SharedPlot(
+        games=games,
+        lines=tuple(_mean_line(versions, games, scale) for versions in played),
+        ratings=tuple(CurveMark(at=scale.at(value), value=value) for value in scale.ticks),
+        counts=tuple(CurveMark(at=_at(value, games), value=value) for value in _counts(games)),
+    )
+
+
+def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") -> str:
+    path: list[str] = []
+    before = 0
+    for each in versions:
+        shown = thinned(each.points, max(2, MOST_POINTS // len(versions)))
+        path += [f"{_at(before + point.games, games):g} {scale.at(point.rating.mean):g}" for point in shown]
+        before += each.points[-1].games
+    return f"M{'L'.join(path)}" if path else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Thinned:
+    """The points of a version that are drawn."""
+
+    version: int
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """The rating axis, from one whole number to another."""
+
+    low: int
+    high: int
+    step: int
+
+    def at(self, rating: float) -> float:
+        """Return a rating's position, from ``SIDE`` at the bottom to 0."""
+        return round(SIDE * (self.high - rating) / (self.high - self.low), 1)
+
+    @property
+    def ticks(self) -> tuple[int, ...]:
+        """Ratings to label between the ends."""
+        return tuple(range(self.low + self.step, self.high, self.step))
+
+
+def _scale(ratings: Iterable[Rating]) -> _Scale:
+    ends = [
+        (rating.mean - _SIGMAS * rating.deviation, rating.mean + _SIGMAS * rating.deviation)
+        for rating in ratings
+    ]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    step = _step(high - low)
+    bottom = floor(low / step) * step
+    return _Scale(bottom, max(ceil(high / step) * step, bottom + step), step)
+
+
+def _counts(games: int) -> tuple[int, ...]:
+    """Return the numbers of games to label: round ones, without 0."""
+    step = _step(games)
+    return tuple(range(step, games + 1, step))
+
+
+def _step(span: float) -> int:
+    """Return the largest round step that fits into a span a few times; at least 1."""
+    step, power = 1, 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power * _FEWEST_STEPS > span:
+                return step
+            step = digit * power
+        power *= 10
+
+
+def _at(games: int, total: int) -> float:
+    return round(SIDE * games / total, 1)
+
+
+def _spaced(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
+    """Yield marks, without values where labels would overlap."""
+    free = 0.0
+    for at, value in marks:
+        fits = at >= free
+        if fits:
+            free = at + _LABEL
+        yield CurveMark(at=at, value=value if fits else None)
+
+
+def _line(points: Sequence[CurvePoint], before: int, games: int, scale: _Scale) -> CurveLine:
+    across = [_at(before + point.games, games) for point in points]
+
+    def path(sigmas: int) -> list[str]:
+        return [
+            f"{x:g} {scale.at(point.rating.mean + sigmas * point.rating.deviation):g}"
+            for x, point in zip(across, points, strict=True)
+        ]
+
+    around = [*path(_SIGMAS), *reversed(path(-_SIGMAS))]
+    return CurveLine(mean=f"M{'L'.join(path(0))}", band=f"M{'L'.join(around)}z")
+
+
+def _rows(curves: Sequence[_Thinned]) -> tuple[CurveRow, ...]:
+    each = max(2, MOST_ROWS // len(curves))
+    return tuple(
+        CurveRow(
+            version=curve.version,
+            games=point.games,
+            ended=point.ended,
+            mean=point.rating.mean,
+            spread=_SIGMAS * point.rating.deviation,
+        )
+        for curve in curves
+        for point in thinned(curve.points, each)
+    )

@@ -1,0 +1,183 @@
+"""What a bot's page says about the past: opponents, habits and failures."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from arena.db.histories import RecordedGame
+from arena.db.store import Store
+from arena.ladder.card_counts import Tally, count_game, merged
+from arena.ladder.card_table import CardHabit, habits
+from arena.ladder.rating import expected
+from arena.ladder.rating_log import OVERALL, Entry
+from arena.protocol.faults import Fault
+from arena.protocol.match import played_again
+from arena.rules import State
+
+OPPONENTS_A_PAGE: Final = 20
+RECENT: Final = 30
+"""Number of last games for the cards that a bot takes and the time it thinks."""
+
+FAULTY: Final = 50
+"""Number of last games with a fault that are counted."""
+
+SHOWN_FAULTY: Final = 10
+"""Number of these that are listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpponentLine:
+    """Another bot, and how the games with it ended.
+
+    Attributes:
+        bot: Its name.
+        version: Number of the version of it that plays, or would.
+        games: Together.
+        ahead: Games in which the first bot finished ahead.
+        behind: Games in which it finished behind.
+        tied: Games in which they shared a place.
+        share: Of the games without a tie those in which it finished ahead; None where all were ties.
+        expected: How probable the ratings of the versions that play make it that it finishes a game ahead: a
+            game with the number of players asked for, else with any that the ladder plays.
+    """
+
+    bot: str
+    version: int
+    games: int
+    ahead: int
+    behind: int
+    tied: int
+    share: float | None
+    expected: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedDecision:
+    """A decision of a game."""
+
+    round: int  # from 1
+    turn: int  # within the round, from 1
+    fault: Fault | None  # why the stand-in played; None if the bot did
+    millis: float | None  # from request to answer; None without an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultyGame:
+    """A game in which a bot had a fault; ``taken_over`` means the stand-in played it to the end."""
+
+    game: str
+    number: int
+    ended: datetime
+    version: int
+    faults: tuple[TimedDecision, ...]
+    taken_over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """How a bot failed."""
+
+    games: int  # number of recent games with a fault that were read
+    kinds: tuple[tuple[Fault, int], ...]  # faults by kind, most frequent first
+    last: tuple[FaultyGame, ...]  # the newest of these games, newest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """What a bot did in its last games."""
+
+    games: int  # number of games read
+    cards: tuple[CardHabit, ...]
+    slowest: TimedDecision | None  # None if no decision was timed
+    slowest_game: str
+    slowest_number: int  # the number of the game in `slowest_game`
+
+
+def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of a list
+    store: Store, bot: str, results: Mapping[int, Entry], players: int | None, offset: int, limit: int
+) -> tuple[OpponentLine, ...]:
+    """Read a bot's opponents, most games first.
+
+    ``results`` are those of its playing version, by list. What is expected is for games with this number of
+    players, from their list; None stands for any game of the ladder.
+    """
+    rating = results[players or OVERALL].rating
+    tables = (players,) if players else store.ladder.settings().players
+    return tuple(
+        OpponentLine(
+            bot=each.bot,
+            version=each.version,
+            games=each.games,
+            ahead=each.ahead,
+            behind=each.behind,
+            tied=each.tied,
+            share=each.ahead / (each.ahead + each.behind) if each.games > each.tied else None,
+            expected=expected(rating, each.rating, tables),
+        )
+        for each in store.histories.opponents(bot, offset, limit, players or OVERALL)
+    )
+
+
+def read_habits(store: Store, bot: str) -> Habits:
+    """Read what a bot did in its last games."""
+    games = store.histories.records(bot, RECENT)
+    states = [played_again(game.rules, game.record).states for game in games]
+    own = merged(map(_count, games, states))
+    timed = [
+        (moment, game)
+        for game, its in zip(games, states, strict=True)
+        for moment in _moments(game, its)
+        if moment.millis is not None
+    ]
+    slowest, game = max(timed, key=lambda each: each[0].millis or 0, default=(None, None))
+    return Habits(
+        games=len(games),
+        cards=habits(own, store.cards.find().tally),
+        slowest=slowest,
+        slowest_game=game.game if game else "",
+        slowest_number=game.number if game else 0,
+    )
+
+
+def read_failures(store: Store, bot: str) -> Failures:
+    """Read how a bot failed lately."""
+    games = store.histories.records(bot, FAULTY, faulty=True)
+    kinds = Counter(
+        decision.fault
+        for game in games
+        for step in game.record.steps
+        if (decision := step[game.seat]) is not None and decision.fault is not None
+    )
+    return Failures(
+        games=len(games),
+        kinds=tuple(sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))),
+        last=tuple(map(_faulty, games[:SHOWN_FAULTY])),
+    )
+
+
+def _count(game: RecordedGame, states: Sequence[State]) -> Tally:
+    others = [seat != game.seat or taken for seat, taken in enumerate(game.taken_over)]
+    return count_game(states, game.record.steps, game.places, others)
+
+
+def _moments(game: RecordedGame, states: Sequence[State]) -> Iterable[TimedDecision]:
+    for before, step in zip(states, game.record.steps, strict=False):
+        decision = step[game.seat]
+        if decision is not None:
+            yield TimedDecision(
+                round=before.round, turn=before.turn, fault=decision.fault, millis=decision.millis
+            )
+
+
+def _faulty(game: RecordedGame) -> FaultyGame:
+    states = played_again(game.rules, game.record).states
+    return FaultyGame(
+        game=game.game,
+        number=game.number,
+        ended=game.ended,
+        version=game.version,
+        faults=tuple(moment for moment in _moments(game, states) if moment.fault is not None),
+        taken_over=game.taken_over[game.seat],
+    )

@@ -1,0 +1,188 @@
+"""A bot's page: standing, versions, opponents, games, habits."""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal
+from urllib.parse import urlencode
+
+from arena.db.bots import KnownBot, KnownVersion
+from arena.db.histories import FoundGames, WantedGames
+from arena.db.queue import QueuePlace
+from arena.db.store import Store
+from arena.ladder.rating import conservative, median
+from arena.ladder.rating_log import OVERALL, Entry
+from arena.protocol.match import image_name
+from web.bots.curve import Curve, draw
+from web.bots.history import (
+    OPPONENTS_A_PAGE,
+    Failures,
+    Habits,
+    OpponentLine,
+    read_failures,
+    read_habits,
+    read_opponents_of,
+)
+from web.bots.mistakes import Mistakes, read_mistakes
+from web.leaderboard.standings import PROVISIONAL_DEVIATION
+
+VERSIONS_A_PAGE: Final = 10
+GAMES_A_PAGE: Final = 20
+CURVE_VERSIONS: Final = 20
+"""Number of newest versions that the curve shows."""
+
+_SIGMAS: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionResult:
+    """How a version did, in one list."""
+
+    players: int | None  # 2 to 5, or None for all games
+    mean: float
+    spread: float  # 2σ
+    score: float  # μ - 3σ
+    provisional: bool  # whether the rating is still too uncertain to mean much
+    games: int  # rated games
+    win_share: float | None  # share of games won or shared; this and the next three are None without a game
+    mean_place: float | None  # 1 is best
+    fault_share: float | None  # share of games with a fault
+    last_played: datetime | None  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionLine:
+    """A version of a bot."""
+
+    number: int  # from 1
+    playing: bool  # whether it is the bot's current version
+    created: datetime  # UTC
+    note: str | None  # the author's note; None if absent or hidden from the viewer
+    image: str  # image id, or the name of its folder
+    size: int | None  # bytes of the uploaded file; this and `sha256` are None without one
+    sha256: str | None
+    available: bool  # whether its image still exists
+    result: VersionResult  # in all games
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """The query parameters of a bot's page. None means no filter, or the first page of a list."""
+
+    version: int | None = None
+    opponent: str | None = None
+    players: int | None = None
+    place: int | None = None
+    min: int | None = None  # least points scored
+    max: int | None = None  # most points scored
+    fault: Literal["yes", "no"] | None = None  # games with a fault of its own, or without
+    before: int | None = None  # games with a smaller number
+    versions: int | None = None  # versions with a smaller number
+    opponents: int | None = None  # number of opponents to skip
+    curve: int | None = None  # number of players of the games in the curve, and of those expected
+
+    @property
+    def wanted(self) -> WantedGames:
+        """The filter of games for the store."""
+        return WantedGames(
+            version=self.version,
+            opponent=self.opponent,
+            players=self.players,
+            place=self.place,
+            low=self.min,
+            high=self.max,
+            faulty=None if self.fault is None else self.fault == "yes",
+        )
+
+    @property
+    def filters(self) -> bool:
+        """Whether any filter of games is set."""
+        return self.wanted != WantedGames()
+
+    def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
+        """Return the query string with these parameters changed."""
+        values = asdict(replace(self, **changes))
+        query = urlencode({name: value for name, value in values.items() if value is not None})
+        return f"?{query}" if query else ""
+
+    def all_games(self) -> str:
+        """Return the query string without filters of games."""
+        kept: dict[str, Any] = {"versions": self.versions, "opponents": self.opponents, "curve": self.curve}
+        return Where(**kept).at()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotPage:
+    """What a bot's page shows, besides the bot itself."""
+
+    results: tuple[VersionResult, ...]  # of the playing version: all games first, then by number of players
+    median_millis: float | None  # median over its games of the median decision time; None without one
+    curve: Curve | None  # None if the list has no games of it
+    older_curve: bool  # whether there are older versions than the curve's
+    versions: tuple[VersionLine, ...]  # a page, newest first
+    older_versions: int | None  # where the next page begins, or None
+    opponents: tuple[OpponentLine, ...]  # a page, most games first
+    more_opponents: int | None  # offset of the next page, or None
+    found: FoundGames  # a page of the games that match the filter
+    habits: Habits
+    failures: Failures
+    mistakes: Mistakes
+    queue: QueuePlace
+
+
+def read_bot_page(store: Store, bot: KnownBot, where: Where, *, private: bool) -> BotPage:
+    """Read a bot's page; ``private`` includes the author's notes."""
+    (playing,) = store.bots.versions(bot.name, bot.playing + 1, 1)
+    overall = playing.results[OVERALL]
+    micros = median(overall.times)
+    versions = store.bots.versions(bot.name, where.versions, VERSIONS_A_PAGE + 1)
+    skipped = where.opponents or 0
+    opponents = read_opponents_of(
+        store, bot.name, playing.results, where.curve, skipped, OPPONENTS_A_PAGE + 1
+    )
+    curve = store.histories.curve(bot.name, where.curve or OVERALL, CURVE_VERSIONS)
+    return BotPage(
+        results=tuple(_result(players, entry) for players, entry in playing.results.items()),
+        median_millis=None if micros is None else micros / 1000,
+        curve=draw(curve),
+        older_curve=curve[0].version > 1,
+        versions=tuple(version_line(version, private=private) for version in versions[:VERSIONS_A_PAGE]),
+        older_versions=versions[-2].number if len(versions) > VERSIONS_A_PAGE else None,
+        opponents=opponents[:OPPONENTS_A_PAGE],
+        more_opponents=skipped + OPPONENTS_A_PAGE if len(opponents) > OPPONENTS_A_PAGE else None,
+        found=store.histories.games(bot.name, where.wanted, where.before, GAMES_A_PAGE),
+        habits=read_habits(store, bot.name),
+        failures=read_failures(store, bot.name),
+        mistakes=read_mistakes(store, bot.name, bot.playing),
+        queue=store.queue.place(bot.name),
+    )
+
+
+def version_line(version: KnownVersion, *, private: bool) -> VersionLine:
+    """Return a version as pages show it; ``private`` includes the author's note."""
+    return VersionLine(
+        number=version.number,
+        playing=version.playing,
+        created=version.created,
+        note=version.note or None if private else None,
+        image=image_name(version.source),
+        size=version.size,
+        sha256=version.sha256,
+        available=version.available,
+        result=_result(OVERALL, version.results[OVERALL]),
+    )
+
+
+def _result(players: int, entry: Entry) -> VersionResult:
+    games = entry.games
+    return VersionResult(
+        players=None if players == OVERALL else players,
+        mean=entry.rating.mean,
+        spread=_SIGMAS * entry.rating.deviation,
+        score=conservative(entry.rating),
+        provisional=entry.rating.deviation > PROVISIONAL_DEVIATION,
+        games=games,
+        win_share=entry.wins / games if games else None,
+        mean_place=entry.place_sum / games if games else None,
+        fault_share=entry.faulty / games if games else None,
+        last_played=entry.last_played,
+    )

@@ -1,0 +1,307 @@
+"""A bot's public page, and its owner's actions: choose the version, retire, challenge."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from arena.db.bots import KnownBot
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission
+from arena.protocol.leaderboard import Row
+from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedChallenge
+from web.account.pages import Session
+from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
+from web.cards import card_name
+from web.http.api import REFUSED, refusal
+from web.http.authentication import Callers
+from web.http.errors import Problem
+from web.http.parameters import (
+    BLANK,
+    LARGEST_VERSION,
+    Before,
+    BotName,
+    Faults,
+    OfBot,
+    Offset,
+    OfVersion,
+    Players,
+)
+from web.http.rendering import NAME_LENGTH, page, plain, viewer_of, visible
+from web.leaderboard.standings import PROVISIONAL_DEVIATION, Boards, Wanted
+
+_MOST_OLDER: Final = 20
+_MOST_OTHERS: Final = 50
+"""Of those that are ahead. The form's script asks the board for others."""
+_MOST_ALIKE: Final = 20
+"""For each name that was typed."""
+
+
+def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return suggested opponents for a challenge, up to what fits on a page.
+
+    They are bots with names similar to those ``typed`` and refused, the bot's other versions, then the
+    leaders. The bot's playing version is seated anyway.
+    """
+    own = (
+        f"{bot.name}@{version.number}"
+        for version in store.bots.versions(bot.name, None, _MOST_OLDER)
+        if version.available and not version.playing
+    )
+    alike = (
+        name for text in typed for name in _listed(boards, Wanted(search=_searched(text), limit=_MOST_ALIKE))
+    )
+    ahead = _listed(boards, Wanted(limit=_MOST_OTHERS))
+    names = dict.fromkeys((*alike, *own, *ahead))
+    names.pop(bot.name, None)
+    return tuple(names)
+
+
+def _searched(typed: str) -> str:
+    """Return the bot's name in typed text, which may also name a version."""
+    return plain(typed.partition("@")[0][:NAME_LENGTH])
+
+
+def _listed(boards: Boards, wanted: Wanted) -> Iterator[str]:
+    return (row.bot for row in boards.board(wanted).rows)
+
+
+_METHODS: Final = ["GET", "HEAD"]
+_LONGEST_OPPONENT: Final = 64
+_MOST_POINTS: Final = 999
+"""Nobody scores so much."""
+
+VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
+VersionsBefore = Annotated[int | None, Query(ge=1, le=LARGEST_VERSION)]
+Place = Annotated[int | None, Query(ge=1, le=5)]
+Score = Annotated[int | None, Query(ge=-_MOST_POINTS, le=_MOST_POINTS)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Typed:
+    """The values typed into the form."""
+
+    opponents: tuple[str, ...] = ()
+    deals: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refused:
+    """A refused form: which one, why, and what was typed."""
+
+    form: str
+    problem: Problem
+    typed: _Typed = _Typed()
+
+
+def _where(  # noqa: PLR0913, PLR0917 - what of a bot can be looked at
+    version: Annotated[OfVersion, BLANK] = None,
+    opponent: Annotated[OfBot, BLANK] = None,
+    players: Annotated[Players, BLANK] = None,
+    place: Annotated[Place, BLANK] = None,
+    min: Annotated[Score, BLANK] = None,  # noqa: A002 - as in addresses
+    max: Annotated[Score, BLANK] = None,  # noqa: A002 - as in addresses
+    fault: Annotated[Faults, BLANK] = None,
+    before: Before = None,
+    versions: VersionsBefore = None,
+    opponents: Offset = 0,
+    curve: Players = None,
+) -> Where:
+    return Where(
+        version=version,
+        opponent=opponent,
+        players=players,
+        place=place,
+        min=min,
+        max=max,
+        fault=fault,
+        before=before,
+        versions=versions,
+        opponents=opponents or None,
+        curve=curve,
+    )
+
+
+def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) -> APIRouter:
+    """Return the routes of bots. Changes take a session; programs use the API."""
+    router = APIRouter(
+        prefix="/bots/{bot}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+    bots = _Bots(store, boards, owners)
+    router.add_api_route("", bots.show, methods=_METHODS)
+    for path, action in (
+        ("/version", bots.play_version),
+        ("/state", bots.change_state),
+        ("/people", bots.open_to_people),
+        ("/challenges", bots.challenge),
+    ):
+        router.add_api_route(path, action, methods=["POST"])
+    return router
+
+
+class _Bots:
+    """Answers the requests."""
+
+    def __init__(self, store: Store, boards: Boards, owners: Owners) -> None:
+        self._store = store
+        self._boards = boards
+        self._owners = owners
+
+    def show(
+        self, request: Request, bot: BotName, where: Annotated[Where, Depends(_where)], done: str = ""
+    ) -> Response:
+        known = self._store.bots.find(bot)
+        if known is None:
+            raise HTTPException(404, "There is no bot of this name.")
+        return self._page(request, known, where, done=done)
+
+    def play_version(
+        self, request: Request, session: Session, bot: BotName, number: VersionNumber
+    ) -> Response:
+        try:
+            self._owners.play_version(session.account.id, bot, number)
+        except REFUSED as error:
+            return self._refused(request, bot, _Refused(form="version", problem=refusal(error)))
+        return _back(bot, "version")
+
+    def change_state(
+        self,
+        request: Request,
+        session: Session,
+        bot: BotName,
+        state: Annotated[Literal["active", "retired"], Form()],
+    ) -> Response:
+        change = self._owners.retire if state == "retired" else self._owners.come_back
+        try:
+            change(session.account.id, bot)
+        except REFUSED as error:
+            return self._refused(request, bot, _Refused(form="state", problem=refusal(error)))
+        return _back(bot, state)
+
+    def open_to_people(
+        self, request: Request, session: Session, bot: BotName, is_open: Annotated[bool, Form(alias="open")]
+    ) -> Response:
+        try:
+            self._owners.open_to_people(session.account.id, bot, is_open=is_open)
+        except REFUSED as error:
+            return self._refused(request, bot, _Refused(form="state", problem=refusal(error)))
+        return _back(bot, "open" if is_open else "closed")
+
+    def challenge(
+        self,
+        request: Request,
+        session: Session,
+        bot: BotName,
+        opponent: Annotated[list[str], Form(default_factory=list)],
+        deals: Annotated[int, Form(ge=1, le=MOST_DEALS)] = 1,
+    ) -> Response:
+        # Escaped, an invalid name can be shown and looked up: PostgreSQL takes no NUL.
+        names = tuple(visible(name.strip())[:_LONGEST_OPPONENT] for name in opponent if name.strip())
+        wanted = RequestedChallenge(bot=bot, version=None, opponents=names, deals=deals)
+        try:
+            made = self._owners.challenge(session.account.id, wanted)
+        except REFUSED as error:
+            typed = _Typed(opponents=names, deals=deals)
+            refused = _Refused(form="challenge", problem=refusal(error), typed=typed)
+            return self._refused(request, bot, refused)
+        return RedirectResponse(f"/challenges/{made.id}", 303)
+
+    def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
+        """Show the reason beside the form. Raises Problem if the bot belongs to another account."""
+        known = self._store.bots.find(bot)
+        if known is None or not viewer_of(request).owns(known.account):
+            raise refused.problem
+        return self._page(request, known, refused=refused)
+
+    def _page(
+        self,
+        request: Request,
+        bot: KnownBot,
+        where: Where = Where(),  # noqa: B008 - frozen
+        *,
+        done: str = "",
+        refused: _Refused | None = None,
+    ) -> Response:
+        viewer = viewer_of(request)
+        owns, private = viewer.owns(bot.account), viewer.may_see(bot.account)
+        typed = _Typed() if refused is None else refused.typed
+        ranked, bots = self._boards.find(bot.name)
+        shown = page(
+            request,
+            "bot.html",
+            status=200 if refused is None else refused.problem.status_code,
+            bot=bot,
+            ranked=ranked,
+            bots=bots,
+            shown=read_bot_page(self._store, bot, where, private=private),
+            where=where,
+            owns=owns,
+            private=private,
+            opponents=read_opponents(self._store, self._boards, bot, typed.opponents) if owns else (),
+            most_opponents=MOST_OPPONENTS,
+            most_deals=MOST_DEALS,
+            provisional_deviation=PROVISIONAL_DEVIATION,
+            curve_versions=CURVE_VERSIONS,
+            card_name=card_name,
+            done=done if owns else "",
+            wrong="" if refused is None else refused.form,
+            error=None if refused is None else refused.problem.detail.removesuffix("."),
+            typed=typed,
+        )
+        shown.headers.update({} if refused is None else refused.problem.headers or {})
+        return shown
+
+
+def _back(bot: str, done: str) -> Response:
+    # Redirect to the top, where the notice is; otherwise the browser keeps the form's fragment.
+    return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnBot:
+    """One of the viewer's bots."""
+
+    bot: KnownBot
+    row: Row | None  # its line of the leaderboard; None if it is not on it
+    last: KnownSubmission | None  # its newest submission; None if it was added by a command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnBots:
+    """All of the viewer's bots."""
+
+    bots: tuple[OwnBot, ...]  # by name
+    on_their_way: tuple[KnownSubmission, ...]  # unfinished submissions, in queue order
+
+
+def read_own_bots(store: Store, boards: Boards, account: int) -> OwnBots:
+    """Read an account's bots and unfinished submissions."""
+    known = store.bots.of_account(account)
+    return OwnBots(
+        bots=tuple(
+            OwnBot(bot=bot, row=boards.find(bot.name)[0], last=_last(store, account, bot)) for bot in known
+        ),
+        on_their_way=tuple(each for each in store.submissions.on_their_way() if each.account == account),
+    )
+
+
+def _last(store: Store, account: int, bot: KnownBot) -> KnownSubmission | None:
+    return next(iter(store.submissions.newest(account=account, bot=bot.name, limit=1)), None)
+
+
+def own_bots_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
+    """Return the routes of the viewer's own bots. They take a session; programs use the API."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/mine", methods=_METHODS)
+    def mine(request: Request, session: Session) -> Response:
+        return page(request, "mine.html", own=read_own_bots(store, boards, session.account.id))
+
+    @router.api_route("/bots", methods=_METHODS)
+    def bots() -> Response:
+        # Most likely an owner who cut a bot's name off its address.
+        return RedirectResponse("/mine", 303)
+
+    return router

@@ -1,0 +1,205 @@
+"""Challenges: asked for by pages and programs; their progress, results and games."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from arena.db.challenges import ChallengeGame, Challenges, KnownChallenge
+from arena.db.store import Store
+from arena.play.replay.document import PublicReplay
+from arena.protocol.documents import ChallengeSummary
+from arena.protocol.states import Scope
+from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, challenge_summary
+from arena.services.owners import RequestedChallenge as Wanted
+from web.account.pages import Session, logged_in
+from web.games.pages import PrivateGame, private_game_pages
+from web.http.api import (
+    LISTED,
+    PREFIX,
+    REFUSED,
+    DataRouter,
+    Guard,
+    Limit,
+    Next,
+    located,
+    may_see,
+    problems,
+    refusal,
+)
+from web.http.authentication import Caller, Callers
+from web.http.errors import Problem
+from web.http.parameters import LARGEST_VERSION, Before, BotName, GameId
+from web.http.rendering import page, viewer_of
+from web.viewer.screen import Shown
+
+_REFUSED: Final = problems(
+    {
+        403: "The bot belongs to another account, or the token lacks the scope.",
+        409: "The bot was disqualified.",
+        429: "A quota is used up.",
+        503: "The arena accepts no untrusted bots, or its database does not answer.",
+    }
+)
+
+ChallengeId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="Of a challenge.")]
+Opponent = Annotated[str, Field(pattern=r"^[^\x00]{1,80}$")]
+
+
+class WantedChallenge(BaseModel):
+    """A requested challenge.
+
+    Attributes:
+        opponents: Bots by name, or versions of them as in greedy@2.
+        version: The number of the version that challenges; without, the one that plays.
+        deals: Each is played once a seat, with everybody once on each.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    opponents: Annotated[tuple[Opponent, ...], Field(min_length=1, max_length=MOST_OPPONENTS)]
+    version: Annotated[int, Field(ge=1, le=LARGEST_VERSION)] | None = None
+    deals: Annotated[int, Field(ge=1, le=MOST_DEALS)] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChallengeList:
+    """A page of challenges.
+
+    Attributes:
+        challenges: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    challenges: tuple[ChallengeSummary, ...]
+    next: str | None
+
+
+def challenge_api(challenges: Challenges, owners: Owners, callers: Callers) -> APIRouter:
+    """Return the routes of challenges."""
+    router = DataRouter("challenges")
+    guard = Guard(callers)
+    Owner = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
+    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
+
+    @router.post(
+        "/bots/{bot}/challenges",
+        status_code=201,
+        responses=located("The address of the challenge.") | _REFUSED,
+    )
+    def challenge(
+        response: Response, caller: Owner, bot: BotName, wanted: WantedChallenge
+    ) -> ChallengeSummary:
+        """Let one's bot play unrated games against chosen opponents.
+
+        These are other bots, or versions of one's own.
+        """
+        asked = Wanted(bot=bot, version=wanted.version, opponents=wanted.opponents, deals=wanted.deals)
+        try:
+            made = owners.challenge(caller.account.id, asked)
+        except REFUSED as error:
+            raise refusal(error) from error
+        response.headers["Location"] = f"{PREFIX}/challenges/{made.id}"
+        return challenge_summary(made)
+
+    @router.get("/challenges", responses=LISTED)
+    def own(caller: Reader, next_page: Next, before: Before = None, limit: Limit = 20) -> ChallengeList:
+        """List one's own challenges, newest first."""
+        found = challenges.newest(caller.account.id, before, limit + 1)
+        shown = found[:limit]
+        return ChallengeList(
+            challenges=tuple(map(challenge_summary, shown)),
+            next=next_page(before=shown[-1].number) if len(found) > limit else None,
+        )
+
+    @router.get("/challenges/{id}")
+    def one(caller: Reader, id_: ChallengeId) -> ChallengeSummary:
+        """Return a challenge with what was played so far."""
+        return challenge_summary(_own(challenges, caller, id_))
+
+    @router.get("/challenges/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
+    def replay(caller: Reader, id_: ChallengeId, game: GameId) -> Response:
+        """Return the replay of a game of a challenge."""
+        for played in _own(challenges, caller, id_).games:
+            if played.game == game:
+                return Response(played.replay, media_type="application/json")
+        raise Problem(404, "This challenge has no such game.")
+
+    return router
+
+
+def _own(challenges: Challenges, caller: Caller, id_: str) -> KnownChallenge:
+    """Return a challenge that this caller may see; others' answer 404."""
+    known = challenges.find(id_)
+    if known is None or not may_see(caller, known.account):
+        raise Problem(404, "You have no such challenge.")
+    return known
+
+
+A_PAGE: Final = 10
+_METHODS: Final = ["GET", "HEAD"]
+
+
+def challenge_pages(store: Store, callers: Callers) -> APIRouter:
+    """Return the routes of challenges. They take a session; programs use the API."""
+    asked = [Depends(callers.note), Depends(logged_in)]
+    router = APIRouter(prefix="/challenges", default_response_class=HTMLResponse, dependencies=asked)
+    pages = _Challenges(store)
+    for path, action in (("", pages.listed), ("/{id}", pages.one)):
+        router.add_api_route(path, action, methods=_METHODS)
+    games = private_game_pages(pages.game, store.logs, callers, base="/challenges/{id}/games")
+    games.include_router(router)
+    return games
+
+
+class _Challenges:
+    """Answers the requests."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def listed(self, request: Request, session: Session, before: Before = None) -> Response:
+        found = self._store.challenges.newest(session.account.id, before, A_PAGE + 1)
+        shown = found[:A_PAGE]
+        return page(
+            request,
+            "challenges.html",
+            challenges=tuple(map(challenge_summary, shown)),
+            older=shown[-1].number if len(found) > len(shown) else None,
+            before=before,
+        )
+
+    def one(self, request: Request, id_: ChallengeId) -> Response:
+        known = self._own(request, id_)
+        return page(request, "challenge.html", challenge=challenge_summary(known), running=known.running)
+
+    def game(self, request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
+        known = self._own(request, id_)
+        for number, played in enumerate(known.games, start=1):
+            if played.game == game:
+                return _private_game(known, number, played)
+        raise HTTPException(404, "This challenge has no such game.")
+
+    def _own(self, request: Request, id_: str) -> KnownChallenge:
+        """Return a challenge that this viewer may see; others' answer 404."""
+        known = self._store.challenges.find(id_)
+        if known is None or not viewer_of(request).may_see(known.account):
+            raise HTTPException(404, "You have no such challenge.")
+        return known
+
+
+def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame) -> PrivateGame:
+    above = f"/challenges/{challenge.id}"
+    home = f"{above}/games/{played.game}"
+    version = f"{challenge.bot}@{challenge.version}"
+    shown = Shown(
+        title=f"Challenge of {version}, game {number}",
+        replay=played.replay,
+        home=home,
+        base=home,
+        download=f"{PREFIX}{home}/replay",
+        embed=None,
+    )
+    return PrivateGame(shown=shown, above=(("/challenges", "Challenges"), (above, version)), candidate=None)

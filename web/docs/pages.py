@@ -1,0 +1,309 @@
+"""The project's documents: rendered once, their pages, and the map of the site for search engines."""
+
+import pathlib
+import posixpath
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Final
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+import structlog
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
+
+from arena.platform.files import shared_folder
+from web.docs.markdown import Document, render
+from web.docs.rules import PICTURES, with_faces
+from web.http.authentication import Callers
+from web.http.caching import tagged
+from web.http.rendering import page
+from web.http.static import MOUNT
+from web.leaderboard.standings import Boards
+from web.viewer.pages import origin
+from web.viewer.words import card_name
+
+RULES: Final = "docs/rules.md"
+
+CHAPTERS: Final = (
+    ("Tutorials", ("docs/first-bot.md", "docs/javascript.md")),
+    (
+        "How-to guides",
+        (
+            "docs/play.md",
+            "docs/at-home.md",
+            "docs/analysis.md",
+            "docs/search.md",
+            "docs/learning.md",
+            "docs/submitting.md",
+            "docs/operating.md",
+            "docs/compose.md",
+            "docs/cluster.md",
+            "docs/monitoring.md",
+            "docs/backup.md",
+            "docs/upgrading.md",
+        ),
+    ),
+    (
+        "Reference",
+        (
+            RULES,
+            "docs/arena-rules.md",
+            "docs/glossary.md",
+            "docs/cli.md",
+            "docs/commands.md",
+            "docs/protocol.md",
+            "docs/messages.md",
+            "docs/base-images.md",
+            "bots/base-python/README.md",
+            "bots/base-javascript/README.md",
+            "docs/leaderboard.md",
+            "docs/bot-pages.md",
+            "docs/viewer.md",
+            "docs/replay.md",
+            "docs/api.md",
+            "docs/accounts.md",
+            "docs/settings.md",
+        ),
+    ),
+    (
+        "Explanation",
+        (
+            "docs/sandbox.md",
+            "docs/canary.md",
+            "docs/security.md",
+            "docs/intake.md",
+            "docs/reliability.md",
+            "docs/match-making.md",
+        ),
+    ),
+    (
+        "Sample bots",
+        (
+            "bots/README.md",
+            "bots/random/README.md",
+            "bots/greedy/README.md",
+            "bots/greedy-js/README.md",
+            "bots/spoiler/README.md",
+            "bots/expected/README.md",
+            "bots/rollout/README.md",
+            "bots/mcts/README.md",
+        ),
+    ),
+)
+"""Chapters, by kind of document, and their documents in reading order."""
+
+FILES: Final = {
+    "referee.proto": "proto/arena/wire/v1/referee.proto",
+    "shuffle-vectors.json": "docs/shuffle-vectors.json",
+    "greedy.py": "bots/greedy/bot.py",
+    "greedy.js": "bots/greedy-js/bot.js",
+}
+"""What the documents tell their readers to take along, by its name on the site."""
+
+
+def address_of(path: str) -> str:
+    """Return the address of a document's page."""
+    if path == RULES:
+        return "/rules"
+    name = pathlib.PurePosixPath(path)
+    return f"/docs/{name.parent.name if name.stem == 'README' else name.stem}"
+
+
+_log = structlog.get_logger()
+
+_ADDRESSES: Final = {
+    **{path: address_of(path) for _, paths in CHAPTERS for path in paths},
+    **{path: f"/docs/{name}" for name, path in FILES.items()},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A document, its page's address and its chapter's title."""
+
+    address: str
+    chapter: str
+    document: Document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """Pages of one subject, in reading order."""
+
+    title: str
+    pages: tuple[Page, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """All documents."""
+
+    chapters: tuple[Chapter, ...]  # in order
+    files: dict[str, str]  # files that documents refer to, by address
+
+    def find(self, address: str) -> Page | None:
+        """Return the page of an address, or None."""
+        return next(
+            (page for chapter in self.chapters for page in chapter.pages if page.address == address), None
+        )
+
+    def beside(self, page: Page) -> tuple[Page | None, Page | None]:
+        """Return the pages before and after one, in its chapter."""
+        pages = next(chapter.pages for chapter in self.chapters if page in chapter.pages)
+        place = pages.index(page)
+        return pages[place - 1] if place else None, pages[place + 1] if place + 1 < len(pages) else None
+
+
+@cache
+def open_shelf() -> Shelf:
+    """Read and render all documents, once."""
+    return read_shelf(shared_folder())
+
+
+def read_shelf(root: pathlib.Path) -> Shelf:
+    """Read and render all readable documents. The others are logged, and links to them become text.
+
+    ``root`` is laid out like the repository.
+    """
+    texts = dict(_texts(root))
+    chapters = (
+        Chapter(title=title, pages=tuple(_page(texts, path, title) for path in paths if path in texts))
+        for title, paths in CHAPTERS
+    )
+    return Shelf(
+        chapters=tuple(chapter for chapter in chapters if chapter.pages),
+        files={_ADDRESSES[path]: texts[path] for path in FILES.values() if path in texts},
+    )
+
+
+def _texts(root: pathlib.Path) -> Iterator[tuple[str, str]]:
+    for path in _ADDRESSES:
+        try:
+            yield path, (root / path).read_text()
+        except OSError as error:
+            _log.warning("a document can't be read; the site does without it", error=str(error))
+
+
+def _page(texts: Mapping[str, str], path: str, chapter: str) -> Page:
+    document = render(texts[path], lambda link: resolve(link, path, texts))
+    return Page(address=address_of(path), chapter=chapter, document=document)
+
+
+def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | None:
+    """Return where a document's link leads on the site.
+
+    ``path`` is the document's, ``there`` those of all documents on the site. Links within the page and to
+    other sites stay; None for files that the site doesn't have.
+    """
+    if link.startswith("#") or "://" in link:
+        return link
+    target, mark, anchor = link.partition("#")
+    wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return _ADDRESSES[wanted] + mark + anchor if wanted in _ADDRESSES and wanted in there else None
+
+
+_METHODS: Final = ["GET", "HEAD"]
+
+Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
+
+
+def document_pages(shelf: Shelf, callers: Callers) -> APIRouter:
+    """Return the routes of documents."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/docs", methods=_METHODS)
+    def index(request: Request) -> Response:
+        return page(request, "docs.html", chapters=shelf.chapters)
+
+    @router.api_route("/docs/{page}", methods=_METHODS)
+    def one(request: Request, name: Annotated[Name, Path(alias="page")]) -> Response:
+        address = f"/docs/{name}"
+        if address in shelf.files:
+            return tagged(request, _file(address, shelf.files[address]))
+        found = _find(shelf, address)
+        return page(request, "doc.html", shown=found, beside=shelf.beside(found))
+
+    @router.api_route("/rules", methods=_METHODS)
+    def rules(request: Request) -> Response:
+        shown = _find(shelf, "/rules")
+        return page(
+            request,
+            "rules.html",
+            shown=shown,
+            beside=shelf.beside(shown),
+            pictures=PICTURES,
+            with_faces=with_faces,
+            card_name=card_name,
+        )
+
+    return router
+
+
+def _find(shelf: Shelf, address: str) -> Page:
+    found = shelf.find(address)
+    if found is None:
+        raise HTTPException(404, "There is no such page of documentation. The index has all of them.")
+    return found
+
+
+def _file(address: str, text: str) -> Response:
+    # Displayed, not executed: nosniff makes the browser respect the type.
+    return PlainTextResponse(text, media_type="application/json" if address.endswith(".json") else None)
+
+
+_PAGES: Final = (
+    "/",
+    "/leaderboard",
+    "/leaderboard/versus",
+    "/leaderboard/calibration",
+    "/compare",
+    "/play",
+    "/puzzle",
+    "/start",
+    "/games",
+    "/cards",
+    "/docs",
+)
+_MOST_BOTS: Final = 10_000
+"""A sitemap has at most 50,000 addresses (sitemaps.org)."""
+
+_SITEMAP: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_ROBOTS: Final = """\
+User-agent: *
+Disallow: /api/
+Disallow: /account
+Disallow: /embed/
+Disallow: /live/
+Disallow: /mine
+Disallow: /submissions
+Disallow: /tv
+Sitemap: {origin}/sitemap.xml
+"""
+
+
+def crawler_pages(boards: Boards, shelf: Shelf) -> APIRouter:
+    """Return the routes for search engines."""
+    router = APIRouter()
+
+    @router.api_route("/robots.txt", methods=_METHODS)
+    def robots(request: Request) -> Response:
+        return tagged(request, PlainTextResponse(_ROBOTS.format(origin=origin(request))))
+
+    @router.api_route("/sitemap.xml", methods=_METHODS)
+    def sitemap(request: Request) -> Response:
+        documents = [page.address for chapter in shelf.chapters for page in chapter.pages]
+        bots = [f"/bots/{name}" for name in boards.names()[:_MOST_BOTS]]
+        places = "".join(
+            f"<url><loc>{escape(origin(request) + quote(address))}</loc></url>\n"
+            for address in (*_PAGES, *documents, *bots)
+        )
+        text = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{_SITEMAP}">\n{places}</urlset>\n'
+        return tagged(request, Response(text, media_type="application/xml"))
+
+    @router.api_route("/favicon.ico", methods=_METHODS)
+    def icon() -> Response:
+        return RedirectResponse(f"{MOUNT}/mark.svg", 308)
+
+    return router

@@ -1,0 +1,132 @@
+"""Atom feeds: news of a bot, of all bots of an author, and remarkable games.
+
+Source: RFC 4287.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from arena.db.activity import RemarkableGame
+from arena.db.bots import KnownBot
+from arena.db.store import Store
+from arena.protocol.states import BotState
+from web.http.caching import tagged
+from web.http.parameters import AuthorName, BotName
+from web.http.rendering import clean_name, count, fixed, iso_moment, odds, visible
+from web.viewer.pages import origin
+
+_ATOM: Final = "http://www.w3.org/2005/Atom"
+_METHODS: Final = ["GET", "HEAD"]
+_MOST_BOTS: Final = 50
+_MOST_ENTRIES: Final = 20
+_NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""A feed must have a date."""
+
+
+class _Entry(NamedTuple):
+    """An item of a feed. ``place`` is a path of the site, unique in the feed and never reused."""
+
+    place: str
+    title: str
+    text: str
+    at: datetime
+
+
+def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
+    """Return the routes of all feeds. They are public and the same for every caller."""
+    router = APIRouter(prefix="/feeds")
+
+    @router.api_route("/games", methods=_METHODS)
+    def games(request: Request) -> Response:
+        entries = [_game_entry(each) for each in store.activity.current(now()).remarkable]
+        return _feed(request, "Remarkable games", "/games", entries)
+
+    @router.api_route("/bots/{bot}", methods=_METHODS)
+    def bot(request: Request, bot: BotName) -> Response:
+        known = store.bots.find(bot)
+        if known is None:
+            raise HTTPException(404, "There is no bot of this name.")
+        return _feed(request, known.name, f"/bots/{known.name}", _bot_entries(store, known))
+
+    # As in addresses of authors' pages, a name may contain a slash.
+    @router.api_route("/authors/{author:path}", methods=_METHODS)
+    def author(request: Request, author: AuthorName) -> Response:
+        bots = store.bots.listed(None, _MOST_BOTS, author=author)
+        if not bots:
+            raise HTTPException(404, "There is no bot of this author.")
+        entries = [entry for each in bots for entry in _bot_entries(store, each)]
+        name = bots[0].author
+        return _feed(request, f"Bots of {clean_name(name)}", f"/authors/{quote(name)}", entries)
+
+    return router
+
+
+def _bot_entries(store: Store, bot: KnownBot) -> list[_Entry]:
+    """Return a bot's newest versions, and its state unless it is active."""
+    home = f"/bots/{bot.name}"
+    entries = [
+        _Entry(
+            place=f"{home}?version={version.number}",
+            title=f"{bot.name}: version {version.number}",
+            text=f"Version {version.number} of {bot.name} joined the ladder.",
+            at=version.created,
+        )
+        for version in store.bots.versions(bot.name, None, _MOST_ENTRIES)
+    ]
+    if bot.state is not BotState.ACTIVE and bot.since is not None:
+        reason = f": {visible(bot.reason)}" if bot.reason else ""
+        changed = _Entry(
+            place=f"{home}#{bot.state}-{bot.since:%Y%m%dT%H%M%SZ}",
+            title=f"{bot.name}: {bot.state}",
+            text=f"{bot.name} is {bot.state}{reason}.",
+            at=bot.since,
+        )
+        entries.append(changed)
+    return entries
+
+
+def _game_entry(each: RemarkableGame) -> _Entry:
+    winner = clean_name(each.game.seats[each.seat].bot)
+    if each.other is None:
+        title = f"{winner} scores {fixed(each.value, 0)} points"
+    else:
+        loser = clean_name(each.game.seats[each.other].bot)
+        title = f"{winner} finishes ahead of {loser} at odds of {odds(each.value)}"
+    return _Entry(
+        place=f"/games/{each.game.game}#{each.kind}",
+        title=title,
+        text=f"Game {count(each.game.number)}, {each.game.players} players.",
+        at=each.game.ended,
+    )
+
+
+def _feed(request: Request, title: str, home: str, entries: Sequence[_Entry]) -> Response:
+    """Return the newest of ``entries`` as a feed of the page ``home``."""
+    site = origin(request)
+    newest = sorted(entries, key=lambda each: each.at, reverse=True)[:_MOST_ENTRIES]
+    root = ET.Element("feed", xmlns=_ATOM)
+    own = f"{site}{quote(request.url.path)}"
+    _add(root, "id", own)
+    _add(root, "title", f"{title} · Kaiten")
+    _add(root, "updated", iso_moment(newest[0].at if newest else _NOTHING_YET))
+    ET.SubElement(root, "link", rel="self", href=own)
+    ET.SubElement(root, "link", rel="alternate", type="text/html", href=f"{site}{home}")
+    _add(ET.SubElement(root, "author"), "name", "Kaiten")
+    for each in newest:
+        item = ET.SubElement(root, "entry")
+        _add(item, "id", f"{site}{each.place}")
+        _add(item, "title", each.title)
+        _add(item, "updated", iso_moment(each.at))
+        ET.SubElement(item, "link", rel="alternate", type="text/html", href=f"{site}{each.place}")
+        _add(item, "summary", each.text)
+    body = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return tagged(request, Response(body, media_type="application/atom+xml"))
+
+
+def _add(parent: ET.Element, name: str, text: str) -> None:
+    ET.SubElement(parent, name).text = text

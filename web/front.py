@@ -1,0 +1,85 @@
+"""The front page: what this is, a game that plays itself, the lead, and the puzzle of the day."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from arena.db.activity import Activity, RemarkableGame
+from arena.db.puzzles import KnownPuzzle
+from arena.db.store import Store
+from arena.ladder.highlights import HighlightKind
+from web.http.authentication import Callers
+from web.http.caching import unless_unchanged
+from web.http.rendering import page
+from web.leaderboard.standings import Boards, Wanted, scale_of
+from web.play.puzzle import laid_out_puzzle, newest_puzzle
+from web.viewer.words import card_name
+
+_TOP: Final = Wanted(limit=10)
+_TABLES: Final = 8
+"""Matches that are shown; of more it says how many."""
+_MOST_PLAYERS_IN_SMALL: Final = 3
+"""More seats don't fit into the small viewer of the front page."""
+_REMARKABLE: Final = 3
+"""Games of each kind."""
+
+
+def front_pages(store: Store, boards: Boards, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+    """Return the route of the front page."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/", methods=["GET", "HEAD"])
+    def front(request: Request) -> Response:
+        if "players" in request.query_params:  # the leaderboard's former address
+            return RedirectResponse(f"/leaderboard?{request.url.query}", 308)
+        activity = store.activity.current(now())
+        puzzle = newest_puzzle(store.puzzles, now().date())
+        return unless_unchanged(
+            request,
+            (activity, boards.state(), puzzle and puzzle.day),
+            lambda: _front_page(request, activity, boards, puzzle),
+        )
+
+    return router
+
+
+def _front_page(request: Request, activity: Activity, boards: Boards, puzzle: KnownPuzzle | None) -> Response:
+    board = boards.board(_TOP)
+    shown = activity.running[:_TABLES]
+    featured = _featured(activity)
+    if shown:
+        watch_address = f"/live/{shown[0].match}"
+    else:
+        watch_address = f"/games/{featured.game.game}/1/1" if featured else "/games"
+    return page(
+        request,
+        "front.html",
+        activity=activity,
+        watch_address=watch_address,
+        featured=featured,
+        plays_here=featured is not None and featured.game.players <= _MOST_PLAYERS_IN_SMALL,
+        running=shown,
+        more=activity.matches_running - len(shown),
+        upsets=_of(activity, HighlightKind.UPSET),
+        most_points=_of(activity, HighlightKind.POINTS),
+        board=board,
+        scale=scale_of(board.rows),
+        puzzle=None if puzzle is None else laid_out_puzzle(puzzle),
+        card_name=card_name,
+    )
+
+
+def _of(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
+    return [each for each in activity.remarkable if each.kind is kind][:_REMARKABLE]
+
+
+def _featured(activity: Activity) -> RemarkableGame | None:
+    """Return the game that the front page plays: one that fits if there is one, upsets before high scores."""
+
+    def order(each: RemarkableGame) -> tuple[bool, bool]:
+        return each.game.players > _MOST_PLAYERS_IN_SMALL, each.kind is not HighlightKind.UPSET
+
+    return min(activity.remarkable, key=order, default=None)

@@ -1,0 +1,138 @@
+"""A game's analysis as the page shows it: graphs, a summary of each seat, and the costliest decisions."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from arena.protocol.analysis import COSTLY, AnalysedDecision, AnalysedTurn, Analysis, Option, SeatSummary
+from web.games.placed import Placed, card
+
+MOST_COSTLY: Final = 10
+"""Maximum number shown."""
+
+HEIGHT: Final = 100
+"""Of graphs: a unit per percentage point, from 100 at the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Chances by turn, a unit per turn, as paths.
+
+    Attributes:
+        lines: A path per seat.
+        width: Of the drawing.
+        rounds: A path that marks the beginnings of rounds but the first.
+        turning_points: A path that marks the turns that mattered most.
+    """
+
+    lines: tuple[str, ...]
+    width: int
+    rounds: str
+    turning_points: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMove:
+    """A move with its value.
+
+    Attributes:
+        cards: In the order of placing.
+        dummy: The dummy's card, or None.
+        chance: Share of first place.
+        points: At the end.
+    """
+
+    cards: tuple[Placed, ...]
+    dummy: Placed | None
+    chance: float
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDecision:
+    """A decision with all its options, the best first.
+
+    Attributes:
+        made: The decision.
+        played: What was played.
+        options: The best first.
+        house: What house bots would have played, the best first, with their names.
+    """
+
+    made: AnalysedDecision
+    played: ShownMove
+    options: tuple[ShownMove, ...]
+    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLine:
+    """A seat's summary, and the turn before its largest swing."""
+
+    summary: SeatSummary
+    swing_turn: AnalysedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnalysis:
+    """An analysis, laid out."""
+
+    whole: Analysis
+    known: Graph  # by what each seat could know
+    dealt: Graph  # by all hands
+    seats: tuple[SeatLine, ...]
+    turning_points: tuple[AnalysedTurn, ...]
+    costly: tuple[ShownDecision, ...]  # the costliest first
+
+
+def laid_out(analysis: Analysis) -> ShownAnalysis:
+    """Lay out an analysis."""
+    found = [each for each in analysis.decisions if each.grade in COSTLY]
+    found.sort(key=lambda each: -each.lost_chance)
+    return ShownAnalysis(
+        whole=analysis,
+        known=_graph(analysis, [[it.chance for it in turn.known] for turn in analysis.turns]),
+        dealt=_graph(analysis, [[it.chance for it in turn.dealt] for turn in analysis.turns]),
+        seats=tuple(SeatLine(seat, analysis.turns[seat.swing_turn]) for seat in analysis.seats),
+        turning_points=tuple(analysis.turns[turn] for turn in analysis.turning_points),
+        costly=tuple(map(shown_decision, found[:MOST_COSTLY])),
+    )
+
+
+def _graph(analysis: Analysis, chances: list[list[float]]) -> Graph:
+    rows = [*chances, list(analysis.result)]
+    begins = [number for number, turn in enumerate(analysis.turns) if number and turn.turn == 1]
+    return Graph(
+        lines=tuple(
+            "M" + "L".join(f"{at} {HEIGHT * (1 - row[seat]):.4g}" for at, row in enumerate(rows))
+            for seat in range(len(analysis.seats))
+        ),
+        width=len(analysis.turns),
+        rounds="".join(f"M{at} 0V{HEIGHT}" for at in begins),
+        turning_points="".join(f"M{at} 0V{HEIGHT}" for at in analysis.turning_points),
+    )
+
+
+def decisions_of(analysis: Analysis, seat: int) -> tuple[ShownDecision, ...]:
+    """Lay out all decisions of a seat, in order."""
+    return tuple([shown_decision(each) for each in analysis.decisions if each.seat == seat])
+
+
+def shown_decision(made: AnalysedDecision) -> ShownDecision:
+    """Lay out a decision."""
+    options = tuple(map(_move, made.options))
+    house = tuple(
+        [
+            (options[choice], tuple([name for name, chosen in made.house.items() if chosen == choice]))
+            for choice in sorted(set(made.house.values()))
+        ]
+    )
+    return ShownDecision(made, options[made.played], options, house)
+
+
+def _move(option: Option) -> ShownMove:
+    return ShownMove(
+        tuple(map(card, option.cards)),
+        card(option.dummy) if option.dummy else None,
+        option.chance,
+        option.points,
+    )

@@ -1,0 +1,199 @@
+"""Rated games, for everybody."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from arena.db.analyses import Analyses
+from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
+from arena.db.game_search import GameOrder
+from arena.db.games import GameRepository, GameSeat, GameSummary
+from arena.protocol.analysis import Analysis
+from arena.protocol.documents import LoggedSeat, Logs, SeatResult
+from arena.protocol.states import Scope
+from web.games.listing import GamesQuery, games_query, read_games
+from web.http.api import LISTED, DataRoute, DataRouter, Guard, Limit, Next, may_see
+from web.http.authentication import Caller, Callers
+from web.http.errors import Problem
+from web.http.parameters import GameId, OfVersion, read_game, replay_of
+from web.viewer.logs import decisions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameLine:
+    """A line of the list of games.
+
+    Attributes:
+        game: Id.
+        number: Its place in the order of rating, from 1.
+        players: How many.
+        ended: When.
+        seats: In seat order.
+    """
+
+    game: str
+    number: int
+    players: int
+    ended: datetime
+    seats: tuple[SeatResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameList:
+    """A page of games.
+
+    Attributes:
+        games: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    games: tuple[GameLine, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """A game.
+
+    Attributes:
+        game: Id.
+        match: Id of its match.
+        number: Its place in the order of rating, from 1.
+        players: How many.
+        variants: Names of the variants in play.
+        ended: When.
+        rated: Whether it counts; not, where a bot sits in it that was disqualified.
+        replay: The address of its replay.
+        seats: In seat order.
+    """
+
+    game: str
+    match: str
+    number: int
+    players: int
+    variants: tuple[str, ...]
+    ended: datetime
+    rated: bool
+    replay: str
+    seats: tuple[GameSeat, ...]
+
+
+def games_api(repository: GameRepository) -> APIRouter:
+    """Return the routes of games."""
+    router = DataRouter("games")
+
+    @router.get("/games", responses=LISTED)
+    def games(
+        next_page: Next,
+        query: Annotated[GamesQuery, Depends(games_query)],
+        version: OfVersion = None,
+        limit: Limit = 50,
+    ) -> GameList:
+        """List rated games, newest first; all of them or of a bot, or those of the newest that match."""
+        if version is not None and query.bot is None:
+            raise Problem(422, "Invalid request. version: it needs the bot, too.")
+        if version is not None and query.searches:
+            raise Problem(422, "Invalid request. version: it goes with no filter but the bot.")
+        if version is not None:
+            found = repository.newest(query.before, limit + 1, bot=query.bot, version=version)
+        else:
+            found = read_games(repository, query, limit + 1)
+        shown = tuple(map(_line, found[:limit]))
+        more = len(found) > limit and query.order is GameOrder.NEWEST
+        return GameList(games=shown, next=next_page(before=shown[-1].number) if more else None)
+
+    @router.get("/games/{game}")
+    def one_game(game: GameId) -> Game:
+        """Return a game; its moves are in its replay."""
+        found = read_game(repository, game)
+        return Game(
+            game=found.game,
+            match=found.match,
+            number=found.number,
+            players=found.players,
+            variants=found.variants,
+            ended=found.ended,
+            rated=found.counts,
+            replay=f"/games/{found.game}/replay.json",
+            seats=found.seats,
+        )
+
+    return router
+
+
+def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
+    """Return the route of analyses."""
+    router = DataRouter("games")
+
+    @router.get("/games/{game}/analysis")
+    def one_analysis(game: GameId) -> Analysis:
+        """Return who was winning a game turn by turn, and what each decision cost."""
+        read_game(repository, game)
+        found = analyses.find(game)
+        if found is None:
+            raise Problem(
+                404, "This game has not been analysed.", hint="Analyse it with `arena analyse GAME`."
+            )
+        return found
+
+    return router
+
+
+def replay_api(repository: GameRepository) -> APIRouter:
+    """Return the route of public replays, which is beside the pages of games."""
+    router = APIRouter(route_class=DataRoute)
+
+    @router.api_route("/games/{game}/replay.json", methods=["GET", "HEAD"])
+    def replay(game: GameId) -> Response:
+        return Response(replay_of(read_game(repository, game)), media_type="application/json")
+
+    return router
+
+
+def _line(game: GameSummary) -> GameLine:
+    return GameLine(
+        game=game.game,
+        number=game.number,
+        players=game.players,
+        ended=game.ended,
+        seats=game.seats,
+    )
+
+
+def logs_api(repository: GameLogs, callers: Callers) -> APIRouter:
+    """Return the route of logs."""
+    router = DataRouter("games")
+    guard = Guard(callers)
+    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
+
+    @router.get("/games/{game}/logs")
+    def logs(caller: Reader, game: GameId) -> Logs:
+        """Return what one's own bots left of a game, rated or not; operators see every seat."""
+        log = repository.find(game)
+        seats = [seat for seat in log.seats if may_see(caller, seat.account)] if log else []
+        if log is None or not seats:
+            raise Problem(404, "There is no game of this id in which you have a bot.")
+        if not log.kept:
+            raise Problem(
+                410,
+                "The logs of this game have been deleted.",
+                hint="The operator sets how long logs are stored. Read them sooner next time.",
+            )
+        return Logs(game=log.game, match=log.match, seats=tuple(_seat(log, seat) for seat in seats))
+
+    return router
+
+
+def _seat(log: StoredGameLog, seat: SeatLog) -> LoggedSeat:
+    return LoggedSeat(
+        seat=seat.seat,
+        bot=seat.bot,
+        version=seat.version,
+        exit_code=seat.report.exit_code,
+        out_of_memory=seat.report.out_of_memory,
+        trouble=seat.report.trouble,
+        stderr=seat.report.stderr,
+        decisions=decisions(log, seat.seat),
+    )

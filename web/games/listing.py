@@ -1,0 +1,130 @@
+"""The list of rated games: all of them, or those that match filters, in a chosen order."""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse
+
+from arena.db.game_search import WINDOW, GameFilter, GameOrder
+from arena.db.games import GameRepository, GameSummary
+from web.http.authentication import Callers
+from web.http.parameters import (
+    BLANK,
+    Before,
+    BestPoints,
+    Faults,
+    Margin,
+    OfAuthor,
+    OfBot,
+    Order,
+    Players,
+    Since,
+    Until,
+)
+from web.http.rendering import page
+
+GAMES_A_PAGE: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamesQuery:
+    """The parameters of lists of games. None means no filter, or the first page."""
+
+    bot: str | None = None
+    author: str | None = None
+    players: int | None = None
+    points: int | None = None  # at least this many for a seat
+    margin: int | None = None  # at most this many points between first and second place
+    faults: Literal["yes", "no"] | None = None
+    since: date | None = None
+    until: date | None = None
+    order: GameOrder = GameOrder.NEWEST
+    before: int | None = None
+
+    @property
+    def filter(self) -> GameFilter:
+        """The filter for the store."""
+        return GameFilter(
+            bot=self.bot,
+            author=self.author,
+            players=self.players,
+            points=self.points,
+            margin=self.margin,
+            faults=None if self.faults is None else self.faults == "yes",
+            since=self.since,
+            until=self.until,
+        )
+
+    @property
+    def searches(self) -> bool:
+        """Whether only the newest games are looked through: any filter but a bot's, or another order."""
+        return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
+
+    def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
+        """Return the query string with these parameters changed."""
+        values = asdict(replace(self, **changes))
+        if values["order"] is GameOrder.NEWEST:
+            del values["order"]
+        query = urlencode({name: value for name, value in values.items() if value is not None})
+        return f"?{query}" if query else ""
+
+
+def read_games(games: GameRepository, query: GamesQuery, limit: int) -> tuple[GameSummary, ...]:
+    """Return at most ``limit`` games of a list."""
+    if query.searches:
+        return games.search(query.filter, query.order, query.before, limit)
+    return games.newest(query.before, limit, bot=query.bot)
+
+
+def games_query(  # noqa: PLR0913, PLR0917 - filters
+    bot: Annotated[OfBot, BLANK] = None,
+    author: Annotated[OfAuthor, BLANK] = None,
+    players: Annotated[Players, BLANK] = None,
+    points: Annotated[BestPoints, BLANK] = None,
+    margin: Annotated[Margin, BLANK] = None,
+    faults: Annotated[Faults, BLANK] = None,
+    since: Annotated[Since, BLANK] = None,
+    until: Annotated[Until, BLANK] = None,
+    order: Order = GameOrder.NEWEST,
+    before: Before = None,
+) -> GamesQuery:
+    """Return the parameters of a request: a dependency of pages and the API."""
+    return GamesQuery(
+        bot=bot,
+        author=author,
+        players=players,
+        points=points,
+        margin=margin,
+        faults=faults,
+        since=since,
+        until=until,
+        order=order,
+        before=before,
+    )
+
+
+_METHODS: Final = ["GET", "HEAD"]
+
+
+def public_pages(repository: GameRepository, callers: Callers) -> APIRouter:
+    """Return the route of the list of games."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/games", methods=_METHODS)
+    def games(request: Request, query: Annotated[GamesQuery, Depends(games_query)]) -> Response:
+        found = read_games(repository, query, GAMES_A_PAGE + 1)
+        shown = found[:GAMES_A_PAGE]
+        pages = len(found) > len(shown) and query.order is GameOrder.NEWEST
+        return page(
+            request,
+            "games.html",
+            games=shown,
+            older=shown[-1].number if pages else None,
+            query=query,
+            window=WINDOW,
+        )
+
+    return router

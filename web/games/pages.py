@@ -1,0 +1,255 @@
+"""Pages of games: the list, rated games turn by turn, and private games."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, NamedTuple
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi.responses import HTMLResponse
+
+from arena.db.game_logs import GameLogs
+from arena.db.games import GamePage
+from arena.db.store import Store
+from arena.play.replay.document import PublicReplay, ReplayTurn, parse
+from arena.protocol.states import BotState
+from web.account.pages import logged_in
+from web.games.analysis import decisions_of, laid_out
+from web.games.placed import Placed, card
+from web.http.authentication import Callers
+from web.http.parameters import GameId, read_game
+from web.http.rendering import bot_address, clean_name, count, page, viewer_of
+from web.viewer.logs import read_private_log
+from web.viewer.pages import origin, viewer_routes
+from web.viewer.screen import Shown
+
+_NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
+_KINDS: Final = ("tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one participant did in one turn."""
+
+    cards: tuple[Placed, ...]  # in the order of placing
+    chopsticks: bool  # whether chopsticks were returned for the second card
+    standin: bool  # whether the stand-in played
+    fault: str | None  # why, or None
+    millis: float | None  # from request to answer; None without a request or an answer
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLine:
+    """A turn; ``anchor`` is its fragment in the page's address."""
+
+    anchor: str
+    number: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTable:
+    """A round: its turns, its points by kind, its total and the total so far."""
+
+    number: int
+    turns: tuple[TurnLine, ...]
+    kinds: tuple[tuple[str, tuple[int, ...]], ...]
+    scores: tuple[int, ...]
+    so_far: tuple[int, ...]
+
+
+class Participant(NamedTuple):
+    """A participant: name, version and address of the bot's page, where they exist."""
+
+    name: str
+    version: int | None
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayTable:
+    """A whole game. The dummy is the last participant; number tuples have one entry per participant."""
+
+    seed: str
+    shuffle: str
+    participants: tuple[Participant, ...]
+    rounds: tuple[RoundTable, ...]
+    puddings: tuple[int, ...]
+    pudding_scores: tuple[int, ...]
+    totals: tuple[int, ...]
+    places: tuple[int, ...]
+    """One a seat, without the dummy."""
+    faults: tuple[tuple[str, str], ...]
+    """Anchor and text of every fault, in order."""
+
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """Seats, best first."""
+        return tuple(sorted(range(len(self.places)), key=self.places.__getitem__))
+
+
+def replay_table(text: str, *, candidate: int | None = None) -> ReplayTable:
+    """Lay out a replay.
+
+    ``text`` is JSON; the ``candidate``'s seat is a submission, which has no page. Raises InvalidReplay if the
+    text is no ``sushigo-replay/1``; the error names the place.
+    """
+    replay = parse(text)
+    seats = [
+        Participant(clean_name(each.bot), each.version, None if seat == candidate else bot_address(each.bot))
+        for seat, each in enumerate(replay.seats)
+    ]
+    rounds = tuple(_rounds(replay))
+    return ReplayTable(
+        seed=replay.seed,
+        shuffle=replay.shuffle,
+        participants=(*seats, Participant("dummy", None, None)) if replay.rules.dummy else tuple(seats),
+        rounds=rounds,
+        puddings=tuple(replay.puddings.counts),
+        pudding_scores=tuple(replay.puddings.scores),
+        totals=tuple(replay.totals),
+        places=replay.places,
+        faults=tuple(_faults(rounds, [f"{seat.name}@{seat.version}" for seat in seats])),
+    )
+
+
+def _rounds(replay: PublicReplay) -> Iterator[RoundTable]:
+    so_far = [0] * len(replay.totals)
+    for number, result in enumerate(replay.rounds, start=1):
+        so_far = [before + now for before, now in zip(so_far, result.scores, strict=True)]
+        turns = [turn for turn in replay.turns if turn.round == number]
+        yield RoundTable(
+            number=number,
+            turns=tuple(_lines(turns)),
+            kinds=tuple(_points_by_kind(result.breakdown, soy_sauce=replay.rules.soy_sauce)),
+            scores=tuple(result.scores),
+            so_far=tuple(so_far),
+        )
+
+
+def _lines(turns: Sequence[ReplayTurn]) -> Iterator[TurnLine]:
+    free_wasabi = [0] * len(turns[0].plays)
+    for turn in turns:
+        cells = []
+        for seat, cards in enumerate(turn.plays):
+            placed = []
+            for kind in cards:
+                tripled = kind in _NIGIRI and free_wasabi[seat] > 0
+                free_wasabi[seat] += (kind == "wasabi") - tripled
+                placed.append(card(kind, tripled=tripled))
+            cells.append(_cell(turn, seat, tuple(placed)))
+        yield TurnLine(f"r{turn.round}t{turn.turn}", turn.turn, tuple(cells))
+
+
+def _cell(turn: ReplayTurn, seat: int, placed: tuple[Placed, ...]) -> Cell:
+    chopsticks = len(placed) > 1
+    if seat >= len(turn.standin):  # the dummy, which is not timed
+        return Cell(placed, chopsticks, standin=False, fault=None, millis=None)
+    millis = turn.millis[seat] if turn.millis else None
+    return Cell(placed, chopsticks, turn.standin[seat], turn.fault[seat], millis)
+
+
+def _points_by_kind(
+    breakdown: Sequence[dict[str, int]], *, soy_sauce: bool
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for kind in _KINDS:
+        if kind != "soy_sauce" or soy_sauce:
+            name = card(kind).name
+            yield name, tuple(points.get(kind, 0) for points in breakdown)
+
+
+def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for played in rounds:
+        for line in played.turns:
+            for name, cell in zip(names, line.cells, strict=False):  # the dummy has no faults
+                if cell.fault:
+                    yield line.anchor, f"{name}: {cell.fault}, round {played.number}, turn {line.number}"
+
+
+_METHODS: Final = ["GET", "HEAD"]
+
+
+def game_pages(store: Store, callers: Callers) -> APIRouter:
+    """Return the routes of games."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/games/{game}", methods=_METHODS)
+    def one_game(request: Request, game: GameId) -> Response:
+        found = read_game(store.games, game)
+        return page(
+            request,
+            "game.html",
+            game=found,
+            origin=origin(request),
+            disqualified=() if found.counts else _disqualified(store, found),
+            replay=replay_table(found.replay) if found.replay else None,
+            analysed=None if (analysis := store.analyses.find(game)) is None else laid_out(analysis),
+            decisions={seat: f"/games/{game}/decisions/{seat}" for seat in range(len(found.seats))},
+            log=read_private_log(store.logs, game, viewer_of(request)),
+        )
+
+    @router.api_route("/games/{game}/decisions/{seat}", methods=_METHODS)
+    def decisions(request: Request, game: GameId, seat: Annotated[int, Path(ge=0, le=4)]) -> Response:
+        found = read_game(store.games, game)
+        analysis = store.analyses.find(game)
+        if analysis is None or not found.replay:
+            raise HTTPException(404, "This game has not been analysed.")
+        if seat >= len(found.seats):
+            raise HTTPException(404, f"This game has no seat {seat}.")
+        return page(
+            request,
+            "decisions.html",
+            section="games",
+            title=f"Game {count(found.number)}",
+            game=f"/games/{game}",
+            base=f"/games/{game}",
+            name=replay_table(found.replay).participants[seat].name,
+            decisions=decisions_of(analysis, seat),
+        )
+
+    return router
+
+
+def _disqualified(store: Store, game: GamePage) -> tuple[str, ...]:
+    """Return the disqualified bots because of which a game doesn't count."""
+    known = (store.bots.find(seat.bot) for seat in game.seats)
+    return tuple(bot.name for bot in known if bot is not None and bot.state is BotState.DISQUALIFIED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateGame:
+    """A game of a challenge or of a submission."""
+
+    shown: Shown
+    above: tuple[tuple[str, str], ...]  # its parent pages, outermost first: address and name
+    candidate: int | None  # the seat of the submission; None in a challenge
+
+
+Find = Callable[..., PrivateGame]
+"""Finds the game of an address; a dependency, which raises 404 for all who may not see it."""
+
+
+def private_game_pages(find: Find, logs: GameLogs, callers: Callers, *, base: str) -> APIRouter:
+    """Return the routes of private games; ``base`` begins their addresses, without a trailing slash."""
+    Found = Annotated[PrivateGame, Depends(find)]  # noqa: N806 - a type
+
+    def shown(found: Found) -> Shown:
+        return found.shown
+
+    router = viewer_routes(shown, logs, callers, base=base, private=True)
+
+    @router.api_route(
+        f"{base}/{{game}}",
+        methods=_METHODS,
+        response_class=HTMLResponse,
+        dependencies=[Depends(callers.note), Depends(logged_in)],
+    )
+    def one_game(request: Request, game: GameId, found: Found) -> Response:
+        return page(
+            request,
+            "private_game.html",
+            game=found,
+            replay=replay_table(found.shown.replay, candidate=found.candidate),
+            log=read_private_log(logs, game, viewer_of(request)),
+        )
+
+    return router

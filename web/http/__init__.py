@@ -1,0 +1,1 @@
+"""HTTP of the site: sessions, CSRF, rate limits, caches, headers, errors, request log."""

@@ -1,0 +1,349 @@
+"""The data API's base: routes, pages of lists, guards, and its OpenAPI description.
+
+The routes are in web/*/api.py: each module has functions that return an ``APIRouter``. To add routes, say of
+bots:
+
+- Use ``router = DataRouter("bots")`` and ``@router.get("/bots/{bot}")`` on a plain function. The router adds
+  ``/api/v1``, HEAD and ETags.
+- Annotate the function's return type with a frozen dataclass. FastAPI serializes and describes it; no other
+  place lists its fields. The docstrings of both become the description: the function's first line is the
+  summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
+  ``Query(description=…)``.
+- Require a scope with ``Reader = Annotated[Caller, guard(Scope.READ)]`` as an argument's type, where ``guard
+  = Guard(callers)``. Answer ``raise Problem(404, …)`` where :func:`may_see` returns False, so that the answer
+  doesn't reveal what exists. Domain errors become problems in :func:`refusal`.
+- Raise :class:`web.http.errors.Problem` for errors. The common ones are described for every route; declare
+  others with ``responses=problems({409: "The name is taken."})``.
+- Return a list as a dataclass of a tuple and ``next``. Give its route ``responses=LISTED`` and the argument
+  ``next_page: Next``, read one row more than ``limit``, and return ``next=next_page(before=…)`` if there was
+  one.
+- Mount the router in web/app.py and add a line to docs/api.md. tests/web/test_authorisation.py states who may
+  use the route; tests/web/test_schema.py checks its answers against its description.
+"""
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Final
+
+from docstring_parser import parse
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response, Security
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.security import APIKeyCookie, HTTPBearer
+from pydantic import TypeAdapter
+
+from arena import __version__
+from arena.db.errors import (
+    BotDisqualified,
+    BotTaken,
+    NoSuchBot,
+    NoSuchVersion,
+    QuotaReached,
+    SameContent,
+    VersionGone,
+)
+from arena.platform.names import WrongName
+from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.states import Scope
+from arena.protocol.submissions import HINTS, CauseKind
+from arena.services.owners import ChallengeRefused, NotYours
+from arena.submissions.uploads import DiskFull, NoRoom, TooLarge, UploadRefused
+from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, Callers
+from web.http.caching import tagged
+from web.http.errors import MEDIA_TYPE, Problem, ProblemDocument, too_much
+
+PREFIX: Final = "/api/v1"
+
+
+class DataRoute(APIRoute):
+    """A route that adds an ETag to JSON answers."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, wrapped to add the ETag."""
+        handler = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            return tagged(request, await handler(request))
+
+        return answer
+
+
+class DataRouter(APIRouter):
+    """Routes below ``PREFIX``; ``tag`` groups them in the API's description."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__(prefix=PREFIX, tags=[tag], route_class=DataRoute)
+
+    def add_api_route(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        **options: Any,  # noqa: ANN401 - FastAPI's own
+    ) -> None:
+        """Add a route, and an undescribed HEAD route beside each GET except a stream."""
+        super().add_api_route(path, endpoint, **options)
+        response_class = options.get("response_class")
+        streams = isinstance(response_class, type) and issubclass(response_class, StreamingResponse)
+        if options.get("methods") == ["GET"] and not streams:
+            super().add_api_route(
+                path, endpoint, **options | {"methods": ["HEAD"], "include_in_schema": False}
+            )
+
+
+_JSON: Final = "application/json"
+_PROBLEM: Final = "Problem"
+_ABOUT: Final = """An arena where bots play Sushi Go! against each other.
+
+Lists come in pages: `next` is the address of the next one. Answers in JSON have an `ETag`, and with \
+`If-None-Match` nobody is sent one twice. Wherever there is GET there is HEAD, but for streams. Errors are \
+problems (RFC 9457) with a hint that says what to do. Times are UTC."""
+
+_ETAG: Final = {
+    "ETag": {
+        "description": "Which answer this is, for If-None-Match.",
+        "required": True,
+        "schema": {"type": "string", "pattern": '^W/"[0-9a-f]{64}"$'},
+    }
+}
+_COME_AGAIN: Final = {
+    "Retry-After": {
+        "description": "Seconds until a retry can succeed, if known.",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"},
+    }
+}
+_CHALLENGE: Final = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
+
+Document = dict[str, Any]
+"""JSON."""
+
+
+def problems(texts: dict[int, str]) -> dict[int | str, Document]:
+    """Describe a route's own problems; ``texts`` gives each status its meaning."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{_PROBLEM}"}}}
+    return {status: {"description": text, "content": content} for status, text in texts.items()}
+
+
+def located(text: str) -> dict[int | str, Document]:
+    """Describe a 201 answer; ``text`` describes its ``Location``."""
+    schema = {"type": "string"}
+    return {201: {"headers": {"Location": {"description": text, "required": True, "schema": schema}}}}
+
+
+def description_api() -> APIRouter:
+    """Return the route of the OpenAPI description."""
+    router = DataRouter("description")
+
+    @router.get("/openapi.json", include_in_schema=False)
+    def openapi(request: Request) -> JSONResponse:
+        app: FastAPI = request.app
+        app.openapi_schema = app.openapi_schema or describe(app)
+        return JSONResponse(app.openapi_schema)
+
+    return router
+
+
+def describe(app: FastAPI) -> Document:
+    """Return the OpenAPI description of an app's data routes."""
+    routes = [route for route in iter_route_contexts(app.routes) if (route.path or "").startswith(PREFIX)]
+    made = get_openapi(title=app.title, version=__version__, description=_ABOUT, routes=routes)
+    schemas = made["components"]["schemas"]
+    for path in made["paths"].values():
+        for method, operation in path.items():
+            _say_what_it_does(operation)
+            _add_problems(operation)
+            if method == "get":
+                _add_etag(operation)
+    # Nothing refers to FastAPI's own error schemas any more.
+    del schemas["HTTPValidationError"], schemas["ValidationError"]
+    schemas[_PROBLEM] = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
+    _say_what_they_are(schemas)
+    return made
+
+
+def _say_what_it_does(operation: Document) -> None:
+    said = parse(operation.pop("description"))
+    operation["summary"] = (said.short_description or "").removesuffix(".")
+    if said.long_description:
+        operation["description"] = said.long_description
+
+
+def _say_what_they_are(schemas: dict[str, Document]) -> None:
+    """Describe each field from the docstring of its class or of a base class."""
+    said = {name: parse(schema.get("description", "")) for name, schema in schemas.items()}
+    texts = {name: {each.arg_name: _text(each.description) for each in said[name].params} for name in schemas}
+    bases = {
+        name: [other for other in schemas if _extends(schemas[name], schemas[other])] for name in schemas
+    }
+    for name, schema in schemas.items():
+        schema["description"] = "\n\n".join(
+            filter(None, (said[name].short_description, said[name].long_description))
+        )
+        for source in (*bases[name], name):
+            for field, text in texts[source].items():
+                # A description beside a reference describes the field, not its type.
+                schema["properties"][field]["description"] = text
+
+
+def _extends(schema: Document, base: Document) -> bool:
+    fields, extended = schema.get("properties", {}), base.get("properties", {})
+    return schema is not base and all(fields.get(name) == field for name, field in extended.items())
+
+
+def _text(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("None", "null")
+
+
+def _add_problems(operation: Document) -> None:
+    parameters = operation.get("parameters", [])
+    texts = {500: "The arena failed.", 503: "The arena's database does not answer just now."}
+    if any(parameter["in"] == "path" for parameter in parameters):
+        texts[404] = "There is no such thing, or it is not the caller's."
+    if "security" in operation:
+        texts[401] = "There is no valid token or session."
+        texts[403] = "The token may not do this, or another site made a browser ask."
+    if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
+        texts[422] = "What was sent is not as it is described here."
+    if "requestBody" in operation:
+        texts[400] = "The body can't be read."
+        texts[413] = "The body is too large."
+    said = operation["responses"]
+    if _JSON in said.get("422", {}).get("content", {}):
+        del said["422"]  # FastAPI's own
+    for status, response in problems(texts).items():
+        said.setdefault(str(status), response)
+    if "401" in said:
+        said["401"]["headers"] = _CHALLENGE
+    if "429" in said:
+        said["429"]["headers"] = _COME_AGAIN
+    operation["responses"] = dict(sorted(said.items()))
+
+
+def _add_etag(operation: Document) -> None:
+    response = operation["responses"]["200"]
+    if _JSON in response.get("content", {}):
+        response["headers"] = response.get("headers", {}) | _ETAG
+        known = {"description": "The caller has this answer already.", "headers": _ETAG}
+        operation["responses"] = dict(sorted((operation["responses"] | {"304": known}).items()))
+
+
+LISTED: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "headers": {
+            "Link": {
+                "description": 'The address of the next page, with rel="next"; missing on the last one.',
+                "schema": {"type": "string", "pattern": r'^<\/api\/v1\/.*>; rel="next"$'},
+            }
+        }
+    }
+}
+"""What the description says of an answer with a list; goes into a route's ``responses``."""
+
+Limit = Annotated[int, Query(ge=1, le=100, description="How many at most.")]
+"""How many are wanted at most. A route asks the store for one more, to know whether there is a next page."""
+
+
+class NextPage:
+    """Dependency of list routes: links the next page in the body and the ``Link`` header."""
+
+    def __init__(self, request: Request, response: Response) -> None:
+        self._url = request.url
+        self._headers = response.headers
+
+    def __call__(self, **where: int | str) -> str:
+        """Return the next page's address: this one with the parameters in ``where`` replaced."""
+        url = self._url.include_query_params(**where)
+        address = f"{url.path}?{url.query}"
+        self._headers["Link"] = f'<{address}>; rel="next"'
+        return address
+
+
+Next = Annotated[NextPage, Depends()]
+
+
+_BEARER: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
+
+# These two only document the API; Callers authenticates.
+_TOKEN: Final = HTTPBearer(
+    scheme_name="token",
+    description="A token of an account, kaiten_…, made at /account. The list names the scope that it takes.",
+    auto_error=False,
+)
+_SESSION: Final = APIKeyCookie(
+    scheme_name="session",
+    name=SECURE_NAME,
+    description=f"The site's own session, for its pages; over plain HTTP it is called {PLAIN_NAME}.",
+    auto_error=False,
+)
+
+
+class Guard:
+    """Makes dependencies that require a logged-in caller, optionally with a scope."""
+
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
+
+    def __call__(self, scope: Scope | None = None) -> object:
+        """Return a dependency that gives the caller; it answers 401 or 403 if the caller may not pass."""
+        scopes = [] if scope is None else [scope.value]
+
+        def allowed(
+            caller: Annotated[Caller | None, Depends(self._callers.note)],
+            _token: Annotated[object, Security(_TOKEN, scopes=scopes)],
+            _session: Annotated[object, Security(_SESSION, scopes=scopes)],
+        ) -> Caller:
+            if caller is None:
+                raise Problem(401, "There is no valid token or session.", headers=_BEARER)
+            if scope is not None and scope not in caller.scopes:
+                raise Problem(
+                    403,
+                    f"This requires the scope {scope}.",
+                    hint=f"Make a token with the scope {scope} at /account.",
+                )
+            return caller
+
+        return Depends(allowed)
+
+
+def may_see(caller: Caller, account: int | None) -> bool:
+    """Whether the caller may see what belongs to an account: its owner and operators may."""
+    return account == caller.account.id or Scope.OPERATE in caller.scopes
+
+
+_PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
+    NotYours: (403, "GET /api/v1/account/bots lists your own."),
+    NoSuchBot: (404, ""),
+    BotTaken: (409, "Send it under another name."),
+    BotDisqualified: (409, "Ask the operator of the arena."),
+    SameContent: (409, f"Nothing was queued. {HINTS[CauseKind.SAME]}"),
+    VersionGone: (409, "Submit it again, or choose another version."),
+    TooLarge: (413, "Make the file smaller; docs/submitting.md has the limits."),
+    ChallengeRefused: (422, ""),
+    NoSuchVersion: (422, ""),
+    WrongName: (422, ""),
+    QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
+    DiskFull: (507, "Wait, or tell the operator of the arena."),
+    NoRoom: (503, ""),  # after its subclasses, which have their own status
+    UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),
+    UploadRefused: (422, ""),  # after its subclasses, which have their own status
+}
+"""Status and hint by error; the hint of the status where there is none."""
+
+_COME_AGAIN_SECONDS: Final = "5"
+"""Where waiting helps: other uploads end."""
+
+_BUSY: Final = 503
+
+REFUSED: Final = tuple(_PROBLEMS)
+"""What :func:`refusal` knows."""
+
+
+def refusal(error: Exception) -> Problem:
+    """Return the problem for one of ``REFUSED``."""
+    status, hint = next(told for kind, told in _PROBLEMS.items() if isinstance(error, kind))
+    if isinstance(error, UntrustedBotsRefused):
+        # The full text is for the operator: it names what the host lacks.
+        return Problem(status, "This arena accepts no untrusted bots at the moment.", hint=hint)
+    if isinstance(error, QuotaReached) and error.wait is not None:
+        return too_much(f"{error}.", error.wait, hint=hint)
+    headers = {"Retry-After": _COME_AGAIN_SECONDS} if status == _BUSY else None
+    return Problem(status, f"{error}.", hint=hint, headers=headers)

@@ -1,0 +1,222 @@
+"""Identifies the caller: a browser with a session, a program with a token, or neither."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from fastapi import HTTPException, Request, Response
+
+from arena.accounts.accounts import Accounts
+from arena.accounts.credentials import LIFE, scopes_of
+from arena.db.bots import Bots
+from arena.db.credentials import KnownAccount, KnownToken, OpenSession
+from arena.protocol.states import BotState, Scope
+
+SECURE_NAME: Final = "__Host-kaiten"
+"""Browsers take it over HTTPS alone, from this very host, for all of its paths."""
+
+PLAIN_NAME: Final = "kaiten-session"
+
+_VISITOR: Final = "kaiten-visitor"
+_VISITOR_SECONDS: Final = 180 * 24 * 60 * 60
+_VISITOR_BYTES: Final = 16
+
+
+def visitor_of(request: Request) -> str | None:
+    """Return the digest of the visitor's cookie, which :func:`set_visitor` sets."""
+    secret = request.cookies.get(_visitor_name(request), "")
+    return (
+        sha256(secret.encode()).hexdigest()
+        if secret.isascii() and len(secret) == 2 * _VISITOR_BYTES
+        else None
+    )
+
+
+def set_visitor(request: Request, response: Response) -> str:
+    """Give a visitor a cookie that tells them from others; return its digest."""
+    secret = secrets.token_hex(_VISITOR_BYTES)
+    response.set_cookie(
+        _visitor_name(request),
+        secret,
+        max_age=_VISITOR_SECONDS,
+        path="/",
+        secure=_is_secure(request),
+        httponly=True,
+        samesite="lax",
+    )
+    return sha256(secret.encode()).hexdigest()
+
+
+def _visitor_name(request: Request) -> str:
+    return f"__Host-{_VISITOR}" if _is_secure(request) else _VISITOR
+
+
+def session_secret(request: Request) -> str | None:
+    """Return the session cookie; over HTTPS the ``__Host-`` one, which a network attacker can't plant."""
+    return request.cookies.get(_name(request))
+
+
+def set_session(request: Request, response: Response, secret: str) -> None:
+    """Set the session cookie."""
+    response.set_cookie(
+        _name(request),
+        secret,
+        max_age=int(LIFE.total_seconds()),
+        path="/",
+        secure=_is_secure(request),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_session(request: Request, response: Response) -> None:
+    """Delete the session cookies."""
+    response.delete_cookie(
+        _name(request), path="/", secure=_is_secure(request), httponly=True, samesite="lax"
+    )
+
+
+def can_be_overheard(request: Request) -> bool:
+    """Whether the request came unencrypted from another machine."""
+    if _is_secure(request):
+        return False
+    asks = request.client.host if request.client else ""
+    return not (_is_loopback(asks) and _is_loopback(request.url.hostname or ""))
+
+
+def _name(request: Request) -> str:
+    return SECURE_NAME if _is_secure(request) else PLAIN_NAME
+
+
+def _is_secure(request: Request) -> bool:
+    return request.url.scheme == "https"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+LOGIN: Final = "/login"
+_COMING_IN: Final = frozenset({LOGIN, "/register", "/logout"})
+_SAFE: Final = frozenset({"GET", "HEAD"})
+
+_LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
+"""Of printable ASCII, without what browsers take for a slash (``\\``) or leave out (tabs, ends of lines)."""
+
+
+def local(address: str) -> str:
+    """Return an address if it is a safe redirect target on this site, else an empty string.
+
+    The log-in pages don't count. A path with ``//`` is refused: a browser could read a host name from it.
+    """
+    path = address.partition("?")[0]
+    if not _LOCAL.fullmatch(address) or "//" in path or path in _COMING_IN:
+        return ""
+    return address
+
+
+def log_in_first(request: Request) -> str:
+    """Return the log-in form's address with the way back to the page requested here.
+
+    A POST can't be repeated that way, so it leads back to the page it came from: see :func:`came_from`.
+    """
+    here = _without_site(str(request.url)) if request.method in _SAFE else ""
+    return f"{LOGIN}?next={quote(here)}" if here else LOGIN
+
+
+def came_from(request: Request) -> str:
+    """Return the page of this site named by the Referer header, or an empty string."""
+    address = request.headers.get("referer", "")
+    try:
+        is_ours = urlsplit(address).netloc == request.headers.get("host")
+    except ValueError:
+        return ""
+    return _without_site(address) if is_ours else ""
+
+
+def _without_site(address: str) -> str:
+    """Return an absolute address without scheme and host."""
+    parts = urlsplit(address)
+    return local(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+
+
+_BEARER: Final = "bearer "
+_SECRET: Final = 200
+"""No secret of ours is as long as this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The authenticated caller."""
+
+    account: KnownAccount
+    scopes: frozenset[Scope]
+    session: OpenSession | None  # the browser's; None for a token
+    token: KnownToken | None  # the program's; None for a session
+    # Names of the account's benched bots; only looked up for browsers, whose pages show it.
+    benched: tuple[str, ...]
+
+
+class Callers:
+    """Authenticates requests and notes the caller on the request's state for pages, headers and errors."""
+
+    def __init__(self, accounts: Accounts, bots: Bots) -> None:
+        self._accounts = accounts
+        self._bots = bots
+
+    def note(self, request: Request) -> Caller | None:
+        """Dependency: authenticate once and note the caller."""
+        if not hasattr(request.state, "caller"):
+            request.state.caller = self.find(request)
+        return caller_of(request)
+
+    def find(self, request: Request) -> Caller | None:
+        """Authenticate anew, ignoring what was noted: the session may have changed since."""
+        # A request with this header bypasses the CSRF check, so its cookies must not count.
+        if "authorization" in request.headers:
+            return self._with_token(request.headers["authorization"])
+        secret = session_secret(request)
+        found = None if secret is None or len(secret) > _SECRET else self._accounts.sessions.find(secret)
+        if found is None:
+            return None
+        return Caller(
+            account=found.account,
+            scopes=scopes_of(found.account.role),
+            session=found,
+            token=None,
+            benched=self._benched(found.account),
+        )
+
+    def _benched(self, account: KnownAccount) -> tuple[str, ...]:
+        return tuple(bot.name for bot in self._bots.of_account(account.id) if bot.state is BotState.BENCHED)
+
+    def _with_token(self, header: str) -> Caller | None:
+        secret = header[len(_BEARER) :].strip()
+        if header[: len(_BEARER)].lower() != _BEARER or len(secret) > _SECRET:
+            return None
+        found = self._accounts.tokens.find(secret)
+        if found is None:
+            return None
+        return Caller(account=found.account, scopes=found.scopes, session=None, token=found.token, benched=())
+
+
+def caller_of(request: Request) -> Caller | None:
+    """Return the caller noted on this request."""
+    found: Caller | None = getattr(request.state, "caller", None)
+    return found
+
+
+class LogInFirst(HTTPException):
+    """Raised by pages that need a log-in; answered with a redirect to the log-in form and back."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(303, "Log in first.", {"Location": log_in_first(request)})

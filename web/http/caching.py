@@ -1,0 +1,188 @@
+"""Conditional requests (ETags and 304), and the cache of anonymous pages."""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import Request, Response
+from starlette.responses import StreamingResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.http.authentication import caller_of
+
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
+"""An entity tag. Whether it is weak doesn't count in this comparison."""
+
+
+def tagged(request: Request, response: Response) -> Response:
+    """Add an ETag to a successful answer, or answer 304 if the client has it. Streams pass unchanged."""
+    if request.method not in _SAFE or not _is_whole(response):
+        return response
+    etag = f'W/"{hashlib.sha256(response.body).hexdigest()}"'
+    response = not_modified(request, etag) or response
+    response.headers["ETag"] = etag
+    return response
+
+
+def not_modified(request: Request, etag: str) -> Response | None:
+    """Return a 304 answer if the client has this ETag, else None.
+
+    ETags are weak, because the same page is sent with and without compression.
+    """
+    if not _is_known(request.headers.get("if-none-match", ""), etag):
+        return None
+    return Response(status_code=HTTPStatus.NOT_MODIFIED)
+
+
+def _is_whole(response: Response) -> bool:
+    return response.status_code == HTTPStatus.OK and not isinstance(response, StreamingResponse)
+
+
+def _is_known(known: str, etag: str) -> bool:
+    return known.strip() == "*" or etag.removeprefix("W/") in _TAG.findall(known)
+
+
+_PROCESS: Final = secrets.token_hex(8)
+"""Another process may have other templates."""
+
+
+def unless_unchanged(request: Request, what: object, make: Callable[[], Response]) -> Response:
+    """Answer 304 if the client has this page, else what ``make`` returns, with an ETag.
+
+    The ETag covers the caller noted on the request and ``what``, everything else that the page depends on.
+    """
+    caller = caller_of(request)
+    who = None if caller is None else (caller.account.name, caller.benched)
+    etag = tag_of(who, what)
+    response = not_modified(request, etag) or make()
+    response.headers["ETag"] = etag
+    response.headers["Vary"] = "Cookie"
+    return response
+
+
+def tag_of(*what: object) -> str:
+    """Return an ETag of these values, valid for this process only."""
+    return f'W/"{hashlib.sha256(repr((_PROCESS, *what)).encode()).hexdigest()}"'
+
+
+_MOST: Final = 64
+_CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
+_WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
+"""Who sends one is answered by the layers below, which know how much of it may come."""
+
+_PASSED_ON: Final = _CREDENTIALS | _WITH_A_BODY
+_OF_THE_BODY: Final = frozenset(
+    {b"content-length", b"content-type", b"content-disposition", b"content-encoding"}
+)
+
+_Key = tuple[str, str, bytes, bool]
+"""Scheme, path, query, and whether the client takes gzip."""
+
+_Moment = tuple[int, int]
+"""The database's pulse, and the day: a page holds until one of them is another."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A cached answer."""
+
+    moment: _Moment
+    route: object
+    etag: str
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+    async def send(self, scope: Scope, send: Send) -> None:
+        """Send the page, or 304."""
+        names = [name for name, _ in scope["headers"]]
+        if b"if-none-match" not in names or not_modified(Request(scope), self.etag) is None:
+            status, headers, body = HTTPStatus.OK, list(self.headers), self.body
+        else:
+            status, body = HTTPStatus.NOT_MODIFIED, b""
+            headers = [each for each in self.headers if each[0] not in _OF_THE_BODY]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+class PageCache:
+    """ASGI middleware that caches the last pages made for anonymous visitors, with all headers.
+
+    A route whose answer depends only on the store and the UTC day sets ``lasting`` on the request's state.
+    ``pulse`` returns a number that changes with each commit, or None if unknown.
+    """
+
+    def __init__(self, app: ASGIApp, pulse: Callable[[], int | None], now: Callable[[], datetime]) -> None:
+        self._app = app
+        self._pulse = pulse
+        self._now = now
+        self._pages: dict[_Key, _Page] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the cached page, or pass the request on and cache the answer."""
+        key = _key(scope)
+        pulse = None if key is None else self._pulse()
+        if key is None or pulse is None:
+            await self._app(scope, receive, send)
+            return
+        # Read before the page is made: the next request sees what is committed meanwhile.
+        moment = (pulse, self._now().astimezone(UTC).toordinal())
+        kept = self._pages.get(key)
+        if kept is not None and kept.moment == moment:
+            scope["route"] = kept.route  # no router sees this request
+            await kept.send(scope, send)
+            return
+        answer = _Answer(send)
+        await self._app(scope, receive, answer)
+        if (
+            scope.get("state", {}).get("lasting")
+            and (page := answer.page(moment, scope.get("route"))) is not None
+        ):
+            self._keep(key, page)
+
+    def _keep(self, key: _Key, page: _Page) -> None:
+        self._pages.pop(key, None)
+        self._pages[key] = page
+        if len(self._pages) > _MOST:
+            del self._pages[next(iter(self._pages))]
+
+
+class _Answer:
+    """Passes an answer on and records it."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._status = 0
+        self._headers: tuple[tuple[bytes, bytes], ...] = ()
+        self._parts: list[bytes] = []
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status, self._headers = message["status"], tuple(message["headers"])
+        else:
+            self._parts.append(message.get("body", b""))
+        await self._send(message)
+
+    def page(self, moment: _Moment, route: object) -> _Page | None:
+        """Return the recorded answer if it is a page with an ETag."""
+        etag = dict(self._headers).get(b"etag")
+        if self._status != HTTPStatus.OK or etag is None:
+            return None
+        return _Page(moment, route, etag.decode(), self._headers, b"".join(self._parts))
+
+
+def _key(scope: Scope) -> _Key | None:
+    """Return the cache key of an anonymous request for a page, else None."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return None
+    takes_gzip = False
+    for name, value in scope["headers"]:
+        if name in _PASSED_ON:
+            return None
+        takes_gzip = takes_gzip or (name == b"accept-encoding" and b"gzip" in value)
+    return scope["scheme"], scope["path"], scope["query_string"], takes_gzip

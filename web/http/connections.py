@@ -1,0 +1,201 @@
+"""Limits the number of connections, and the time each may take to send a request.
+
+uvicorn's own limits apply to requests, so they miss connections that send no request or half of one.
+"""
+
+import asyncio
+import resource
+import socket
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any, Final
+
+import h11
+import structlog
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from web.http.rate_limits import network_of
+
+_log = structlog.get_logger()
+
+_OTHER_FILES: Final = 256
+"""File descriptors kept for everything but connections: database, files that are received, static files."""
+
+_MOST: Final = 8192
+"""Connections, each of which may hold some tens of KiB."""
+
+_LOG_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """Connection limits."""
+
+    most: int  # in total; one more closes the connection that has waited longest for a request
+    of_source: int = 256  # per IPv4 address or IPv6 /64; further ones are closed at once
+    header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
+    rest_seconds: float = 15 * 60.0  # for the rest of a body that was answered before its end
+
+
+def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.socket:
+    """Listen on an address.
+
+    ``host`` is a name or an address; port 0 stands for any free port. A client that accepts no data for
+    ``reader_seconds`` loses its connection. Raises OSError, or OverflowError if the port number is out of
+    range.
+    """
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.create_server(address[:2], family=family, backlog=512)
+    # Each connection inherits this. The kernel detects a stalled reader even after everything was written.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(reader_seconds * 1000))
+    return listener
+
+
+def raise_open_files() -> int:
+    """Raise the limit of open files to this process's maximum; return how many connections that allows."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return min(max(hard - _OTHER_FILES, hard // 2), _MOST)
+
+
+class Connections:
+    """Counts connections. Only the server's event loop uses it.
+
+    ``proxies`` are addresses and networks exempt from the limit per source: they carry many visitors.
+    """
+
+    def __init__(self, limits: ConnectionLimits, proxies: Iterable[str]) -> None:
+        self.limits = limits
+        self._proxies = tuple(ip_network(proxy, strict=False) for proxy in proxies)
+        self._open: Counter[str] = Counter()
+        self._waiting: OrderedDict[GuardedConnection, None] = OrderedDict()
+        self._total = 0
+        self._refused = 0
+        self._next_line = 0.0
+
+    def enter(self, connection: "GuardedConnection", host: str, now: float) -> bool:
+        """Count a connection; return False if its source has too many."""
+        source = network_of(host)
+        self._open[source] += 1
+        self._total += 1
+        if self._open[source] > self.limits.of_source and not self._is_proxy(host):
+            self._note(now)
+            return False
+        if self._total > self.limits.most:
+            self._note(now)
+            if not self._waiting:
+                return False
+            longest, _ = self._waiting.popitem(last=False)
+            longest.cut()
+        self.waits(connection)
+        return True
+
+    def leave(self, connection: "GuardedConnection", host: str) -> None:
+        """Forget a connection."""
+        source = network_of(host)
+        self._open[source] -= 1
+        if not self._open[source]:
+            del self._open[source]
+        self._total -= 1
+        self.asks(connection)
+
+    def waits(self, connection: "GuardedConnection") -> None:
+        """Note that a connection has no request in flight."""
+        self._waiting[connection] = None
+
+    def asks(self, connection: "GuardedConnection") -> None:
+        """Note that a connection has a request in flight."""
+        self._waiting.pop(connection, None)
+
+    def _is_proxy(self, host: str) -> bool:
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return False
+        return any(_holds(proxy, address) for proxy in self._proxies)
+
+    def _note(self, now: float) -> None:
+        """Log refused connections, at most once a minute."""
+        self._refused += 1
+        if now >= self._next_line:
+            _log.warning("too many connections: some were closed", closed=self._refused, open=self._total)
+            self._refused, self._next_line = 0, now + _LOG_SECONDS
+
+
+def _holds(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa: ANN401 - either family
+    return network.version == address.version and address in network
+
+
+class GuardedConnection(H11Protocol):
+    """A counted connection with a deadline for headers.
+
+    uvicorn constructs these itself, so each server gets a subclass with its own ``among``: see
+    :func:`guarded`.
+    """
+
+    among: Connections
+
+    _host = ""
+    _timer: asyncio.TimerHandle | None = None
+    _reads_rest = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept the connection, or close it at once."""
+        super().connection_made(transport)
+        self._host = self.client[0] if self.client else ""
+        if self.among.enter(self, self._host, self.loop.time()):
+            self._start(self.among.limits.header_seconds)
+        else:
+            self.cut()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.among.leave(self, self._host)
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Handle received bytes; this stops uvicorn's keep-alive timer."""
+        super().data_received(data)
+        if self._has_request() or self.timeout_keep_alive_task is not None:
+            return
+        limits, reads_rest = self.among.limits, self.conn.their_state is h11.SEND_BODY
+        if self._timer is None or reads_rest != self._reads_rest:
+            self._start(limits.rest_seconds if reads_rest else limits.header_seconds)
+            self._reads_rest = reads_rest
+
+    def handle_events(self) -> None:
+        """Stop the header timer once a request is complete."""
+        super().handle_events()
+        if self._has_request():
+            self._stop()
+            self.among.asks(self)
+
+    def on_response_complete(self) -> None:
+        """Start waiting for the next request, for uvicorn's keep-alive time."""
+        super().on_response_complete()
+        if not self._has_request() and not self.transport.is_closing():
+            self.among.waits(self)
+
+    def cut(self) -> None:
+        """Close at once and drop unsent data."""
+        self.transport.abort()
+
+    def _start(self, seconds: float) -> None:
+        self._stop()
+        self._timer = self.loop.call_later(seconds, self.cut)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _has_request(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+
+def guarded(connections: Connections) -> type[GuardedConnection]:
+    """Return a connection class that counts among these."""
+    return type("GuardedConnection", (GuardedConnection,), {"among": connections})

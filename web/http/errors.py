@@ -1,0 +1,174 @@
+"""Errors, as pages for people and as ``application/problem+json`` (RFC 9457) for programs."""
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
+from starlette.exceptions import HTTPException
+
+from arena.db.errors import StoreError
+from web.http.authentication import Callers
+from web.http.rendering import page
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_MOST_MINUTES: Final = 120
+"""What takes longer is told in hours."""
+
+_HINTS: Final = {
+    HTTPStatus.UNAUTHORIZED: "Send a token, Authorization: Bearer kaiten_…; tokens are made at /account.",
+    HTTPStatus.FORBIDDEN: "Use an account or a token that may do this.",
+    HTTPStatus.NOT_FOUND: "Check the address; private pages are not found by others either.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "The header Allow names the methods that this address takes.",
+    413: "Send less.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Change what the detail names, and send it again.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Wait as many seconds as the header Retry-After says.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator when this happened; the log has the details.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
+}
+
+
+class Problem(HTTPException):
+    """An error with a hint at what to do; an empty hint means the status's default."""
+
+    def __init__(
+        self, status: int, detail: str, *, hint: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status, detail, dict(headers or {}))
+        self.hint = hint
+
+
+def too_much(detail: str, wait: timedelta, *, hint: str = "") -> Problem:
+    """Return a 429 problem with ``Retry-After``. ``wait`` is the time until there is room again."""
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    headers = {"Retry-After": str(seconds)}
+    return Problem(
+        HTTPStatus.TOO_MANY_REQUESTS, f"{detail} Try again in {_words(seconds)}.", hint=hint, headers=headers
+    )
+
+
+def _words(seconds: int) -> str:
+    minutes, hours = math.ceil(seconds / _MINUTE), math.ceil(seconds / _HOUR)
+    if minutes == 1:
+        return "a minute"
+    return f"{minutes} minutes" if minutes <= _MOST_MINUTES else f"{hours} hours"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemDocument:
+    """What went wrong (RFC 9457).
+
+    Attributes:
+        type: Always ``about:blank``: the status says what kind of problem it is.
+        title: The status in words.
+        status: Of HTTP.
+        detail: What happened, for people.
+        hint: What to do.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    hint: str
+
+
+def document(status: int, detail: str, hint: str) -> ProblemDocument:
+    """Return a problem document; an empty hint means the status's default."""
+    known = HTTPStatus(status)
+    return ProblemDocument(
+        type="about:blank",
+        title=known.phrase,
+        status=status,
+        detail=detail,
+        hint=hint or _HINTS.get(known, "Check what was sent."),
+    )
+
+
+def answer_problem(request: Request, problem: Problem) -> Response:
+    """Answer a problem."""
+    return answer(request, problem.status_code, problem.detail, hint=problem.hint)
+
+
+def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Response:
+    """Answer an error; the hint is only for programs, since a page's detail says what to do."""
+    title = HTTPStatus(status).phrase
+    if status == HTTPStatus.NOT_FOUND and detail == title:
+        detail = "There is nothing at this address."
+    if request.url.path.startswith("/api/") or request.url.path.endswith((".json", ".csv")):
+        return Response(msgspec.json.encode(document(status, detail, hint)), status, media_type=MEDIA_TYPE)
+    return page(request, "error.html", status=status, code=status, title=title, detail=detail)
+
+
+_log = structlog.get_logger()
+
+
+def install_error_handlers(app: FastAPI, callers: Callers) -> None:
+    """Install the error handlers; ``callers`` names the user in the header even where no route matched."""
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
+        with suppress(StoreError):
+            await run_in_threadpool(callers.note, request)
+        hint = error.hint if isinstance(error, Problem) else ""
+        made = answer(request, error.status_code, error.detail, hint=hint)
+        made.headers.update(error.headers or {})
+        if methods := _methods(request) if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else ():
+            made.headers["Allow"] = ", ".join(sorted(methods))
+        return made
+
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(StoreError, _no_store)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return all methods allowed at a path; the router only knows those of its first matching route."""
+    routes = [route for route in iter_route_contexts(request.app.routes) if route.methods]
+    return {
+        method
+        for route in routes
+        if route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - what it is registered for
+    problems = error.errors()
+    if any(problem["loc"][0] == "path" for problem in problems):
+        return answer(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+    # Capitalize only the first letter: a message may quote a case-sensitive pattern.
+    texts = [f"{each['loc'][-1]}: {each['msg'][:1].lower()}{each['msg'][1:]}" for each in problems]
+    return answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, f"Invalid request. {'; '.join(texts)}.")
+
+
+async def _no_store(request: Request, error: Exception) -> Response:
+    _log.error("the database can't be used", error=str(error))
+    return answer(
+        request,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The arena's database does not answer just now. Try again in a moment.",
+    )
+
+
+async def _unexpected(request: Request, _: Exception) -> Response:
+    # The framework's outermost layer answers this, and logs the error.
+    return answer(
+        request,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "The arena failed to make this page. It is not your fault; its log has the details.",
+    )

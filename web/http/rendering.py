@@ -1,0 +1,253 @@
+"""The templates, their filters and functions."""
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from arena.platform.names import WrongName, check_name
+from arena.protocol.match import OUT_OF_MEMORY
+from arena.protocol.states import Scope
+from web.http.authentication import caller_of
+from web.http.caching import tagged
+from web.http.static import STATIC
+
+NAME_LENGTH: Final = 64
+_NOTHING: Final = "\N{EN DASH}"
+_MINUS: Final = "\N{MINUS SIGN}"
+_HUNDRED: Final = 100
+_TEN: Final = 10
+_TENTH: Final = 0.1
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_KIB: Final = 1024
+_IMAGE: Final = "sha256:"
+_DIGEST: Final = 64
+_SHORT_DIGEST: Final = 12
+_KEPT: Final = "\n\t"
+
+
+def clean_name(name: str) -> str:
+    """Return a name that can't disturb the text around it.
+
+    Names are untrusted. This removes control characters, bidirectional overrides and other invisible
+    characters (Unicode categories C, Zl and Zp) and cuts the rest to ``NAME_LENGTH``. Templates escape it.
+    """
+    seen = plain(name)
+    if not seen:
+        return "(no name)"
+    return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def plain(text: str) -> str:
+    """Return a text without invisible characters (category C), on one line, with single spaces."""
+    seen = "".join(letter for letter in text if unicodedata.category(letter)[0] != "C")
+    return " ".join(seen.split())
+
+
+def visible(text: str) -> str:
+    """Return untrusted multi-line text with invisible characters escaped.
+
+    This covers control characters, bidirectional overrides and others of categories C, Zl and Zp, but not
+    line ends, tabs and spaces. Templates escape markup.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(
+        letter
+        if letter.isprintable() or letter in _KEPT or unicodedata.category(letter) == "Zs"
+        else letter.encode("unicode_escape").decode()
+        for letter in lines
+    )
+
+
+def bot_address(name: str) -> str | None:
+    """Return the address of a bot's page; None if the name is no longer valid."""
+    try:
+        check_name(name, "bot")
+    except WrongName:
+        return None
+    return f"/bots/{name}"
+
+
+def browser_name(agent: str) -> str:
+    """Return a browser's make and system from its ``User-Agent``, as far as known."""
+    make = next((name for sign, name in _BROWSERS if sign in agent), None)
+    system = next((name for sign, name in _SYSTEMS if sign in agent), None)
+    if make is None:
+        return clean_name(agent) if agent.strip() else "unknown"
+    return make if system is None else f"{make} on {system}"
+
+
+_BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),  # also calls itself Safari
+    ("Safari/", "Safari"),
+)
+_SYSTEMS: Final = (
+    ("Android", "Android"),  # also calls itself Linux
+    ("iPhone", "iOS"),
+    ("iPad", "iPadOS"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def fixed(value: float | None, digits: int = 2) -> str:
+    """Format a number with that many decimals and a real minus sign; None as a dash."""
+    if value is None:
+        return _NOTHING
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        return text.lstrip("-")
+    return text.replace("-", _MINUS)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Format a change: as :func:`fixed`, with a plus sign if positive."""
+    text = fixed(value, digits)
+    return f"+{text}" if value > 0 and float(text) > 0 else text
+
+
+def count(value: int) -> str:
+    """Format a count."""
+    return f"{value:,}"
+
+
+def odds(probability: float) -> str:
+    """Format a probability as odds."""
+    return f"1 in {1 / probability:,.0f}" if probability > 1e-6 else "1 in a million"  # noqa: PLR2004 - as it says
+
+
+def percent(share: float | None) -> str:
+    """Format a share of one in whole percent, but never round to 0 % or 100 %."""
+    if share is None:
+        return _NOTHING
+    value = share * _HUNDRED
+    if 0 < value < 1:
+        return "<1%"
+    if _HUNDRED - 1 < value < _HUNDRED:
+        return ">99%"
+    return f"{value:.0f}%"
+
+
+def millis(value: float) -> str:
+    """Format milliseconds, in tenths below ten."""
+    if value < _TENTH:
+        return "<0.1 ms"
+    return f"{value:.1f} ms" if value < _TEN else f"{value:,.0f} ms"
+
+
+def size(value: int) -> str:
+    """Format bytes, in tenths of the largest unit that fits."""
+    if value < _KIB:
+        return f"{value} bytes"
+    if value < _KIB * _KIB:
+        return f"{value / _KIB:.1f} KiB"
+    return f"{value / _KIB / _KIB:,.1f} MiB"
+
+
+def short_digest(value: str) -> str:
+    """Shorten a digest enough to tell it from others; leave other text as it is."""
+    digest = value.removeprefix(_IMAGE)
+    return digest[:_SHORT_DIGEST] if len(digest) == _DIGEST else value
+
+
+def span(value: timedelta) -> str:
+    """Format a duration in seconds, minutes or hours."""
+    seconds = value.total_seconds()
+    if seconds < 1:
+        return "<1 s"
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.0f} h"
+
+
+def day(value: datetime) -> str:
+    """Format the day, UTC."""
+    return value.astimezone(UTC).strftime("%Y-%m-%d")
+
+
+def clock(value: datetime) -> str:
+    """Format the time of day, UTC, to the minute."""
+    return value.astimezone(UTC).strftime("%H:%M")
+
+
+def second(value: datetime) -> str:
+    """Format the time of day, UTC, to the second."""
+    return value.astimezone(UTC).strftime("%H:%M:%S")
+
+
+def iso_moment(value: datetime) -> str:
+    """Format for a ``datetime`` attribute."""
+    return value.astimezone(UTC).isoformat(timespec="seconds")
+
+
+_ENVIRONMENT: Final = Environment(
+    loader=PackageLoader("web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.globals.update(OUT_OF_MEMORY=OUT_OF_MEMORY, STATIC=STATIC)
+_ENVIRONMENT.filters.update(
+    bot_address=bot_address,
+    browser_name=browser_name,
+    clean_name=clean_name,
+    clock=clock,
+    count=count,
+    day=day,
+    fixed=fixed,
+    iso_moment=iso_moment,
+    millis=millis,
+    odds=odds,
+    percent=percent,
+    second=second,
+    short_digest=short_digest,
+    signed=signed,
+    size=size,
+    span=span,
+    visible=visible,
+)
+
+
+def page(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
+    """Render a template as an answer with an ETag; the template sees the request's ``caller``."""
+    made = HTMLResponse(render(template, caller=caller_of(request), **context), status_code=status)
+    return tagged(request, made)
+
+
+def render(template: str, **context: object) -> str:
+    """Render a template without a request."""
+    return _ENVIRONMENT.get_template(template).render(context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Who looks at a page."""
+
+    account: int | None  # None if not logged in
+    operator: bool  # whether they may see everything
+
+    def owns(self, account: int | None) -> bool:
+        """Whether they own what belongs to this account; nobody owns what belongs to None."""
+        return account is not None and account == self.account
+
+    def may_see(self, account: int | None) -> bool:
+        """Whether they may see what is private to this account."""
+        return self.operator or self.owns(account)
+
+
+def viewer_of(request: Request) -> Viewer:
+    """Return who looks. Pages are for browsers, so a token opens nothing private in them."""
+    caller = caller_of(request)
+    if caller is None or caller.session is None:
+        return Viewer(account=None, operator=False)
+    return Viewer(account=caller.account.id, operator=Scope.OPERATE in caller.scopes)

@@ -1,0 +1,173 @@
+"""Logs and counts requests, without paths or queries: those may hold a secret."""
+
+import secrets
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bind_contextvars
+
+from arena.ops.monitoring import new_registry
+
+_SECONDS: Final = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+_UPLOADS: Final = {True: "received", False: "refused"}
+
+
+class LoginFailure(StrEnum):
+    """Why a log-in failed."""
+
+    CREDENTIALS = "credentials"
+    """Name or password were wrong."""
+    TOO_MANY = "too_many"
+    """There had been too many attempts."""
+
+
+class SiteMetrics:
+    """The site's metrics. Thread-safe."""
+
+    def __init__(self) -> None:
+        self.registry: CollectorRegistry = new_registry()
+        # Open event streams.
+        self.streams = Gauge(
+            "kaiten_event_streams", "Streams of events that are open.", registry=self.registry
+        )
+        self._requests = Counter(
+            "kaiten_http_requests",
+            "Requests that were answered, or given up.",
+            ("route", "method", "status"),
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "kaiten_http_request_seconds",
+            "From a request's head to the end of its answer; streams of events are left out.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._uploads = Counter(
+            "kaiten_uploads", "Files that were sent for bots.", ("outcome",), registry=self.registry
+        )
+        self._logins = Counter(
+            "kaiten_login_failures", "Logins that were refused.", ("reason",), registry=self.registry
+        )
+        # Finding a counter by its labels takes longer than counting; there are few of them.
+        self._requests_of = cache(self._requests.labels)
+        self._seconds_of = cache(self._seconds.labels)
+        self._begin_at_zero()
+
+    def _begin_at_zero(self) -> None:
+        """Start counters at zero: Prometheus misses an increase of a series that didn't exist before."""
+        for outcome in _UPLOADS.values():
+            self._uploads.labels(outcome)
+        for reason in LoginFailure:
+            self._logins.labels(reason.value)
+
+    def answered(self, route: str, method: str, status: int, seconds: float | None) -> None:
+        """Count a request.
+
+        ``route`` is the template of its path; ``status`` is 0 if nothing was sent, ``seconds`` None for a
+        stream.
+        """
+        self._requests_of(route, method, f"{status // 100}xx" if status else "none").inc()
+        if seconds is not None:
+            self._seconds_of(route).observe(seconds)
+
+    def uploaded(self, *, received: bool) -> None:
+        """Count an upload."""
+        self._uploads.labels(_UPLOADS[received]).inc()
+
+    def login_failed(self, reason: LoginFailure) -> None:
+        """Count a refused log-in."""
+        self._logins.labels(reason.value).inc()
+
+
+_STREAM: Final = b"text/event-stream"
+_PROBES: Final = frozenset({"/healthz", "/readyz"})
+"""Monitoring requests these every few seconds."""
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_UNKNOWN: Final = "unknown"
+"""For a method or a route that there is none of: neither log nor metrics hold what anybody makes up."""
+
+
+def _new_id() -> str:
+    return secrets.token_hex(8)
+
+
+class RequestLog:
+    """The outermost ASGI middleware: gives each request an id, which all its log lines have."""
+
+    def __init__(
+        self,
+        app: ASGIApp,  # the site
+        metrics: SiteMetrics,  # counts the requests
+        clock: Callable[[], float] = time.monotonic,  # monotonic seconds
+        new_id: Callable[[], str] = _new_id,  # returns a new id for each request
+    ) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._clock = clock
+        self._new_id = new_id
+        self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger().bind()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; log and count it at its end."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = self._clock()
+        # Not unbound: afterwards the server may log about the request in the same context.
+        bind_contextvars(request=self._new_id())
+        answer = _Answer(send, self._metrics)
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            answer.over()
+            self._note(scope, answer, self._clock() - began)
+
+    def _note(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
+        route = _route_of(scope)
+        method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN
+        self._metrics.answered(route, method, answer.status, None if answer.streams else seconds)
+        log = self._log.debug if route in _PROBES else self._log.info
+        log("request", method=method, route=route, status=int(answer.status), seconds=round(seconds, 5))
+
+
+class _Answer:
+    """Passes an answer on and records it."""
+
+    def __init__(self, send: Send, metrics: SiteMetrics) -> None:
+        self._send = send
+        self._metrics = metrics
+        self.status = 0  # 0 before the answer starts
+        self.streams = False  # whether it is an event stream
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            for name, value in message["headers"]:
+                if name == b"content-type" and value.startswith(_STREAM):
+                    self.streams = True
+                    self._metrics.streams.inc()
+        await self._send(message)
+
+    def over(self) -> None:
+        """Count an event stream's end."""
+        if self.streams:
+            self._metrics.streams.dec()
+
+
+def _route_of(scope: Scope) -> str:
+    """Return the template of a path; static files count by folder."""
+    route = scope.get("route")
+    if route is not None:
+        return str(route.path)
+    mounted: str = scope.get("root_path", "")
+    return f"{mounted}/{{path}}" if mounted else _UNKNOWN

@@ -1,0 +1,103 @@
+"""Security headers, and the refusal of cross-site request forgery (CSRF)."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.http.errors import Problem, answer_problem
+
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+FRAMABLE: Final = SECURITY_HEADERS | {
+    "Content-Security-Policy": SECURITY_HEADERS["Content-Security-Policy"].replace(
+        "frame-ancestors 'none'", "frame-ancestors *"
+    ),
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+"""Instead of ``SECURITY_HEADERS``, for pages that any site may frame: nothing of a caller's is in them."""
+
+FRESH: Final = "no-cache"
+"""Everything may have changed since: ask again, a 304 is cheap."""
+
+PRIVATE: Final = "no-store"
+"""What is made for one person stays in no cache."""
+
+_OVER_HTTPS: Final = {
+    # Once reached over HTTPS, require HTTPS for this host for a year.
+    "Strict-Transport-Security": "max-age=31536000",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""Browsers ignore these over plain HTTP, and complain of the second."""
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds ``SECURITY_HEADERS`` and ``Cache-Control`` to every answer.
+
+    A route whose page other sites may frame sets ``framable`` on the request's state; one whose page is made
+    for a visitor who isn't logged in sets ``private``.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; add the headers when its answer starts."""
+        noted = scope.setdefault("state", {})
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(FRAMABLE if noted.get("framable") else SECURITY_HEADERS)
+                private = noted.get("caller") or noted.get("private")
+                headers.setdefault("Cache-Control", PRIVATE if private else FRESH)
+                if scope["scheme"] == "https":
+                    headers.update(_OVER_HTTPS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class SameSite:
+    """ASGI middleware that accepts unsafe methods only from this site's own pages."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and not _is_allowed(request := Request(scope)):
+            await answer_problem(request, _REFUSED)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+_REFUSED: Final = Problem(
+    403,
+    "This was not sent by a page of this site, so nothing was done.",
+    hint="Open the page here and send its form again. Programs send a token: Authorization: Bearer …",
+)
+
+
+def _is_allowed(request: Request) -> bool:
+    headers = request.headers
+    if request.method in _SAFE or "authorization" in headers:
+        return True
+    if site := headers.get("sec-fetch-site"):
+        return site == "same-origin"
+    # Behind a proxy that terminates TLS the schemes may differ, so compare only hosts.
+    origin = urlsplit(headers.get("origin", "")).netloc
+    return bool(origin) and origin == headers.get("host")

@@ -1,0 +1,139 @@
+"""Request bodies: their time limits, and uploaded files in pieces."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.submissions.receiver import Incoming, Upload
+from web.http.errors import Problem
+from web.http.request_log import SiteMetrics
+
+_PIECE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Minimum speed of a body. A slow sender must not occupy a place or a connection for long."""
+
+    silence: float = 30.0  # seconds until the next bytes
+    grace: float = 30.0  # seconds that any body may take
+    rate: int = 64 * 1024  # average bytes a second required after the grace
+    whole: float = 15 * 60.0  # seconds for a whole body, whatever its rate
+
+
+PACE: Final = Pace()
+
+
+class Paced:
+    """ASGI middleware that answers 408 to bodies that arrive too slowly. ``clock`` is monotonic seconds."""
+
+    def __init__(self, app: ASGIApp, pace: Pace, clock: Callable[[], float] = time.monotonic) -> None:
+        self._app = app
+        self._pace = pace
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        if "content-length" in headers or "transfer-encoding" in headers:
+            receive = _Body(receive, self._pace, self._clock).receive
+        await self._app(scope, receive, send)
+
+
+class _Body:
+    """A body being received."""
+
+    def __init__(self, receive: Receive, pace: Pace, clock: Callable[[], float]) -> None:
+        self._receive = receive
+        self._pace = pace
+        self._clock = clock
+        self._began = clock()
+        self._came = 0
+        self._over = False
+
+    async def receive(self) -> Message:
+        """Return the next message. Raises Problem (408) if the sender is silent or too slow."""
+        if self._over:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(self._patience()):
+                message = await self._receive()
+        except TimeoutError:
+            raise self._too_late() from None
+        self._came += len(message.get("body", b""))
+        self._over = not message.get("more_body", False)
+        return message
+
+    def _patience(self) -> float:
+        """Return how many seconds the next bytes may take.
+
+        Raises Problem (408) when the body's time is over.
+        """
+        left = self._left()
+        if left <= 0:
+            raise self._too_late()
+        return min(left, self._pace.silence)
+
+    def _left(self) -> float:
+        in_all = min(self._pace.grace + self._came / self._pace.rate, self._pace.whole)
+        return self._began + in_all - self._clock()
+
+    def _too_late(self) -> Problem:
+        pace = self._pace
+        if self._left() > 0:
+            return Problem(408, f"Nothing came for {pace.silence:g} seconds.", hint="Send it again.")
+        if self._clock() - self._began >= pace.whole:
+            return Problem(
+                408,
+                f"The body took longer than {pace.whole:g} seconds.",
+                hint="Send it over a faster connection, or make it smaller.",
+            )
+        return Problem(
+            408,
+            f"The body came too slowly: after {pace.grace:g} seconds, less than "
+            f"{pace.rate // 1024} KiB a second.",
+            hint="Send it over a faster connection, or make it smaller.",
+        )
+
+
+async def pieces(request: Request) -> AsyncIterator[bytes]:
+    """Yield a body in pieces of about a MiB. Raises Problem if the sender is silent, too slow, or gone."""
+    gathered = bytearray()
+    try:
+        async for came in request.stream():
+            gathered += came
+            if len(gathered) >= _PIECE:
+                yield bytes(gathered)
+                gathered.clear()
+    except ClientDisconnect:
+        raise Problem(400, "The connection ended before the file did.", hint="Send it again.") from None
+    if gathered:
+        yield bytes(gathered)
+
+
+Begin = Callable[[Upload], AbstractContextManager[Incoming]]
+"""What takes a file; see :class:`arena.submissions.receiver.Receiver`."""
+
+
+def counted(begin: Begin, metrics: SiteMetrics) -> Begin:
+    """Wrap ``begin`` to count uploads; a disconnected sender counts as refused."""
+
+    @contextmanager
+    def begin_counted(upload: Upload) -> Iterator[Incoming]:
+        received = False
+        try:
+            with begin(upload) as incoming:
+                yield incoming
+            received = True
+        finally:
+            metrics.uploaded(received=received)
+
+    return begin_counted

@@ -1,0 +1,1 @@
+"""The leaderboard, badges and the front page."""

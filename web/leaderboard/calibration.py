@@ -1,0 +1,144 @@
+"""How well ratings predicted the newest games: as a page and for programs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Final
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse
+
+from arena.db.ratings import RatingRepository
+from arena.ladder.calibration import SHARE, Calibration, Span, calibrate
+from arena.ladder.rating import BETAS
+from web.http.api import DataRouter
+from web.http.authentication import Callers
+from web.http.caching import unless_unchanged
+from web.http.rendering import page
+from web.leaderboard.standings import Boards
+
+GAMES: Final = 10_000
+"""The newest rated games, which are compared with what was predicted for them."""
+
+_KEPT: Final = timedelta(minutes=10)
+"""How long a comparison of many games is shown before it is made again."""
+
+_FEW: Final = 1000
+"""A comparison of fewer games takes no time, and is made again after every match."""
+
+
+class Calibrations:
+    """The comparison, made when it is asked for and kept for a while. Thread-safe."""
+
+    def __init__(self, ratings: RatingRepository, boards: Boards, now: Callable[[], datetime]) -> None:
+        self._ratings = ratings
+        self._boards = boards
+        self._now = now
+        self._lock = Lock()
+        self._made: tuple[int, datetime, Calibration] | None = None
+
+    def current(self) -> tuple[int, Calibration]:
+        """Return the comparison and a number that differs whenever the comparison does."""
+        revision, _ = self._boards.state()
+        with self._lock:
+            if self._made is None or not self._lasts(*self._made, revision):
+                games = self._ratings.predicted_games(GAMES)
+                self._made = revision, self._now(), calibrate(games)
+            made, _, calibration = self._made
+            return made, calibration
+
+    def _lasts(self, made: int, at: datetime, calibration: Calibration, revision: int) -> bool:
+        if made == revision:
+            return True
+        return calibration.games >= _FEW and self._now() - at < _KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A square chart of observed by predicted shares, both from ``low`` to 1."""
+
+    low: float = 0.3
+
+    def at(self, share: float) -> float:
+        """Return a share's distance from the lower or left edge, from 0 to 100, clamped."""
+        return round(100 * max(0.0, min(1.0, (share - self.low) / (1 - self.low))), 1)
+
+
+def calibration_pages(calibrations: Calibrations, callers: Callers) -> APIRouter:
+    """Return the route of the page."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/leaderboard/calibration", methods=["GET", "HEAD"])
+    def calibration(request: Request) -> Response:
+        request.state.lasting = True
+        revision, found = calibrations.current()
+        return unless_unchanged(
+            request,
+            (revision, "calibration"),
+            lambda: page(
+                request,
+                "calibration.html",
+                calibration=found,
+                most=GAMES,
+                share=SHARE,
+                plot=Plot(),
+                held=_held(found.spans),
+            ),
+        )
+
+    return router
+
+
+def _held(spans: tuple[Span, ...]) -> float | None:
+    """Return the share of moves that ratings allowed, over all parts."""
+    moves = sum(span.moves for span in spans)
+    return sum((span.held or 0.0) * span.moves for span in spans) / moves if moves else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetaInUse:
+    """The noise of a game that predictions assume.
+
+    Attributes:
+        players: Of the game.
+        beta: On the scale of the ratings.
+    """
+
+    players: int
+    beta: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationDocument:
+    """How well ratings predicted the newest games.
+
+    Attributes:
+        most_games: The most games that are compared.
+        betas: What predictions assume.
+        calibration: The comparison.
+    """
+
+    most_games: int
+    betas: tuple[BetaInUse, ...]
+    calibration: Calibration
+
+
+def calibration_api(calibrations: Calibrations) -> APIRouter:
+    """Return the route of the comparison as data."""
+    router = DataRouter("arena")
+
+    @router.get("/leaderboard/calibration")
+    def calibration() -> CalibrationDocument:
+        """Compare what ratings predicted for the newest rated games with how these ended.
+
+        Of more than 1,000 games the comparison may be up to ten minutes old.
+        """
+        _, found = calibrations.current()
+        return CalibrationDocument(
+            most_games=GAMES,
+            betas=tuple(BetaInUse(players=players, beta=beta) for players, beta in BETAS.items()),
+            calibration=found,
+        )
+
+    return router

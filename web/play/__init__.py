@@ -1,0 +1,1 @@
+"""Games of people against bots."""

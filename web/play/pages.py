@@ -1,0 +1,378 @@
+"""People play against bots: choosing a table, playing, and what it came to."""
+
+import asyncio
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, Field
+
+from arena.db.bots import KnownBot
+from arena.db.errors import QuotaReached
+from arena.db.person_games import ChosenMove, NewPersonGame, PersonGame
+from arena.db.store import Store
+from arena.play.replay.document import parse
+from arena.protocol.states import BotState, PersonGameState
+from arena.rules import InvalidRules, Rules
+from web.games.analysis import decisions_of, laid_out
+from web.games.pages import Participant
+from web.http.authentication import Callers, set_visitor, visitor_of
+from web.http.errors import Problem
+from web.http.parameters import GameId
+from web.http.rate_limits import RateLimits
+from web.http.rendering import page, viewer_of
+from web.play.table import YOU, move_of, seating_of, table_view
+from web.viewer.pages import viewer_routes
+from web.viewer.screen import Shown
+from web.viewer.words import card_name
+
+MOST_OPPONENTS: Final = 4
+_HISTORY: Final = 10
+_MOST_BOTS: Final = 200
+
+_WAIT_SECONDS: Final = 8.0
+"""How long a page waits for the bots before it shows that they still decide."""
+
+_LOOK_SECONDS: Final = 0.1
+_PATIENCE: Final = timedelta(minutes=10)
+"""For how long a page waits for an analysis."""
+
+_SEEN: Final = timedelta(seconds=8)
+"""A person is noted as there at most this often."""
+
+PersonGameId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{32}$", description="Of a game.")]
+_STEP: Final = r"^[1-3]\.(10|[1-9])$"
+Step = Annotated[str | None, Query(pattern=_STEP)]
+CardName = Annotated[str, Field(max_length=20)]
+
+
+class ChosenCards(BaseModel):
+    """The form of a decision: ``step`` is its round and turn; empty cards are none."""
+
+    step: Annotated[str, Field(pattern=_STEP)]
+    card: CardName = ""
+    second: CardName = ""
+    dummy: CardName = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalPlace:
+    """A participant at the end."""
+
+    place: int
+    name: str
+    bot: tuple[str, int] | None  # name and version; None for the person
+    rounds: tuple[int, ...]  # points
+    puddings: int  # points
+    total: int
+
+
+def play_pages(  # noqa: PLR0913 - what the pages are made of
+    store: Store,
+    callers: Callers,
+    limits: RateLimits,
+    now: Callable[[], datetime],
+    *,
+    tables: bool,
+    analyses: bool,
+) -> APIRouter:
+    """Return the routes.
+
+    ``tables`` is whether the arena has tables for people, ``analyses`` whether it analyses their games.
+    """
+    pages = _Play(store, limits, now, tables=tables, analyses=analyses)
+    games = viewer_routes(pages.shown, store.logs, callers, base="/play/{id}/games")
+    router = APIRouter(
+        prefix="/play", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+    router.add_api_route("", pages.lobby, methods=["GET", "HEAD"])
+    router.add_api_route("", pages.sit_down, methods=["POST"])
+    router.add_api_route("/{id}", pages.table, methods=["GET"])
+    router.add_api_route("/{id}/move", pages.move, methods=["POST"])
+    router.add_api_route("/{id}/leave", pages.leave, methods=["POST"])
+    router.add_api_route("/{id}/decisions", pages.decisions, methods=["GET"])
+    router.add_api_route("/{id}/replay.json", pages.replay, methods=["GET"])
+    games.include_router(router)
+    return games
+
+
+class _Play:
+    """Answers the requests."""
+
+    def __init__(
+        self,
+        store: Store,
+        limits: RateLimits,
+        now: Callable[[], datetime],
+        *,
+        tables: bool,
+        analyses: bool,
+    ) -> None:
+        self._store = store
+        self._games = store.person_games
+        self._limits = limits
+        self._now = now
+        self._tables = tables
+        self._analyses = analyses
+
+    def lobby(self, request: Request) -> Response:
+        """Show who can be played against, and the person's games."""
+        request.state.private = True
+        visitor = visitor_of(request)
+        account = viewer_of(request).account
+        return page(
+            request,
+            "play.html",
+            tables=self._tables,
+            bots=self._bots(account),
+            most=MOST_OPPONENTS,
+            open_game=None if visitor is None else self._games.open_of(visitor),
+            games=[(game, _places(game)) for game in self._games.newest(visitor or "", account, _HISTORY)],
+        )
+
+    def sit_down(
+        self,
+        request: Request,
+        opponent: Annotated[list[str], Form(default_factory=list)],
+        *,
+        pass_both_ways: Annotated[bool, Form()] = False,
+        soy_sauce: Annotated[bool, Form()] = False,
+        dummy: Annotated[bool, Form()] = False,
+    ) -> Response:
+        """Ask for a table."""
+        if not self._tables:
+            raise Problem(HTTPStatus.CONFLICT, "This arena has no tables for people.")
+        account = viewer_of(request).account
+        names = [name for name in opponent if name]
+        if not 1 <= len(names) <= MOST_OPPONENTS:
+            raise Problem(
+                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose 1 to {MOST_OPPONENTS} bots to play against."
+            )
+        versions = [self._version(name, account) for name in names]
+        try:
+            rules = Rules(
+                players=len(names) + 1, pass_both_ways=pass_both_ways, soy_sauce=soy_sauce, dummy=dummy
+            )
+        except InvalidRules as error:
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{error}.") from error
+        self._limits.play(request)
+        answer = RedirectResponse("/play", 303)
+        id_ = secrets.token_hex(16)
+        try:
+            self._games.add(
+                NewPersonGame(
+                    id=id_,
+                    visitor=visitor_of(request) or set_visitor(request, answer),
+                    account=account,
+                    rules=rules,
+                    opponents=tuple(versions),
+                    seat=random.SystemRandom().randrange(rules.players),
+                    created=self._now(),
+                )
+            )
+        except QuotaReached as error:
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{str(error).capitalize()}.") from error
+        answer.headers["Location"] = f"/play/{id_}"
+        return answer
+
+    def _awaits_analysis(self, game: PersonGame, moment: datetime) -> bool:
+        recent = game.ended is not None and moment - game.ended < _PATIENCE
+        return self._analyses and recent and game.state is PersonGameState.OVER and game.analysis is None
+
+    async def table(self, request: Request, id_: PersonGameId, after: Step = None) -> Response:
+        """Show a game; wait a moment if the bots are about to decide.
+
+        Args:
+            request: Of the person.
+            id_: Of the game.
+            after: The round and turn that the person has just decided.
+        """
+        game = await run_in_threadpool(self._own, request, id_)
+        waited = 0.0
+        while waited < _WAIT_SECONDS and after is not None and _goes_on(game, after):
+            await asyncio.sleep(_LOOK_SECONDS)
+            waited += _LOOK_SECONDS
+            game = await run_in_threadpool(self._own, request, id_)
+        return await run_in_threadpool(self._page, request, game)
+
+    def _page(self, request: Request, game: PersonGame) -> Response:
+        moment = self._now()
+        if game.ended is None and moment - game.seen > _SEEN:
+            self._games.saw(game.id, moment)
+        return page(
+            request,
+            "play_game.html",
+            game=game,
+            title=_title(game),
+            table=None if game.asked is None else table_view(seating_of(game), game.asked),
+            places=_places(game),
+            base=_base(game),
+            participants=[Participant(name, None, None) for name in seating_of(game).names],
+            analysed=None if game.analysis is None else laid_out(game.analysis),
+            decisions={game.seat: f"/play/{game.id}/decisions"},
+            awaited=self._awaits_analysis(game, moment),
+            card_name=card_name,
+        )
+
+    def move(
+        self,
+        request: Request,
+        id_: PersonGameId,
+        chosen: Annotated[ChosenCards, Form()],
+    ) -> Response:
+        """Play a choice."""
+        game = self._own(request, id_)
+        view = game.asked
+        round_number, turn = map(int, chosen.step.split("."))
+        if view is None or game.chosen or (view.round, view.turn) != (round_number, turn):
+            raise _gone_on(game)
+        try:
+            move = move_of(view, [chosen.card, chosen.second], chosen.dummy)
+        except ValueError as error:
+            raise Problem(
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+                f"That can't be played: {error}.",
+                hint=f"Go back to the table at /play/{game.id} and choose again.",
+            ) from error
+        if not self._games.choose(id_, ChosenMove(round=round_number, turn=turn, move=move), self._now()):
+            raise _gone_on(game)
+        return RedirectResponse(f"/play/{id_}?after={chosen.step}", 303)
+
+    def leave(self, request: Request, id_: PersonGameId) -> Response:
+        """Leave the table."""
+        self._games.leave(self._own(request, id_).id, self._now())
+        return RedirectResponse("/play", 303)
+
+    def replay(self, request: Request, id_: PersonGameId) -> Response:
+        """Return the replay of a game that is over."""
+        return Response(self._over(request, id_).replay, media_type="application/json")
+
+    def decisions(self, request: Request, id_: PersonGameId) -> Response:
+        """Show all decisions of the person, and what house bots would have played."""
+        game = self._over(request, id_)
+        if game.analysis is None:
+            raise HTTPException(404, "This game has not been analysed.")
+        return page(
+            request,
+            "decisions.html",
+            section="play",
+            title=_title(game),
+            game=f"/play/{id_}",
+            base=_base(game),
+            name=YOU,
+            decisions=decisions_of(game.analysis, game.seat),
+        )
+
+    def shown(self, request: Request, id_: PersonGameId, game: GameId) -> Shown:
+        """Return a game for the viewer."""
+        found = self._over(request, id_)
+        if parse(found.replay).game != game:
+            raise HTTPException(404, "There is no such game.")
+        home = f"/play/{id_}"
+        return Shown(
+            title=_title(found),
+            replay=found.replay,
+            home=home,
+            base=_base(found),
+            download=f"{home}/replay.json",
+            embed=None,
+        )
+
+    def _own(self, request: Request, id_: str) -> PersonGame:
+        """Return a game of the visitor; those of others answer 404."""
+        request.state.private = True  # browsers that go back would show an old table
+        game = self._games.find(id_)
+        if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):
+            raise HTTPException(404, "You have no such game. Games are kept for 30 days.")
+        return game
+
+    def _over(self, request: Request, id_: str) -> PersonGame:
+        game = self._own(request, id_)
+        if game.state is not PersonGameState.OVER:
+            raise HTTPException(404, "This game has no replay: it is not over.")
+        return game
+
+    def _bots(self, account: int | None) -> tuple[tuple[str, bool], ...]:
+        """Return the bots that can be played against, and whether each is the person's own."""
+        own = () if account is None else self._store.bots.of_account(account)
+        names = {bot.name: True for bot in own if bot.state is BotState.ACTIVE}
+        names |= {
+            bot.name: False for bot in self._store.bots.against_people(_MOST_BOTS) if bot.name not in names
+        }
+        return tuple(names.items())
+
+    def _version(self, name: str, account: int | None) -> int:
+        bot = self._store.bots.find(name)
+        version = None
+        if bot is not None and _may_play(bot, account):
+            version = self._store.bots.version_id(name, bot.playing)
+        if version is None:
+            raise Problem(
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+                f"You can't play against {name[:64]}.",
+                hint="Choose a bot from the list. Log in to see your own.",
+            )
+        return version
+
+
+def _may_play(bot: KnownBot, account: int | None) -> bool:
+    own = account is not None and bot.account == account
+    return bot.state is BotState.ACTIVE and (bot.house or bot.open_to_people or own)
+
+
+def _base(game: PersonGame) -> str:
+    """Return what begins the addresses of a game's frames."""
+    return f"/play/{game.id}/games/person-{game.number}"
+
+
+def _goes_on(game: PersonGame, after: str) -> bool:
+    """Whether the decision that was made is still the latest."""
+    if game.state is not PersonGameState.PLAYING or game.asked is None:
+        return False
+    return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after
+
+
+def _gone_on(game: PersonGame) -> Problem:
+    if game.ended is not None:
+        return Problem(HTTPStatus.CONFLICT, "This game is over.", hint=f"See /play/{game.id}.")
+    return Problem(
+        HTTPStatus.CONFLICT,
+        "You can't decide this turn now: it is already decided, or hasn't begun.",
+        hint=f"Go back to the table at /play/{game.id}.",
+    )
+
+
+def _title(game: PersonGame) -> str:
+    names = [name for name in seating_of(game).names if name != YOU]
+    return (
+        f"You against {', '.join(names[:-1])} and {names[-1]}"
+        if len(names) > 1
+        else f"You against {names[0]}"
+    )
+
+
+def _places(game: PersonGame) -> tuple[FinalPlace, ...]:
+    """Return the participants of a game that is over, the winner first."""
+    if not game.replay:
+        return ()
+    replay = parse(game.replay)
+    names = seating_of(game).names
+    found = [
+        FinalPlace(
+            place=place,
+            name=names[seat],
+            bot=None if seat == game.seat else (replay.seats[seat].bot, replay.seats[seat].version),
+            rounds=tuple(scored.scores[seat] for scored in replay.rounds),
+            puddings=replay.puddings.scores[seat],
+            total=replay.totals[seat],
+        )
+        for seat, place in enumerate(replay.places)
+    ]
+    return tuple(sorted(found, key=lambda each: each.place))

@@ -1,0 +1,108 @@
+"""The puzzle of the day: a real decision to make, and the analyst's answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from arena.db.puzzles import KnownPuzzle, Puzzles
+from arena.play.replay.decisions import decisions
+from arena.play.replay.document import PublicReplay, parse
+from arena.rules import Card, View
+from web.games.analysis import ShownDecision, shown_decision
+from web.http.authentication import Callers
+from web.http.rendering import page
+from web.play.table import TableView, seated, table_view
+from web.viewer.words import card_name
+
+_METHODS: Final = ["GET", "HEAD"]
+_EARLIER: Final = 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPuzzle:
+    """A puzzle, laid out."""
+
+    known: KnownPuzzle
+    player: tuple[str, int]  # name and version of the bot that had to choose
+    view: View
+    table: TableView
+    answer: ShownDecision
+
+
+def laid_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
+    """Lay out a puzzle."""
+    made, replay = known.made, parse(known.replay)
+    player = replay.seats[made.seat]
+    view = _view(replay, made.round, made.turn, made.seat)
+    bots = [(seat.bot, seat.version) if seat is not player else None for seat in replay.seats]
+    return ShownPuzzle(
+        known=known,
+        player=(player.bot, player.version),
+        view=view,
+        table=table_view(seated(tuple(bots), dummy=replay.variant.dummy), view),
+        answer=shown_decision(made),
+    )
+
+
+def _view(replay: PublicReplay, round_number: int, turn: int, seat: int) -> View:
+    views = (each.view for each in decisions(replay))
+    return next(view for view in views if (view.round, view.turn, view.seat) == (round_number, turn, seat))
+
+
+def newest_puzzle(puzzles: Puzzles, today: date) -> KnownPuzzle | None:
+    """Return today's puzzle, or the latest before it, or None."""
+    days = puzzles.newest(today, 1)
+    return puzzles.find(days[0]) if days else None
+
+
+def puzzle_pages(puzzles: Puzzles, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(
+        prefix="/puzzle", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+
+    @router.api_route("", methods=_METHODS)
+    def newest(request: Request) -> Response:
+        known = newest_puzzle(puzzles, now().date())
+        return page(request, "puzzle_none.html") if known is None else answer(request, known, None)
+
+    @router.api_route("/{day}", methods=_METHODS)
+    def of_day(
+        request: Request, day: date, card: Annotated[str | None, Query(max_length=20)] = None
+    ) -> Response:
+        """Show a puzzle, with the answer if a card was chosen.
+
+        Args:
+            request: Of the visitor.
+            day: UTC.
+            card: The kind that the visitor would take.
+        """
+        known = puzzles.find(day) if day <= now().date() else None
+        if known is None:
+            raise HTTPException(404, "There is no puzzle of this day. Find the latest at /puzzle.")
+        return answer(request, known, card)
+
+    def answer(request: Request, known: KnownPuzzle, card: str | None) -> Response:
+        shown = laid_out_puzzle(known)
+        chosen = None
+        if card is not None:
+            options = [option.cards for option in known.made.options]
+            if (card,) not in options:
+                raise HTTPException(422, "This card isn't in the hand. Go back and choose another.")
+            chosen = options.index((card,))
+        return page(
+            request,
+            "puzzle.html",
+            puzzle=shown,
+            chosen=chosen,
+            title=f"Puzzle of {known.day.isoformat()}",
+            earlier=[day for day in puzzles.newest(now().date(), _EARLIER) if day != known.day],
+            card_name=card_name,
+            kinds={card.label: card for card in Card},
+        )
+
+    return router

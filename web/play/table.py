@@ -1,0 +1,147 @@
+"""A table as the person who is to choose sees it."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from arena.db.person_games import PersonGame
+from arena.rules import Card, IllegalMove, Move, Turn, View, check_move
+from web.viewer.stacks import Stack, earned, stacks
+from web.viewer.words import card_name
+
+YOU = "You"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatAtTable:
+    """A participant."""
+
+    name: str  # the person's is ``YOU``
+    bot: tuple[str, int] | None  # name and version; None for the person and the dummy
+    you: bool
+    score: int  # points of the rounds before, and those of this round that are certain
+    puddings: int
+    stacks: tuple[Stack, ...]
+    cards: int  # in its hand; for the dummy in its pile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What the person can choose."""
+
+    hand: tuple[tuple[Card, int], ...]  # kinds with their number, in the order of kinds
+    two: bool  # whether chopsticks allow a second card
+    dummy: bool  # whether the dummy's card is to be named, too
+    drawn: Card | None  # the card that was drawn from the dummy's pile
+
+    @property
+    def simple(self) -> bool:
+        """Whether one card is all there is to choose."""
+        return not self.two and not self.dummy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableView:
+    """What the person sees."""
+
+    round: int
+    turn: int
+    turns: int  # of a round
+    seats: tuple[SeatAtTable, ...]  # the person's last
+    news: tuple[str, ...]  # what the last turn brought, a sentence each
+    choices: Choices
+    towards: str  # whom the hand goes to next
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatingPlan:
+    """Who sits where."""
+
+    names: tuple[str, ...]  # by seat, and the dummy's at the end; the person's is ``YOU``
+    bots: tuple[tuple[str, int] | None, ...]  # name and version by seat; None for the person
+
+
+def seating_of(game: PersonGame) -> SeatingPlan:
+    """Return the seating of a person's game."""
+    bots: list[tuple[str, int] | None] = [(each.bot, each.version) for each in game.opponents]
+    bots.insert(game.seat, None)
+    return seated(tuple(bots), dummy=game.rules.dummy)
+
+
+def seated(bots: tuple[tuple[str, int] | None, ...], *, dummy: bool) -> SeatingPlan:
+    """Return a seating; seats of the same bot are numbered."""
+    counts = Counter(bot[0] for bot in bots if bot)
+    number: Counter[str] = Counter()
+    names = []
+    for bot in bots:
+        name = bot[0] if bot else YOU
+        number[name] += 1
+        names.append(name if counts[name] < 2 else f"{name} {number[name]}")  # noqa: PLR2004 - more than one
+    return SeatingPlan(names=(*names, "The dummy") if dummy else tuple(names), bots=bots)
+
+
+def table_view(seating: SeatingPlan, view: View) -> TableView:
+    """Return the table at a decision."""
+    names = seating.names
+    others = [*range(view.seat + 1, len(names)), *range(view.seat)]
+    plays = _last_plays(view)
+    return TableView(
+        round=view.round,
+        turn=view.turn,
+        turns=view.rules.turns,
+        seats=tuple(_seat(seating, view, plays, seat) for seat in (*others, view.seat)),
+        news=tuple(_news(view, names)),
+        choices=Choices(
+            hand=tuple(sorted(Counter(view.hand).items())),
+            two=Card.CHOPSTICKS in view.table and len(view.hand) - view.control > 1,
+            dummy=view.control,
+            drawn=view.drawn,
+        ),
+        towards=names[(view.seat + view.rules.direction(view.round)) % view.rules.players],
+    )
+
+
+def move_of(view: View, cards: list[str], dummy: str) -> Move:
+    """Return a choice from the names of its cards. Raises ValueError; the text says what is wrong."""
+    try:
+        move = Move(
+            tuple([Card.from_label(card) for card in cards if card]),
+            Card.from_label(dummy) if dummy else None,
+        )
+        check_move(view.seat, view.hand, view.table, move, control=view.control)
+    except IllegalMove as error:
+        raise ValueError(error.what) from error
+    return move
+
+
+def _seat(seating: SeatingPlan, view: View, plays: tuple[int, ...], seat: int) -> SeatAtTable:
+    return SeatAtTable(
+        name=seating.names[seat],
+        bot=seating.bots[seat] if seat < len(seating.bots) else None,
+        you=seat == view.seat,
+        score=view.scores[seat] + earned(view.rules, view.tables[seat]),
+        puddings=view.puddings[seat] + view.tables[seat].count(Card.PUDDING),
+        stacks=stacks(view.rules, view.tables[seat], kept=view.puddings[seat], new=plays[seat]),
+        cards=view.hand_sizes[seat],
+    )
+
+
+def _last_plays(view: View) -> tuple[int, ...]:
+    """Return how many cards of each table were placed in the last turn."""
+    if not view.turns or view.turn == 1:
+        return (0,) * len(view.tables)
+    return tuple(map(len, view.turns[-1].plays))
+
+
+def _news(view: View, names: tuple[str, ...]) -> list[str]:
+    if not view.turns:
+        return ["The game begins."]
+    said = []
+    if view.turn == 1:
+        points = ", ".join(f"{name} {score}" for name, score in zip(names, view.scores, strict=True))
+        said.append(f"Round {view.round - 1} is over. Points so far: {points}.")
+        return said
+    last: Turn = view.turns[-1]
+    for name, play in zip(names, last.plays, strict=True):
+        if play:
+            said.append(f"{name} took {' and '.join(map(card_name, play))}.")
+    return said

@@ -1,0 +1,99 @@
+// Plays without loading the whole page again: sends choices, and follows what the bots do.
+
+// By what is waited for: a table, the bots' decisions, the person's own, the analysis.
+const MILLIS = { queue: 3000, wait: 700, decide: 10_000, analysing: 10_000 };
+
+const announcement = document.getElementById("announcement");
+let timer = 0;
+
+const table = () => document.getElementById("table");
+
+function show(text, url) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const fresh = page.getElementById("table");
+  if (!fresh) {
+    // Something else, such as an error: show it whole.
+    location.assign(url);
+    return;
+  }
+  const before = table();
+  // The page of a game that is over has other style sheets.
+  if (before.dataset.state !== fresh.dataset.state && ["over", "analysing"].includes(fresh.dataset.state)) {
+    location.assign(location.pathname);
+    return;
+  }
+  const moved = before.dataset.step !== fresh.dataset.step || before.dataset.state !== fresh.dataset.state;
+  if (moved || before.innerHTML !== fresh.innerHTML) {
+    fresh.classList.toggle("moved", moved);
+    before.replaceWith(fresh);
+    document.title = page.title;
+    if (moved) tell(fresh);
+  }
+  follow();
+}
+
+function tell(fresh) {
+  const parts = ["turn", "news"].map((id) => fresh.querySelector(`#${id}`)?.textContent.trim() ?? "");
+  announcement.textContent = parts.reverse().join(" ");
+  if (fresh.dataset.state === "decide") fresh.querySelector(".pick:is(button), .pick input")?.focus({ preventScroll: true });
+}
+
+async function ask(url, options = {}) {
+  const answer = await fetch(url, { cache: "no-store", ...options });
+  show(await answer.text(), answer.url);
+}
+
+// While the bots decide or the table is not ready, ask soon; otherwise say now and then that the person is here,
+// or look for the analysis.
+function follow() {
+  clearTimeout(timer);
+  const { state } = table().dataset;
+  if (state === "over") return;
+  timer = setTimeout(look, MILLIS[state]);
+}
+
+async function look() {
+  const { state, step } = table().dataset;
+  try {
+    if (state === "wait" || state === "queue") await ask(step ? `${location.pathname}?after=${step}` : location.pathname);
+    else {
+      const answer = await fetch(location.pathname, { cache: "no-store" });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      // The game may have ended elsewhere: in another tab, or because the arena stopped.
+      const fresh = page.getElementById("table");
+      if (fresh?.dataset.step !== step || fresh.dataset.state !== state) location.reload();
+      else follow();
+    }
+  } catch {
+    follow();  // the site can't be reached at the moment
+  }
+}
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.id !== "hand") return;
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  form.querySelector("fieldset").disabled = true;
+  clearTimeout(timer);
+  try {
+    await ask(form.action, { method: "POST", body });
+  } catch {
+    location.reload();
+  }
+});
+
+// 1 to 9 and 0 choose a card where one is all there is to choose.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
+  if (event.target.matches("input:not([type=radio]), select, textarea")) return;
+  const cards = document.querySelectorAll("#hand fieldset:enabled button.pick");
+  cards[(Number(event.key) + 9) % 10]?.click();
+});
+
+// A page from the browser's cache is as it was left.
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
+
+follow();

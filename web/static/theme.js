@@ -1,0 +1,33 @@
+// Applies the chosen theme before anything is drawn. The system's is the default, and the only one without scripts.
+
+{
+  const SETTING = "kaiten-theme";
+  const root = document.documentElement;
+
+  const chosen = () => {
+    try {
+      return localStorage.getItem(SETTING) ?? "auto";
+    } catch {
+      return "auto"; // a page in a frame may have no storage
+    }
+  };
+  const apply = () => {
+    root.dataset.theme = chosen();
+    for (const field of document.querySelectorAll("#theme")) field.value = chosen();
+  };
+  const choose = ({ target }) => {
+    try {
+      localStorage.setItem(SETTING, target.value);
+    } catch {
+      // Storage is blocked: the choice only holds for this page.
+    }
+    root.dataset.theme = target.value;
+  };
+
+  apply();
+  addEventListener("storage", apply); // chosen in another window
+  addEventListener("DOMContentLoaded", () => {
+    apply();
+    document.getElementById("theme")?.addEventListener("change", choose);
+  });
+}

@@ -1,0 +1,22 @@
+// Kaiten TV: leads to the next show when this one is over. A running game is over with its last round, or when nothing
+// more of it has come for a while.
+
+import "./viewer.js";
+
+const LINGER_MILLIS = 15_000;
+const PATIENCE_MILLIS = 60_000;
+
+const film = document.getElementById("film");
+const isLive = Boolean(document.querySelector("[data-match]"));
+let leaving = 0;
+
+function leave(millis) {
+  clearTimeout(leaving);
+  leaving = setTimeout(() => location.replace(document.getElementById("next-show").href), millis);
+}
+
+film.addEventListener("playing", () => clearTimeout(leaving));
+film.addEventListener("over", () => leave(isLive && !film.matches(".ended") ? PATIENCE_MILLIS : LINGER_MILLIS));
+film.addEventListener("gone", () => leave(LINGER_MILLIS));
+
+if (isLive) import("./viewer-live.js");

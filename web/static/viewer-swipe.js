@@ -1,0 +1,24 @@
+// Steps by swiping over the table: to the left goes on, to the right back.
+
+const LEAST_PIXELS = 40;
+const FLATTEST = 2; // a swipe is that many times as wide as high; everything else scrolls
+
+export function onSwipe(film, go) {
+  let start = null;
+  film.addEventListener(
+    "touchstart",
+    (event) => {
+      const isOne = event.touches.length === 1 && !event.target.closest("input");
+      start = isOne ? event.touches[0] : null;
+    },
+    { passive: true },
+  );
+  film.addEventListener("touchend", (event) => {
+    if (!start) return;
+    const { clientX, clientY } = event.changedTouches[0];
+    const [across, along] = [clientX - start.clientX, clientY - start.clientY];
+    start = null;
+    if (Math.abs(across) < Math.max(LEAST_PIXELS, FLATTEST * Math.abs(along))) return;
+    go(across < 0 ? "next" : "previous");
+  });
+}

@@ -1,0 +1,116 @@
+"""The status page, its API and the health checks."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+import structlog
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
+
+from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
+from arena.db.store import Store
+from arena.ops.monitoring import InTime
+from arena.protocol.states import Scope
+from web.http.api import DataRouter
+from web.http.authentication import Caller, Callers
+from web.http.errors import MEDIA_TYPE, document
+from web.http.rendering import page, viewer_of
+from web.http.security import PRIVATE
+from web.status.model import Status, bars_of, read_status
+
+_METHODS: Final = ["GET", "HEAD"]
+
+
+def status_pages(
+    store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
+) -> APIRouter:
+    """Return the route of the status page."""
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+
+    @router.api_route("/status", methods=_METHODS)
+    def status(request: Request) -> Response:
+        facts = read_status(store, now(), operator=viewer_of(request).operator, disk_full=not has_room())
+        return page(request, "status.html", facts=facts, bars=bars_of(facts.hours))
+
+    return router
+
+
+def status_api(
+    store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
+) -> APIRouter:
+    """Return the route of the status API."""
+    router = DataRouter("arena")
+    Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
+
+    @router.get("/status")
+    def status(caller: Anybody) -> Status:
+        """Say what the arena is doing, what it did lately, and what its machines can hold.
+
+        Who plays in matches that are not rated, and what was put aside and why, is for operators: that takes
+        the scope operate.
+        """
+        operator = caller is not None and Scope.OPERATE in caller.scopes
+        return read_status(store, now(), operator=operator, disk_full=not has_room())
+
+    return router
+
+
+_log = structlog.get_logger()
+
+_SECONDS: Final = 3.0
+"""How long the database is waited for: shorter than a supervisor waits for the answer."""
+
+
+def health_api(check: Callable[[], None]) -> APIRouter:
+    """Return the routes of the health checks.
+
+    ``check`` raises StoreError if the database is unusable; it may hang.
+    """
+    router = APIRouter()
+    check_in_time = InTime(check, _SECONDS)
+
+    @router.api_route("/healthz", methods=["GET", "HEAD"])
+    async def health() -> Response:
+        return _ok()
+
+    @router.api_route("/readyz", methods=["GET", "HEAD"])
+    def ready() -> Response:
+        try:
+            check_in_time()
+        except TimeoutError:
+            _log.warning("not ready", error=f"the database has not answered for {_SECONDS:.0f} s")
+            return _not_ready(_AWAY)
+        except StoreError as error:
+            # Not everyone should learn where the database is; the log has it.
+            _log.warning("not ready", error=str(error))
+            return _not_ready(_reason(error))
+        return _ok()
+
+    return router
+
+
+_AWAY: Final = "The arena's database does not answer just now."
+
+
+def _ok() -> Response:
+    return PlainTextResponse("ok\n", headers={"Cache-Control": PRIVATE})
+
+
+def _reason(error: StoreError) -> str:
+    match error:
+        case DatabaseChanged():
+            return "The database's tables are those of another version of this program."
+        case DatabaseUnwritable():
+            return "The arena's database can be read, but not written to just now."
+    return _AWAY
+
+
+def _not_ready(detail: str) -> Response:
+    return Response(
+        msgspec.json.encode(document(503, detail, "")),
+        503,
+        media_type=MEDIA_TYPE,
+        headers={"Cache-Control": PRIVATE},
+    )

@@ -1,0 +1,1 @@
+"""Uploads and their verdicts."""

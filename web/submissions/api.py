@@ -1,0 +1,304 @@
+"""Submissions for programs: send a file, see its progress, follow it as server-sent events."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
+from fastapi.responses import StreamingResponse
+
+from arena.db.submissions import KnownSubmission, SubmissionRepository
+from arena.play.replay.document import PublicReplay
+from arena.protocol.documents import Submission, WholeSubmission
+from arena.protocol.states import Scope
+from arena.protocol.submissions import UploadKind
+from arena.services.owners import Owners
+from arena.submissions.document import document, whole_document
+from arena.submissions.receiver import Upload
+from web.http.api import (
+    LISTED,
+    PREFIX,
+    REFUSED,
+    DataRouter,
+    Guard,
+    Limit,
+    Next,
+    located,
+    may_see,
+    problems,
+    refusal,
+)
+from web.http.authentication import Caller, Callers
+from web.http.errors import Problem
+from web.http.parameters import Before, OfBot
+from web.http.uploads import Begin, pieces
+
+MOST_AT_ONCE: Final = 200
+MOST_OF_AN_ACCOUNT: Final = 10
+_LOOK_SECONDS: Final = 0.5
+_QUIET_SECONDS: Final = 15.0
+"""After this long without a change a comment is sent, so that proxies keep the connection.
+
+Then, as before every event, access is checked again: a token may be revoked, a role changed."""
+
+_LONGEST_SECONDS: Final = 600.0
+"""Then the stream ends; browsers reconnect."""
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events that are already encoded; FastAPI's own class encodes them itself."""
+
+    media_type = "text/event-stream"
+
+
+class SubmissionEvents:
+    """Event streams, limited in number per account and in time. ``clock`` is monotonic seconds."""
+
+    def __init__(
+        self, submissions: SubmissionRepository, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._submissions = submissions
+        self._clock = clock
+        self._open: Counter[int] = Counter()
+
+    async def events(
+        self, submission: KnownSubmission, account: int, allowed: Callable[[], bool]
+    ) -> AsyncGenerator[bytes]:
+        """Yield an event now and one at every change, up to the submission's end.
+
+        ``allowed`` says whether the account may still see it; it is called in a thread.
+        """
+        if self._open.total() >= MOST_AT_ONCE or self._open[account] >= MOST_OF_AN_ACCOUNT:
+            yield b"retry: 10000\n\n"
+            return
+        self._open[account] += 1
+        try:
+            async for event in self._changes(submission, allowed):
+                yield event
+        finally:
+            self._open[account] -= 1
+            self._open = +self._open  # drop zero counts
+
+    async def _changes(
+        self, submission: KnownSubmission, allowed: Callable[[], bool]
+    ) -> AsyncGenerator[bytes]:
+        end = self._clock() + _LONGEST_SECONDS
+        shown: tuple[KnownSubmission, int] | None = None
+        said = self._clock()
+        known: KnownSubmission | None = submission
+        while known is not None and self._clock() < end:
+            now = known, await run_in_threadpool(self._submissions.games_played, known.id)
+            told = now != shown or self._clock() - said > _QUIET_SECONDS
+            if told and not await run_in_threadpool(allowed):
+                return
+            if now != shown:
+                shown, said = now, self._clock()
+                games = await run_in_threadpool(self._submissions.games, known.id)
+                whole = await run_in_threadpool(whole_document, known, games)
+                yield b"event: stage\ndata: " + msgspec.json.encode(whole) + b"\n\n"
+                if known.stage.over:
+                    return
+            elif told:
+                said = self._clock()
+                yield b": still here\n\n"
+            await asyncio.sleep(_LOOK_SECONDS)
+            known = await run_in_threadpool(self._submissions.find, submission.id)
+
+
+_SHA256: Final = r"^[0-9A-Fa-f]{64}$"
+_MOST_BYTES: Final = 1 << 50
+"""Never reached: what receives the file counts itself, and knows what each kind may have."""
+
+_FILE: Final[dict[str, Any]] = {
+    "requestBody": {
+        "description": "The file.",
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_EVENTS: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "The events; the schema is that of each.",
+        "content": {
+            EventStream.media_type: {
+                "schema": {
+                    "type": "object",
+                    "required": ["event", "data"],
+                    "properties": {
+                        "event": {"const": "stage"},
+                        "data": {
+                            "type": "string",
+                            "contentMediaType": "application/json",
+                            "contentSchema": {"$ref": "#/components/schemas/WholeSubmission"},
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+_NOT_TAKEN: Final = problems(
+    {
+        408: "The sender fell silent, or was too slow.",
+        409: (
+            "The bot's name belongs to another account, the bot was disqualified, or this file is being "
+            "processed or is a version already."
+        ),
+        413: "The file is too large.",
+        429: "A quota is used up.",
+        503: (
+            "Others' files or one of this account are being received, the arena takes no untrusted bots "
+            "now, or its database does not answer."
+        ),
+        507: "The arena's disk is full.",
+    }
+)
+
+SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="A submission's id.")]
+GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="Of one of its games.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionList:
+    """A page of submissions.
+
+    Attributes:
+        submissions: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    submissions: tuple[Submission, ...]
+    next: str | None
+
+
+def submission_api(
+    repository: SubmissionRepository, owners: Owners, begin: Begin, callers: Callers
+) -> APIRouter:
+    """Return the routes of submissions."""
+    router = DataRouter("submissions")
+    guard = Guard(callers)
+    Sender = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
+    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
+    following = SubmissionEvents(repository)
+
+    @router.put(
+        "/bots/{bot}/submissions",
+        status_code=201,
+        responses=located("The address of the submission.") | _NOT_TAKEN,
+        openapi_extra=_FILE,
+        max_body_size=_MOST_BYTES,
+    )
+    async def submit(  # noqa: PLR0913, PLR0917 - what is said of a file
+        request: Request,
+        response: Response,
+        caller: Sender,
+        bot: Annotated[str, Path(description="Its name; a new one makes a new bot.")],
+        kind: Annotated[UploadKind, Query(description="What the file is.")],
+        note: Annotated[str, Query(description="For its author and operators.")] = "",
+        sha256: Annotated[
+            str | None, Query(pattern=_SHA256, description="Of the file; another is refused.")
+        ] = None,
+    ) -> Submission:
+        """Send a file for a new version of a bot.
+
+        It may come in chunks, without a length.
+        """
+        length = request.headers.get("content-length")
+        upload = Upload(
+            bot=bot,
+            author=caller.account.name,
+            account=caller.account.id,
+            kind=kind,
+            note=note,
+            size=None if length is None else int(length),
+            sha256=sha256,
+        )
+        try:
+            async with contextmanager_in_threadpool(begin(upload)) as incoming:
+                async for piece in pieces(request):
+                    await run_in_threadpool(incoming.write, piece)
+                made = await run_in_threadpool(incoming.finish)
+        except REFUSED as error:
+            raise refusal(error) from error
+        response.headers["Location"] = f"{PREFIX}/submissions/{made.id}"
+        return document(made)
+
+    @router.get("/submissions", responses=LISTED)
+    def submissions(
+        caller: Reader, next_page: Next, bot: OfBot = None, before: Before = None, limit: Limit = 50
+    ) -> SubmissionList:
+        """List one's own submissions, newest first; of one bot, or of all."""
+        found = repository.newest(account=caller.account.id, bot=bot, before=before, limit=limit + 1)
+        shown = found[:limit]
+        return SubmissionList(
+            submissions=tuple(map(document, shown)),
+            next=next_page(before=shown[-1].number) if len(found) > limit else None,
+        )
+
+    @router.get("/submissions/{id}")
+    def submission(caller: Reader, id_: SubmissionId) -> WholeSubmission:
+        """Return a submission with its games."""
+        return whole_document(_own(repository, caller, id_), repository.games(id_))
+
+    @router.delete(
+        "/submissions/{id}",
+        status_code=204,
+        responses=problems({409: "The submission isn't on its way: it plays, or was rejected."}),
+    )
+    def cancel(caller: Sender, id_: SubmissionId) -> None:
+        """Cancel one's own submission that is on its way. It still counts towards the quota."""
+        _cancel(owners, caller, _own(repository, caller, id_))
+
+    @router.get("/submissions/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
+    def replay(caller: Reader, id_: SubmissionId, game: GameOfIt) -> Response:
+        """Return the replay of a game of a submission."""
+        _own(repository, caller, id_)
+        return Response(_replay(repository, id_, game), media_type="application/json")
+
+    @router.get("/submissions/{id}/events", response_class=EventStream, responses=_EVENTS)
+    def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
+        """Follow a submission until its end.
+
+        Each event is called ``stage``, and its data is the submission with its games: one now, one at each
+        change, and one after each game. The stream ends with the submission, with the right to see it, and
+        after ten minutes in any case. An account may have ten at a time; a further one ends immediately, and
+        must be requested again later.
+        """
+        known = _own(repository, caller, id_)
+
+        def allowed() -> bool:
+            now = callers.find(request)
+            return now is not None and Scope.READ in now.scopes and may_see(now, known.account)
+
+        # A proxy that buffers the stream would delay each stage.
+        made = following.events(known, caller.account.id, allowed)
+        return EventStream(made, headers={"X-Accel-Buffering": "no"})
+
+    return router
+
+
+def _own(repository: SubmissionRepository, caller: Caller, id_: str) -> KnownSubmission:
+    """Return a submission that this caller may see; others' answer 404."""
+    known = repository.find(id_)
+    if known is None or not may_see(caller, known.account):
+        raise Problem(404, "You have no such submission.")
+    return known
+
+
+def _cancel(owners: Owners, caller: Caller, known: KnownSubmission) -> None:
+    if known.account != caller.account.id:  # operators see all, and cancel none
+        raise Problem(404, "You have no such submission.")
+    if not owners.cancel(known.id):
+        raise Problem(409, f"The submission isn't on its way: it is {known.stage}.")
+
+
+def _replay(repository: SubmissionRepository, id_: str, game: str) -> str:
+    found = repository.replay(id_, game)
+    if found is None:
+        raise Problem(404, "This submission has no such game.")
+    return found

@@ -1,0 +1,317 @@
+"""Submissions for their authors: the form, the list, progress and games."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi.responses import HTMLResponse
+
+from arena.db.bots import KnownBot
+from arena.db.store import Store
+from arena.db.submissions import KnownSubmission
+from arena.images.image import DEFAULT_LIMITS
+from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.ladder.qualification import GAMES
+from arena.platform.files import shared_folder
+from arena.platform.names import WrongName, check_name
+from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.documents import SubmissionGame
+from arena.protocol.languages import LANGUAGES
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import Stage, UploadKind
+from arena.submissions.document import whole_document
+from arena.submissions.receiver import NOTE_LENGTH, Receiver
+from web.account.pages import Session, logged_in
+from web.games.pages import PrivateGame, private_game_pages
+from web.games.placed import Placed, card
+from web.http.api import PREFIX
+from web.http.authentication import Callers, can_be_overheard
+from web.http.parameters import Before, GameId
+from web.http.rendering import page, viewer_of
+from web.viewer.screen import Shown
+
+
+class StepState(StrEnum):
+    """A submission's state at a step."""
+
+    DONE = "done"
+    NOW = "now"
+    AHEAD = "ahead"
+    NEVER = "never"
+    """It ended before."""
+    FAILED = "failed"
+    """It ended here, and was not taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressStep:
+    """A stage of a submission."""
+
+    stage: Stage
+    state: StepState
+    at: datetime | None  # when it was reached, UTC; None if it wasn't
+    took: timedelta | None  # time since the previous step was reached; None as above, and for the first
+
+
+def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
+    """Return the four steps of a submission; the last is active, unless it was rejected."""
+    end = Stage.REJECTED if submission.stage is Stage.REJECTED else Stage.ACTIVE
+    moments = {
+        Stage.RECEIVED: submission.received,
+        Stage.INSPECTED: submission.inspected,
+        Stage.QUALIFYING: submission.qualifying,
+        end: submission.ended,
+    }
+    made: list[ProgressStep] = []
+    before: datetime | None = None
+    for stage, at in moments.items():
+        took = None if at is None or before is None else at - before
+        made.append(ProgressStep(stage=stage, state=_state(submission.stage, stage, at), at=at, took=took))
+        before = at or before
+    return tuple(made)
+
+
+def _state(reached: Stage, stage: Stage, at: datetime | None) -> StepState:
+    if at is None:
+        return StepState.NEVER if reached.over else StepState.AHEAD
+    if stage is Stage.REJECTED:
+        return StepState.FAILED
+    return StepState.NOW if stage is reached and not reached.over else StepState.DONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualificationLine:
+    """A qualification game."""
+
+    number: int | None  # from 1; None for a game that the arena failed and will repeat
+    again: bool  # whether an earlier game of this number didn't count because the host was busy
+    reason: str | None  # why the arena last failed it, or None
+    told: SubmissionGame  # the rest, as in the API
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionPage:
+    """A submission's page, besides the submission itself."""
+
+    steps: tuple[ProgressStep, ...]
+    queued: int  # submissions ahead of it, while it waits for the intake
+    games: tuple[QualificationLine, ...]  # in order
+    hand: tuple[Placed, ...]  # the last hand sent to the bot; empty if none was
+    bot: KnownBot | None  # its current state; None if the author has no bot of this name
+    first_game: str | None  # id of the version's first rated game, or None
+
+
+def read_submission_page(store: Store, known: KnownSubmission) -> SubmissionPage:
+    """Read a submission's page."""
+    bot = store.bots.find(known.bot)
+    request = None if known.cause is None else known.cause.request
+    return SubmissionPage(
+        steps=steps(known),
+        queued=_queued(store, known),
+        games=read_games(store, known),
+        hand=() if request is None else tuple(map(card, request.hand)),
+        bot=bot if bot is not None and bot.account == known.account else None,
+        first_game=None if known.version is None else store.games.first_of(known.bot, known.version),
+    )
+
+
+def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine, ...]:
+    """Read a submission's games, in order."""
+    games = store.submissions.games(known.id)
+    lines: list[QualificationLine] = []
+    for game, told in zip(games, whole_document(known, games).games, strict=True):
+        number = None if game.state is MatchState.QUARANTINED else told.number
+        again = number is not None and any(line.number == number for line in lines)
+        lines.append(QualificationLine(number=number, again=again, reason=game.reason, told=told))
+    return tuple(lines)
+
+
+def _queued(store: Store, known: KnownSubmission) -> int:
+    if known.stage is not Stage.RECEIVED:
+        return 0
+    return sum(other.number < known.number for other in store.submissions.on_their_way())
+
+
+A_PAGE: Final = 25
+_METHODS: Final = ["GET", "HEAD"]
+
+SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """A bot to start from."""
+
+    kind: str
+    title: str
+    source: str
+
+
+_SAMPLES: Final = {"python": "greedy", "javascript": "greedy-js"}
+"""Folders of the bots to start from, by kind of submission."""
+
+
+@cache
+def _samples() -> tuple[_Sample, ...]:
+    folder = shared_folder() / "bots"
+    return tuple(
+        [
+            _Sample(
+                kind=language.name,
+                title=language.title,
+                source=(folder / _SAMPLES[language.name] / language.file).read_text(),
+            )
+            for language in LANGUAGES
+        ]
+    )
+
+
+_KINDS: Final = (
+    *(
+        {
+            "kind": language.name,
+            "title": language.title,
+            "suffixes": language.suffixes,
+            "most": MAX_SOURCE_BYTES,
+        }
+        for language in LANGUAGES
+    ),
+    {
+        "kind": UploadKind.IMAGE.value,
+        "title": "An image's archive",
+        "suffixes": (),
+        "most": DEFAULT_LIMITS.archive_bytes,
+    },
+)
+"""What the form takes a file for, by its name, and the bytes that it may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limits:
+    """Limits in bytes and characters."""
+
+    archive: int = DEFAULT_LIMITS.archive_bytes
+    unpacked: int = DEFAULT_LIMITS.image_bytes
+    source: int = MAX_SOURCE_BYTES
+    note: int = NOTE_LENGTH
+
+
+def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIRouter:
+    """Return the routes of submissions. They take a session; programs use the API."""
+    asked = [Depends(callers.note), Depends(logged_in)]
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=asked)
+    pages = _Submissions(store, receiver)
+    for path, action in (
+        ("/submit", pages.form),
+        ("/submissions", pages.listed),
+        ("/submissions/{id}", pages.one),
+    ):
+        router.add_api_route(path, action, methods=_METHODS)
+    start = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    start.add_api_route("/start", pages.start, methods=_METHODS)
+    games = private_game_pages(pages.game, store.logs, callers, base="/submissions/{id}/games")
+    games.include_router(router)
+    games.include_router(start)
+    return games
+
+
+class _Submissions:
+    """Answers the requests."""
+
+    def __init__(self, store: Store, receiver: Receiver) -> None:
+        self._store = store
+        self._receiver = receiver
+
+    def start(self, request: Request, bot: str = "") -> Response:
+        """Show the editor; everybody may write, and submit once they are logged in."""
+        account = viewer_of(request).account
+        return page(
+            request,
+            "start.html",
+            bot=bot if _is_name(bot) else "",
+            bots=() if account is None else self._store.bots.of_account(account),
+            samples=_samples(),
+            most=MAX_SOURCE_BYTES,
+            is_open=self._is_open(),
+            games_of_it=GAMES,
+            site=str(request.base_url).rstrip("/"),
+            can_be_overheard=can_be_overheard(request),
+        )
+
+    def form(self, request: Request, session: Session, bot: str = "") -> Response:
+        account = session.account
+        return page(
+            request,
+            "submit.html",
+            bot=bot if _is_name(bot) else "",
+            bots=self._store.bots.of_account(account.id),
+            allowance=self._receiver.allowance(account.name, account.id),
+            is_open=self._is_open(),
+            limits=_Limits(),
+            languages=LANGUAGES,
+            kinds=_KINDS,
+            site=str(request.base_url).rstrip("/"),
+            can_be_overheard=can_be_overheard(request),
+        )
+
+    def listed(self, request: Request, session: Session, before: Before = None) -> Response:
+        found = self._store.submissions.newest(account=session.account.id, before=before, limit=A_PAGE + 1)
+        shown = found[:A_PAGE]
+        older = shown[-1].number if len(found) > len(shown) else None
+        return page(request, "submissions.html", submissions=shown, older=older, before=before)
+
+    def one(self, request: Request, id_: SubmissionId) -> Response:
+        known = self._own(request, id_)
+        shown = read_submission_page(self._store, known)
+        return page(request, "submission.html", submission=known, shown=shown, games_of_it=GAMES)
+
+    def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:
+        known = self._own(request, id_)
+        line = next((each for each in read_games(self._store, known) if each.told.game == game), None)
+        replay = self._store.submissions.replay(id_, game)
+        if line is None or replay is None:
+            raise HTTPException(404, "This submission has no such game.")
+        return _private_game(known, line, replay)
+
+    def _own(self, request: Request, id_: str) -> KnownSubmission:
+        """Return a submission that this viewer may see; others' answer 404."""
+        known = self._store.submissions.find(id_)
+        if known is None or not viewer_of(request).may_see(known.account):
+            raise HTTPException(404, "You have no such submission.")
+        return known
+
+    def _is_open(self) -> bool:
+        try:
+            self._receiver.admit()
+        except UntrustedBotsRefused:
+            return False
+        return True
+
+
+def _private_game(submission: KnownSubmission, line: QualificationLine, replay: str) -> PrivateGame:
+    above = f"/submissions/{submission.id}"
+    home = f"{above}/games/{line.told.game}"
+    shown = Shown(
+        title=f"Qualification of {submission.bot}, game {line.number}",
+        replay=replay,
+        home=home,
+        base=home,
+        download=f"{PREFIX}{home}/replay",
+        embed=None,
+    )
+    return PrivateGame(
+        shown=shown,
+        above=(("/submissions", "Submissions"), (above, submission.bot)),
+        candidate=line.told.seat,
+    )
+
+
+def _is_name(bot: str) -> bool:
+    try:
+        check_name(bot, "bot")
+    except WrongName:
+        return False
+    return True

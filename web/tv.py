@@ -1,0 +1,84 @@
+"""Kaiten TV: shows game after game by itself, live ones first."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from arena.db.activity import Activity
+from arena.db.store import Store
+from arena.protocol.states import MatchState
+from arena.rules import ROUNDS
+from web.http.authentication import Callers
+from web.http.parameters import GameId, read_game
+from web.http.rendering import page
+from web.live import GameNumber, MatchId, live_screen, read_live
+from web.viewer.film import EVERYBODY, FilmStage, Frame, film, film_so_far
+from web.viewer.pages import WORDS, AskedFrame, shown_game
+from web.viewer.screen import screen
+
+_METHODS: Final = ["GET", "HEAD"]
+_NEWEST: Final = 20
+"""Games that are shown beside the remarkable ones of the last days."""
+
+After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
+
+
+def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+    """Return the routes of Kaiten TV."""
+    router = APIRouter(
+        prefix="/tv", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+    )
+
+    @router.api_route("", methods=_METHODS)
+    def next_show(request: Request, after: After = None) -> Response:
+        """Lead to the next show.
+
+        Args:
+            request: Of the page that is shown if there is nothing to show.
+            after: The match or game that was shown last.
+        """
+        activity = store.activity.current(now())
+        for address in (*_live(store, activity, after), *_recorded(store, activity, after)):
+            return RedirectResponse(address, 303, headers={"Cache-Control": "no-store"})
+        return page(request, "tv_none.html")
+
+    @router.api_route("/games/{game}", methods=_METHODS)
+    def recorded(request: Request, game: GameId) -> Response:
+        """Show a recorded game from its first frame."""
+        shown = shown_game(read_game(store.games, game))
+        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), EVERYBODY, shown.base)
+        return page(request, "tv.html", screen=made, words=WORDS, show=game, match=None, playing=None)
+
+    @router.api_route("/live/{match}/{number}", methods=_METHODS)
+    def live(request: Request, match: MatchId, number: GameNumber) -> Response:
+        """Show a running game from the round that was disclosed last."""
+        found = read_live(store.live, match, number, lambda _: False)
+        if found.state is MatchState.DONE:
+            return RedirectResponse(f"/tv?after={match}", 303)
+        if found.game is None:
+            raise HTTPException(404, "This game can't be shown yet. Kaiten TV continues at /tv.")
+        played = film_so_far(found.game.text)
+        begin = AskedFrame(Frame(found.game.rounds, 1, FilmStage.PICK), EVERYBODY)
+        made = live_screen(found, found.game, played, begin)
+        playing = None if found.game.rounds == ROUNDS else found.game.rounds + 1
+        return page(request, "tv.html", screen=made, words=WORDS, show=match, match=found, playing=playing)
+
+    return router
+
+
+def _live(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
+    for running in activity.running:
+        match = store.live.find(running.match, None) if running.match != after else None
+        if match is not None and match.game is not None:
+            yield f"/tv/live/{match.match}/{match.game.game + 1}"
+
+
+def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
+    games = [each.game.game for each in activity.remarkable]
+    games += [game.game for game in store.games.newest(limit=_NEWEST)]
+    shows = list(dict.fromkeys(games))
+    begin = shows.index(after) + 1 if after in shows else 0
+    yield from (f"/tv/games/{game}" for game in (*shows[begin:], *shows[:begin]))

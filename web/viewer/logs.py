@@ -1,0 +1,98 @@
+"""The private part of a game's page: what bots printed and noted, for their owners."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
+from arena.protocol.documents import SeatDecision
+from arena.protocol.match import played_again
+from web.http.rendering import Viewer, visible
+
+_LONG_WAIT_MILLIS: Final = 100
+"""So long a wait for the host is told, whatever came of it."""
+
+
+def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
+    """Return a seat's decisions with a note, a fault, a trouble or a long wait, in order."""
+    states = played_again(log.rules, log.record).states
+    return tuple(
+        SeatDecision(
+            round=before.round,
+            turn=before.turn,
+            note=decision.note,
+            fault=decision.fault,
+            trouble=decision.trouble,
+            millis=decision.millis,
+            waited_millis=decision.waited_millis,
+        )
+        for before, step in zip(states, log.record.steps, strict=False)
+        if (decision := step[seat]) is not None
+        and (
+            decision.note is not None
+            or decision.fault is not None
+            or decision.trouble is not None
+            or (decision.waited_millis or 0) >= _LONG_WAIT_MILLIS
+        )
+    )
+
+
+_MOST_LETTERS: Final = 150
+_MOST_BREAKS: Final = 2
+"""What is seen of a note at once, on a phone too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A seat's note and trouble in one decision, either may be None."""
+
+    seat: SeatLog
+    note: str | None
+    trouble: str | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it may be too long to show without scrolling."""
+        text = visible(f"{self.trouble or ''} {self.note or ''}")
+        return len(text) > _MOST_LETTERS or text.count("\n") > _MOST_BREAKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateLog:
+    """What a viewer may see of a game's private part."""
+
+    seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
+    # Notes and troubles by the turn's anchor, as in :mod:`web.games.pages`.
+    said: Mapping[str, Sequence[Said]]
+    own: bool  # whether all of these seats belong to the viewer
+    gone: bool = False  # whether their logs were deleted
+
+
+_NOTHING: Final = PrivateLog(seats=(), said={}, own=False)
+_GONE: Final = PrivateLog(seats=(), said={}, own=False, gone=True)
+
+
+def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
+    """Read what a viewer may see of a game's private part; anonymous viewers cost no read."""
+    if viewer.account is None:
+        return _NOTHING
+    log = logs.find(game)
+    seats = () if log is None else tuple(seat for seat in log.seats if viewer.may_see(seat.account))
+    if log is None or not seats:
+        return _NOTHING
+    if not log.kept:
+        return _GONE
+    return PrivateLog(
+        seats=seats, said=_said(log, seats), own=all(viewer.owns(seat.account) for seat in seats)
+    )
+
+
+def _said(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str, Sequence[Said]]:
+    said = defaultdict(list)
+    for seat in seats:
+        for decision in decisions(log, seat.seat):
+            if decision.note is not None or decision.trouble is not None:
+                anchor = f"r{decision.round}t{decision.turn}"
+                said[anchor].append(Said(seat=seat, note=decision.note, trouble=decision.trouble))
+    return dict(said)

@@ -1,0 +1,273 @@
+"""The replay viewer: a page for each frame of a game, and all frames as data."""
+
+from asyncio import Semaphore
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Final
+
+import msgspec
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse
+
+from arena.db.game_logs import GameLogs
+from arena.db.games import GamePage
+from arena.db.store import Store
+from arena.protocol.analysis import Analysis
+from web.account.pages import logged_in
+from web.http.api import DataRoute
+from web.http.authentication import Callers
+from web.http.caching import not_modified, tag_of
+from web.http.errors import Problem
+from web.http.parameters import GameId, read_game, replay_of
+from web.http.rendering import page, viewer_of
+from web.viewer.film import EYES_PATTERN, Eyes, Film, FilmStage, Frame, film
+from web.viewer.logs import read_private_log
+from web.viewer.pictures import Chances, picture, turn_picture
+from web.viewer.scene import frames
+from web.viewer.screen import BACK, FORWARD, Screen, Shown, embed_code, screen
+from web.viewer.words import STAGES, card_name, number, where
+
+Round = Annotated[str, Path(pattern=r"^[1-3]$")]
+Turn = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
+Step = Annotated[FilmStage, Query()]
+View = Annotated[str, Query(pattern=EYES_PATTERN)]
+
+WORDS: Final = {
+    "BACK": BACK,
+    "FORWARD": FORWARD,
+    "STAGES": STAGES,
+    "card_name": card_name,
+    "number": number,
+    "where": where,
+}
+"""What the viewer's templates call."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFrame:
+    """A frame and a viewpoint, from an address."""
+
+    frame: Frame
+    eyes: Eyes
+
+
+def _asked(round: Round, turn: Turn, step: Step = FilmStage.PICK, view: View = "all") -> AskedFrame:  # noqa: A002 - as in the address
+    return AskedFrame(Frame(int(round), int(turn), step), Eyes.read(view))
+
+
+Asked = Annotated[AskedFrame, Depends(_asked)]
+
+
+def origin(request: Request) -> str:
+    """Return the site's origin as the visitor's request names it."""
+    return str(request.base_url).rstrip("/")
+
+
+def asked_screen(shown: Shown, asked: AskedFrame, base: str) -> Screen:
+    """Return a frame and its surroundings; ``base`` begins the addresses of frames.
+
+    Raises HTTPException (404) if there is no such frame.
+    """
+    return screen(shown, asked_film(shown, asked), asked.frame, asked.eyes, base)
+
+
+def asked_film(shown: Shown, asked: AskedFrame) -> Film:
+    """Return the game of a requested frame. Raises HTTPException (404) if there is no such frame."""
+    played = film(shown.replay)
+    if asked.frame not in played.frames:
+        raise HTTPException(404, "This game has no such turn or step.")
+    seated(played, asked.eyes)
+    return played
+
+
+def seated(played: Film, eyes: Eyes) -> Eyes:
+    """Return these eyes unchanged. Raises HTTPException (404) if there is no such seat."""
+    if eyes.seat is not None and eyes.seat >= played.rules.players:
+        raise HTTPException(404, f"This game has no seat {eyes.seat}.")
+    return eyes
+
+
+_METHODS: Final = ["GET", "HEAD"]
+
+Find = Callable[..., Shown]
+"""Finds the game of an address; a dependency, which takes of the request what it needs.
+
+It raises 404 where there is none, or none that this viewer may see.
+"""
+
+
+def viewer_routes(
+    find: Find, logs: GameLogs, callers: Callers, *, base: str, private: bool = False
+) -> APIRouter:
+    """Return the routes of a viewer.
+
+    ``base`` begins the addresses of its games, without a trailing slash; ``private`` pages take a session.
+    """
+    router = APIRouter(default_response_class=HTMLResponse)
+    known = [Depends(callers.note)]
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
+
+    @router.api_route(
+        f"{base}/{{game}}/{{round}}/{{turn}}",
+        methods=_METHODS,
+        dependencies=[*known, Depends(logged_in)] if private else known,
+    )
+    def one_frame(request: Request, game: GameId, shown: Found, asked: Asked) -> Response:
+        made = asked_screen(shown, asked, shown.base)
+        return page(
+            request,
+            "viewer.html",
+            screen=made,
+            words=WORDS,
+            embed_code=embed_code(made, origin(request)),
+            origin=origin(request),
+            log=read_private_log(logs, game, viewer_of(request)),
+        )
+
+    def all_frames(shown: Found, view: View = "all") -> Response:
+        played = film(shown.replay)
+        made = frames(played, seated(played, Eyes.read(view)))
+        return Response(msgspec.json.encode(made), media_type="application/json")
+
+    router.add_api_route(
+        f"{base}/{{game}}/frames.json",
+        all_frames,
+        methods=_METHODS,
+        route_class_override=DataRoute,
+        dependencies=known,
+    )
+    return router
+
+
+_A_DAY: Final = "public, max-age=86400"
+"""A game that was played does not change, and other sites ask again and again."""
+
+MOST_KEPT: Final = 64
+"""Some 4 MB."""
+
+MOST_WAITING: Final = 20
+"""They wait for a second or two."""
+
+
+class Pictures:
+    """Draws pictures, a limited number at a time."""
+
+    def __init__(self) -> None:
+        self._lane = Semaphore(1)
+        self._waiting = 0
+        self._kept: dict[str, bytes] = {}
+
+    async def answer(self, request: Request, of: tuple[object, ...], draw: Callable[[], bytes]) -> Response:
+        """Return a picture with its ``ETag``, or 304.
+
+        ``of`` is everything that the picture depends on; ``draw`` returns a PNG and runs in a thread. Raises
+        Problem (503) if too many requests are waiting.
+        """
+        request.state.framable = True  # browsers refuse to show it on other sites otherwise
+        etag = tag_of(*of)
+        response = not_modified(request, etag)
+        if response is None:
+            response = Response(await self._picture(etag, draw), media_type="image/png")
+        response.headers.update({"ETag": etag, "Cache-Control": _A_DAY})
+        return response
+
+    async def _picture(self, etag: str, draw: Callable[[], bytes]) -> bytes:
+        if etag in self._kept:
+            return self._kept[etag]
+        if self._waiting >= MOST_WAITING:
+            raise Problem(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "Too many pictures are being drawn.",
+                headers={"Retry-After": "2"},
+            )
+        self._waiting += 1
+        try:
+            async with self._lane:
+                # Another request may have drawn the same one.
+                if etag not in self._kept:
+                    self._keep(etag, await run_in_threadpool(draw))
+                return self._kept[etag]
+        finally:
+            self._waiting -= 1
+
+    def _keep(self, etag: str, picture: bytes) -> None:
+        self._kept[etag] = picture
+        if len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+
+
+def shown_game(found: GamePage) -> Shown:
+    """Return a rated game for the viewer.
+
+    Raises:
+        Problem: 410, its replay was deleted.
+    """
+    home = f"/games/{found.game}"
+    return Shown(
+        title=f"Game {found.number}",
+        replay=replay_of(found),
+        home=home,
+        base=home,
+        download=f"{home}/replay.json",
+        embed=f"/embed/{found.game}",
+    )
+
+
+def viewer_pages(store: Store, callers: Callers) -> APIRouter:
+    """Return the routes of the viewer of rated games."""
+
+    def find(game: GameId) -> Shown:
+        return shown_game(read_game(store.games, game))
+
+    router = viewer_routes(find, store.logs, callers, base="/games")
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
+
+    @router.api_route("/embed/{game}/{round}/{turn}", methods=_METHODS, response_class=HTMLResponse)
+    def embedded(
+        request: Request, game: GameId, shown: Found, asked: Asked, *, play: bool = False
+    ) -> Response:
+        made = asked_screen(shown, asked, f"/embed/{game}")
+        request.state.framable = True
+        return page(request, "viewer_embed.html", screen=made, words=WORDS, play=play)
+
+    def chances(game: GameId) -> Chances | None:
+        analysis = store.analyses.find(game)
+        return None if analysis is None else _chances(analysis)
+
+    _add_pictures(router, find, chances)
+    return router
+
+
+def _chances(analysis: Analysis) -> Chances:
+    """Return the chances by what each seat could know."""
+    seats = range(len(analysis.result))
+    return tuple(
+        [(*(turn.known[seat].chance for turn in analysis.turns), analysis.result[seat]) for seat in seats]
+    )
+
+
+def _add_pictures(router: APIRouter, find: Find, chances: Callable[..., Chances | None]) -> None:
+    """Add the routes of link previews. They need no authentication."""
+    pictures = Pictures()
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
+
+    @router.api_route("/games/{game}/og.png", methods=_METHODS)
+    async def result(
+        request: Request, shown: Found, known: Annotated[Chances | None, Depends(chances)]
+    ) -> Response:
+        of = (shown.title, shown.replay, known)
+        return await pictures.answer(request, of, lambda: picture(film(shown.replay), shown.title, known))
+
+    def played(shown: Found, asked: Asked) -> Film:
+        return asked_film(shown, asked)
+
+    @router.api_route("/games/{game}/{round}/{turn}/og.png", methods=_METHODS)
+    async def one_frame(
+        request: Request, shown: Found, asked: Asked, played: Annotated[Film, Depends(played)]
+    ) -> Response:
+        of = (shown.title, shown.replay, asked)
+        return await pictures.answer(
+            request, of, lambda: turn_picture(played, asked.frame, asked.eyes, shown.title)
+        )
