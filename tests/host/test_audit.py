@@ -78,7 +78,9 @@ def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple
     pip-audit knows its own service's address alone, so a program that prints its report stands for it.
     npm is the real one.
     """
-    locked = [path.parent / name for path in _package_locks() for name in ("package.json", "package-lock.json")]
+    locked = [
+        path.parent / name for path in _package_locks() for name in ("package.json", "package-lock.json")
+    ]
     for path in (Path("scripts/audit"), *locked):
         (checkout / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(_ROOT / path, checkout / path)
