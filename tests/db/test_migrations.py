@@ -10,12 +10,11 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database
-from arena.db.leases import KnownWorker, LeaseTime
-from arena.db.opening import NEWEST_REVISION, revision_of, upgrade
+from arena.db.opening import NEWEST_REVISION, revision_of
 from arena.db.store import open_store
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.match import Clock, Limits, RuntimeName, WorkerStatus
+from arena.protocol.match import RuntimeName
 from tests.db import every_table
 from tests.db.builders import finished
 from tests.db.every_table.moments import at
@@ -112,59 +111,3 @@ def test_a_filled_database_is_one_to_go_on_with(
         assert store.activity.totals().games > games
         assert store.ladder.rebuild().differing == 0
         assert store.cards.rebuild().differing == 0
-
-
-def test_workers_of_revision_0100_are_kept_and_not_refused(url: str) -> None:
-    """They had nothing to say of that."""
-    with closing(Database(url)) as database, database.write() as connection:
-        upgrade(connection, "0100")
-        connection.execute(
-            text(
-                "INSERT INTO worker "
-                "(coordinator, name, host, seats, busy, doubted, leased_until, lease_clock) "
-                "VALUES ('c', 'w', 'h', 5, 2, false, 1e9, 'test')"
-            )
-        )
-    with closing(open_store(url, lambda _: LeaseTime(1.0, "test"))) as store:
-        here = WorkerStatus(name="w", host="h", seats=5, busy=2)
-        assert store.leases.workers() == (KnownWorker("c", here),)
-        assert store.leases.refused() == ()
-
-
-def test_ratings_of_revision_0101_become_skills(url: str) -> None:
-    """Until the log is folded anew, what is known of a skill is its rating."""
-    with closing(Database(url)) as database, database.write() as connection:
-        upgrade(connection, "0101")
-        for statement in (
-            (
-                "INSERT INTO bot (id, name, author, house, newest, playing, state, revision) "
-                "VALUES (7, 'b', 'a', true, 1, 1, 'active', 0)"
-            ),
-            (
-                "INSERT INTO bot_version (id, bot_id, number, source, created, note) "
-                "VALUES (7, 7, 1, 's', '2026-01-01', '')"
-            ),
-            (
-                "INSERT INTO rating (version_id, players, mean, deviation, games, wins, place_sum, faulty) "
-                "VALUES (7, 0, 31.5, 1.25, 0, 0, 0, 0)"
-            ),
-        ):
-            connection.execute(text(statement))
-    with closing(open_store(url)):
-        pass
-    with closing(Database(url)) as database, database.read() as connection:
-        row = connection.execute(
-            text("SELECT mean, skill_mean, skill_deviation, sound_mean, sound_deviation FROM rating")
-        ).one()
-    assert tuple(row) == (31.5, 31.5, 1.25, 31.5, 1.25)
-
-
-def test_a_ladder_of_revision_0102_keeps_its_clock_and_limits(url: str) -> None:
-    """They were the same for all; its other settings stay."""
-    with closing(Database(url)) as database, database.write() as connection:
-        upgrade(connection, "0102")
-        connection.execute(text("UPDATE ladder SET deals = 3"))
-    with closing(open_store(url)) as store:
-        settings = store.ladder.settings()
-    assert (settings.deals, settings.players) == (3, (2, 3, 4, 5))
-    assert (settings.clock, settings.limits) == (Clock(), Limits())

@@ -106,7 +106,8 @@ def test_migrations_make_what_the_models_say(url: str) -> None:
     open_store(url).close()
     database = Database(url)
     with database.read() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        opts = {"version_table": VERSION_TABLE, "compare_server_default": True}
+        context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, Base.metadata) == []
         look = inspect(connection)
         for table in Base.metadata.sorted_tables:  # what alembic doesn't compare

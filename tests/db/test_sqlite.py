@@ -49,7 +49,10 @@ def test_a_second_writer_waits(sqlite_url: str) -> None:
     second = threading.Thread(target=lambda: seen.append(add_bot(store, "b")))
     with database.write() as connection:
         connection.execute(
-            text("INSERT INTO bot (id, name, author, house, newest) VALUES (7, 'a', 'ann', 0, 0)")
+            text(
+                "INSERT INTO bot (id, name, author, house, newest, playing, state, revision) "
+                "VALUES (7, 'a', 'ann', 0, 0, 0, 'active', 0)"
+            )
         )
         second.start()
         second.join(timeout=0.3)

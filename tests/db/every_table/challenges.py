@@ -15,7 +15,6 @@ def rows() -> dict[str, list[dict[str, object]]]:
                 "id": "challenge",
                 "account_id": ANN,
                 "version_id": CHEAT.id,
-                "set_number": CHALLENGED.number,
                 "deals": len(CHALLENGED.seeds),
                 "created": at(80),
             }

@@ -130,6 +130,8 @@ def _match(match: Match) -> dict[str, object]:
         "reason": None,
         **dict.fromkeys(("coordinator", "worker", "leased_until", "lease_clock")),
         "losses": 0,
+        "logs": True,
+        "replays": True,
     } | dict(match.others)
 
 

@@ -18,6 +18,8 @@ def upgrade() -> None:
     _submissions()
     _matches()
     _games()
+    _analyses()
+    _person_games()
     _ratings()
     _cards()
     _hosts()
@@ -113,12 +115,13 @@ def _bots() -> None:
         sa.Column("house", sa.Boolean(), nullable=False),
         sa.Column("newest", sa.Integer(), nullable=False),
         sa.Column("account_id", _NUMBER, nullable=True),
-        sa.Column("playing", sa.Integer(), nullable=False, server_default=sa.text("1")),
-        sa.Column("state", _NAME, nullable=False, server_default="active"),
+        sa.Column("playing", sa.Integer(), nullable=False),
+        sa.Column("state", _NAME, nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("since", _MOMENT, nullable=True),
         sa.Column("forgiven", _MOMENT, nullable=True),
-        sa.Column("revision", _NUMBER, nullable=False, server_default=sa.text("0")),
+        sa.Column("open_to_people", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("revision", _NUMBER, nullable=False),
         sa.CheckConstraint(
             "state IN ('active', 'benched', 'retired', 'disqualified')", name=op.f("ck_bot_state")
         ),
@@ -135,7 +138,7 @@ def _bots() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("source", sa.Text(), nullable=False),
         sa.Column("created", _MOMENT, nullable=False),
-        sa.Column("note", sa.Text(), nullable=False, server_default=""),
+        sa.Column("note", sa.Text(), nullable=False),
         sa.Column("size", _NUMBER, nullable=True),
         sa.Column("sha256", _NAME, nullable=True),
         sa.Column("gone", _MOMENT, nullable=True),
@@ -222,15 +225,15 @@ def _matches() -> None:
         sa.Column("started", _MOMENT, nullable=True),
         sa.Column("ended", _MOMENT, nullable=True),
         sa.Column("reason", sa.Text(), nullable=True),
-        sa.Column("kind", _NAME, nullable=False, server_default="rated"),
-        sa.Column("precedence", sa.Integer(), nullable=False, server_default=sa.text("2")),
+        sa.Column("kind", _NAME, nullable=False),
+        sa.Column("precedence", sa.Integer(), nullable=False),
         sa.Column("coordinator", _NAME, nullable=True),
         sa.Column("worker", _NAME, nullable=True),
         sa.Column("leased_until", sa.Double(), nullable=True),
         sa.Column("lease_clock", _NAME, nullable=True),
-        sa.Column("losses", sa.Integer(), nullable=False, server_default=sa.text("0")),
-        sa.Column("logs", sa.Boolean(), nullable=False, server_default=sa.text("true")),
-        sa.Column("replays", sa.Boolean(), nullable=False, server_default=sa.text("true")),
+        sa.Column("losses", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("logs", sa.Boolean(), nullable=False),
+        sa.Column("replays", sa.Boolean(), nullable=False),
         sa.Column("number", _NUMBER, nullable=False),
         sa.Column("players", sa.Integer(), nullable=False),
         sa.Column("pass_both_ways", sa.Boolean(), nullable=False),
@@ -351,17 +354,102 @@ def _games() -> None:
     )
 
 
+def _analyses() -> None:
+    op.create_table(
+        "analysis",
+        sa.Column("game_number", _NUMBER, autoincrement=False, nullable=False),
+        sa.Column("analyst", _NAME, nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("playouts", sa.Integer(), nullable=False),
+        sa.Column("document", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["game_number"], ["game.number"], name=op.f("fk_analysis_game_number")),
+        sa.PrimaryKeyConstraint("game_number", name=op.f("pk_analysis")),
+    )
+    op.create_table(
+        "costly_decision",
+        sa.Column("game_number", _NUMBER, autoincrement=False, nullable=False),
+        sa.Column("round", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("turn", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("seat", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("version_id", _NUMBER, nullable=False),
+        sa.Column("lost_chance", sa.Double(), nullable=False),
+        sa.Column("lost_points", sa.Double(), nullable=False),
+        sa.Column("played", sa.JSON(), nullable=False),
+        sa.Column("best", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["game_number"], ["analysis.game_number"], name=op.f("fk_costly_decision_game_number")
+        ),
+        sa.ForeignKeyConstraint(
+            ["version_id"], ["bot_version.id"], name=op.f("fk_costly_decision_version_id")
+        ),
+        sa.PrimaryKeyConstraint("game_number", "round", "turn", "seat", name=op.f("pk_costly_decision")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_costly_decision_version"), "costly_decision", ["version_id", "game_number"])
+    op.create_table(
+        "puzzle",
+        sa.Column("day", _NAME, nullable=False),
+        sa.Column("game_number", _NUMBER, nullable=False),
+        sa.Column("round", sa.Integer(), nullable=False),
+        sa.Column("turn", sa.Integer(), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=False),
+        sa.Column("merit", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(["game_number"], ["game.number"], name=op.f("fk_puzzle_game_number")),
+        sa.PrimaryKeyConstraint("day", name=op.f("pk_puzzle")),
+    )
+
+
+def _person_games() -> None:
+    op.create_table(
+        "person_game",
+        sa.Column("number", _NUMBER, autoincrement=True, nullable=False),
+        sa.Column("id", _NAME, nullable=False),
+        sa.Column("visitor", _NAME, nullable=False),
+        sa.Column("account_id", _NUMBER, nullable=True),
+        sa.Column("state", _NAME, nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("opponents", sa.JSON(), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=False),
+        sa.Column("created", _MOMENT, nullable=False),
+        sa.Column("seen", _MOMENT, nullable=False),
+        sa.Column("ended", _MOMENT, nullable=True),
+        sa.Column("asked", sa.Text(), nullable=True),
+        sa.Column("chosen", sa.Text(), nullable=True),
+        sa.Column("replay", sa.Text(), nullable=False),
+        sa.Column("analysis", sa.LargeBinary(), nullable=True),
+        sa.Column("trouble", sa.Text(), nullable=True),
+        sa.CheckConstraint(
+            "state IN ('waiting', 'playing', 'over', 'left', 'failed')", name=op.f("ck_person_game_state")
+        ),
+        sa.ForeignKeyConstraint(["account_id"], ["account.id"], name=op.f("fk_person_game_account_id")),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_person_game")),
+        sa.UniqueConstraint("id", name=op.f("uq_person_game_id")),
+    )
+    op.create_index(op.f("ix_person_game_account_id"), "person_game", ["account_id", "number"])
+    _partial_index(
+        "ix_person_game_open", "person_game", ["state", "number"], "state IN ('waiting', 'playing')"
+    )
+    op.create_index(op.f("ix_person_game_visitor"), "person_game", ["visitor", "number"])
+
+
 def _ratings() -> None:
     op.create_table(
         "ladder",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("events", _NUMBER, nullable=False),
         sa.Column("games", _NUMBER, nullable=False),
-        sa.Column("paused", sa.Boolean(), nullable=False, server_default=sa.text("false")),
-        sa.Column("players", sa.JSON(), nullable=False, server_default="[2, 3, 4, 5]"),
-        sa.Column("deals", sa.Integer(), nullable=False, server_default=sa.text("12")),
-        sa.Column("revision", _NUMBER, nullable=False, server_default=sa.text("0")),
-        sa.Column("cards_from", _NUMBER, nullable=False, server_default=sa.text("1")),
+        sa.Column("paused", sa.Boolean(), nullable=False),
+        sa.Column("players", sa.JSON(), nullable=False),
+        sa.Column("deals", sa.Integer(), nullable=False),
+        sa.Column("start_millis", sa.Integer(), nullable=False),
+        sa.Column("move_millis", sa.Integer(), nullable=False),
+        sa.Column("bank_millis", sa.Integer(), nullable=False),
+        sa.Column("cpus", sa.Double(), nullable=False),
+        sa.Column("memory_mib", sa.Integer(), nullable=False),
+        sa.Column("pids", sa.Integer(), nullable=False),
+        sa.Column("tmp_mib", sa.Integer(), nullable=False),
+        sa.Column("revision", _NUMBER, nullable=False),
+        sa.Column("cards_from", _NUMBER, nullable=False),
         sa.CheckConstraint("id = 1", name=op.f("ck_ladder_one_row")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ladder")),
     )
@@ -413,8 +501,12 @@ def _ratings() -> None:
         sa.Column("place_sum", _NUMBER, nullable=False),
         sa.Column("faulty", _NUMBER, nullable=False),
         sa.Column("last_played", _MOMENT, nullable=True),
-        sa.Column("times", sa.LargeBinary(), nullable=False, server_default=_no_list()),
-        sa.Column("closings", sa.LargeBinary(), nullable=False, server_default=_no_list()),
+        sa.Column("times", sa.LargeBinary(), nullable=False),
+        sa.Column("closings", sa.LargeBinary(), nullable=False),
+        sa.Column("skill_mean", sa.Double(), nullable=False),
+        sa.Column("skill_deviation", sa.Double(), nullable=False),
+        sa.Column("sound_mean", sa.Double(), nullable=False),
+        sa.Column("sound_deviation", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["version_id"], ["bot_version.id"], name=op.f("fk_rating_version_id")),
         sa.PrimaryKeyConstraint("version_id", "players", name=op.f("pk_rating")),
         sqlite_with_rowid=False,
@@ -457,7 +549,11 @@ def _ratings() -> None:
         sa.PrimaryKeyConstraint("day", "kind", "game_number", name=op.f("pk_highlight")),
         sqlite_with_rowid=False,
     )
-    op.execute("INSERT INTO ladder (id, events, games, revision) VALUES (1, 0, 0, 1)")
+    op.execute(
+        "INSERT INTO ladder (id, events, games, revision, paused, players, deals, start_millis, move_millis,"
+        " bank_millis, cpus, memory_mib, pids, tmp_mib, cards_from)"
+        " VALUES (1, 0, 0, 1, false, '[2, 3, 4, 5]', 12, 10000, 1000, 10000, 0.4, 256, 64, 16, 1)"
+    )
 
 
 def _cards() -> None:
@@ -483,7 +579,7 @@ def _cards() -> None:
         sa.Column("points", _NUMBER, nullable=False),
         sa.Column("taken_squares", _NUMBER, nullable=False),
         sa.Column("passed_squares", _NUMBER, nullable=False),
-        sa.Column("point_parts", _NUMBER, nullable=False, server_default=sa.text("0")),
+        sa.Column("point_parts", _NUMBER, nullable=False),
         sa.PrimaryKeyConstraint("players", "card", "turn", name=op.f("pk_card_count")),
         sqlite_with_rowid=False,
     )
@@ -507,8 +603,10 @@ def _hosts() -> None:
         sa.Column("busy", sa.Integer(), nullable=False),
         sa.Column("leased_until", sa.Double(), nullable=False),
         sa.Column("lease_clock", _NAME, nullable=False),
-        sa.Column("doubted", sa.Boolean(), nullable=False, server_default=sa.text("false")),
+        sa.Column("doubted", sa.Boolean(), nullable=False),
         sa.Column("usable", sa.Integer(), nullable=True),
+        sa.Column("refused", sa.Text(), nullable=True),
+        sa.Column("since", _MOMENT, nullable=True),
         sa.PrimaryKeyConstraint("coordinator", "name", name=op.f("pk_worker")),
         sqlite_with_rowid=False,
     )
@@ -517,8 +615,3 @@ def _hosts() -> None:
 def _partial_index(name: str, table: str, columns: list[str], where: str) -> None:
     condition = sa.text(where)
     op.create_index(op.f(name), table, columns, sqlite_where=condition, postgresql_where=condition)
-
-
-def _no_list() -> sa.TextClause:
-    """Return the default of a column that holds a list as JSON."""
-    return sa.text("x'5b5d'" if op.get_bind().dialect.name == "sqlite" else r"'\x5b5d'")
