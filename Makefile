@@ -2,11 +2,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup demo image test soak check generate lock bench hostile faults clean dev
 
-# With bytecode, whatever the environment says: tests start hundreds of processes that import the same.
-PYTEST = env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest
-# A file is one worker's, so what its tests share is made once; tests/conftest.py puts the longest first.
-PARALLEL = $(PYTEST) -n auto --dist loadfile --no-loadscope-reorder
-
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
@@ -19,15 +14,11 @@ demo: setup ## Play rated games among the sample bots and serve the site; ONCE=1
 image: setup ## Make the image that docker-compose.yml runs
 	@scripts/server-image
 
-test: check ## All checks, then all tests
-	@. scripts/uv-env.sh && $(PARALLEL) -m "not idle"
-	@. scripts/uv-env.sh && $(PYTEST) -m idle tests/sandbox/hostile
+test: ## Install what is missing, where it can, then run all checks and tests
+	@scripts/test
 
-soak: dev ## All tests with their full numbers, every hostile bot 20 times, the whole fault suite; takes hours
-	@. scripts/uv-env.sh && export SOAK=1 && $(PARALLEL) -m "not idle"
-	@. scripts/uv-env.sh && export SOAK=1 && $(PYTEST) -m idle tests/sandbox/hostile
-	@$(MAKE) hostile TIMES=20
-	@$(MAKE) faults
+soak: ## The same with full numbers, every hostile bot 20 times and the whole fault suite; takes hours
+	@SOAK=1 scripts/test
 
 check: dev ## Formatting, lint, types, imports, protocol, generated code, known vulnerabilities, SBOMs
 	.venv/bin/ruff format --check --quiet .

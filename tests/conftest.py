@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -62,11 +63,26 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put what takes longest first, and leave what is marked ``soak`` to ``make soak``."""
     items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
+    for item in items:
+        if isinstance(item, pytest.Function) and "docker_client" in item.fixturenames:
+            item.add_marker(pytest.mark.docker)
     if SOAK:
         return
     left = [item for item in items if item.get_closest_marker("soak")]
     items[:] = [item for item in items if not item.get_closest_marker("soak")]
     config.hook.pytest_deselected(items=left)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print one line per reason for which tests were skipped."""
+    skipped = Counter(_reason(report) for report in terminalreporter.getreports("skipped"))
+    for reason, count in skipped.most_common():
+        terminalreporter.write_line(f"SKIPPED {count} tests: {reason}", yellow=True)
+
+
+def _reason(report: pytest.TestReport) -> str:
+    where = report.longrepr
+    return where[2].removeprefix("Skipped: ") if isinstance(where, tuple) else str(where)
 
 
 def _missing(what: str, remedy: str) -> NoReturn:
@@ -77,6 +93,13 @@ def _missing(what: str, remedy: str) -> NoReturn:
     pytest.skip(reason)
 
 
+@pytest.fixture(autouse=True)
+def _no_engine_without_the_marker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the engine from tests without the marker: one that needs it then fails on every machine."""
+    if request.node.get_closest_marker("docker") is None:
+        monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+
+
 @pytest.fixture(scope="session")
 def docker_client() -> Iterator[docker.DockerClient]:
     """Give a client of a Docker engine that answers."""
@@ -84,13 +107,13 @@ def docker_client() -> Iterator[docker.DockerClient]:
     try:
         client = docker.from_env()
         client.ping()
-    except DockerException as error:
-        reason = f"no Docker engine answers: {error}"
+    except DockerException:
+        reason = "no Docker engine answers"
     if reason is not None:
         # docker-py leaves the socket of a failed attempt to the garbage collector, which would warn of it.
         with warnings.catch_warnings(action="ignore"):
             gc.collect()
-        _missing(reason, "run scripts/engine")
+        _missing(reason, "run scripts/engine as root")
     yield client
     client.close()
 
@@ -128,10 +151,41 @@ def compiler() -> str:
 
 
 @pytest.fixture(scope="session")
+def cpp_compiler() -> None:
+    """Make sure of what C++ bots are compiled with."""
+    if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
+        _missing("there is no C++ compiler with nlohmann-json", "apt-get install g++ nlohmann-json3-dev")
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    """Give the program that runs JavaScript."""
+    if found := shutil.which("node"):
+        return found
+    _missing("Node.js is not installed", "apt-get install nodejs")
+
+
+@pytest.fixture(scope="session")
+def docker_command(docker_client: docker.DockerClient) -> None:
+    """Make sure of the program `docker`."""
+    del docker_client
+    if shutil.which("docker") is None:
+        _missing("the command docker is not installed", "apt-get install docker.io")
+
+
+@pytest.fixture(scope="session")
+def iptables(root: None) -> None:
+    """Make sure of the program that cuts off a network."""
+    del root
+    if shutil.which("iptables") is None:
+        _missing("iptables is not installed", "apt-get install iptables")
+
+
+@pytest.fixture(scope="session")
 def root() -> None:
-    """Be root, who may mount a small disk."""
+    """Be root."""
     if os.geteuid() != 0:
-        _missing("only root can mount a disk", "run it as root")
+        _missing("only root can do what they test", "run the tests as root")
 
 
 @pytest.fixture(scope="session")

@@ -199,7 +199,7 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.skipif(shutil.which("docker") is None, reason="there is no docker command")
+@pytest.mark.usefixtures("docker_command")
 def test_a_folder_is_built_and_plays(home: Home) -> None:
     """As the image that would be sent."""
     done = home.check(str(samples() / "random"), "--json")

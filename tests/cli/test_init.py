@@ -32,26 +32,22 @@ def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
     assert (tmp_path / "mybot" / "Dockerfile").read_text() == sample
 
 
-def test_a_bot_in_javascript_passes_its_test(tmp_path: Path) -> None:
+def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
     """With the library beside it."""
     assert arena("init", "mybot", "--language", "javascript", folder=tmp_path).returncode == 0
     folder = tmp_path / "mybot"
     sample = (ROOT / "bots" / "greedy-js" / "Dockerfile").read_text()
     assert (folder / "Dockerfile").read_text() == sample
     assert "npm install --install-links" in (folder / "README.md").read_text()
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no Node")
     shutil.copytree(ROOT / "bots" / "base-javascript" / "kaiten", folder / "node_modules" / "kaiten")
     done = subprocess.run([node, "--test"], cwd=folder, capture_output=True, check=False)  # noqa: S603 - the bot's test
     assert done.returncode == 0, done.stdout
     assert b"pass 2" in done.stdout
 
 
+@pytest.mark.usefixtures("cpp_compiler")
 def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
     """As its README says: its test, and games through the bridge."""
-    if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
-        pytest.skip("there is no g++ with nlohmann-json")
     assert arena("init", "mybot", "--language", "cpp", folder=tmp_path).returncode == 0
     folder = tmp_path / "mybot"
     done = subprocess.run(["make", "test"], cwd=folder, capture_output=True, check=False)  # noqa: S607 - the bot's test

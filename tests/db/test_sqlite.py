@@ -88,7 +88,7 @@ def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) ->
     again.close()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for others")
+@pytest.mark.usefixtures("root")
 def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> None:
     """The site's user can write to a database that the arena has made as root; nobody else can read it."""
     folder = tmp_path / "database"

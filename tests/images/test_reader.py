@@ -99,7 +99,7 @@ def test_the_reader_can_do_nothing_else(
     assert found["status"]["NoNewPrivs"] == ["1"]
 
 
-@pytest.mark.skipif(READER is None, reason="only root can become another user")
+@pytest.mark.usefixtures("root")
 def test_the_reader_is_nobody(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the arena is root, the reader is a user of its own, without groups, capabilities and children."""
     found = _probe(archive, tmp_path, monkeypatch)

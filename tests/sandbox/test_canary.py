@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import shutil
 import tempfile
 import uuid
@@ -197,7 +196,7 @@ def test_a_control_that_is_missing_is_named(control: str, image: str, run_dir: P
     assert missing(image, run_dir, WEAKENED[control]).keys() == {control, *FALLS_WITH.get(control, ())}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="without root all bots are one user (run the tests as root)")
+@pytest.mark.usefixtures("root")
 def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
     """Where all slots share a user, a bot can dial another's socket: that is found."""
 

@@ -1,6 +1,5 @@
 """The limit on all bots together: which files, which values, and that it holds."""
 
-import os
 import socket
 import uuid
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -213,7 +212,7 @@ def test_overruns_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can limit the bots' common control group")
+@pytest.mark.usefixtures("root")
 def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None:
     """Bots that each keep to their limits are ended when they go beyond the cap together; none is blamed."""
     driver = docker_stage.client.info()["CgroupDriver"]
@@ -225,7 +224,7 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
 
 
 @pytest.mark.docker
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make the bots' common control group")
+@pytest.mark.usefixtures("root")
 @pytest.mark.parametrize("name", ["docker", "gvisor"])
 def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequest, name: str) -> None:
     """Every runtime starts bots in the group that was just made, on the cores that they may use."""
@@ -247,7 +246,7 @@ def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequ
 
 
 @pytest.mark.docker
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can end what is in the bots' common control group")
+@pytest.mark.usefixtures("root")
 def test_what_is_left_in_the_group_is_ended(docker_stage: DockerStage) -> None:
     """Removing the group ends what still runs in it, as a runtime may leave it, and leaves nothing."""
     if docker_stage.client.info()["CgroupDriver"] == "systemd":

@@ -74,13 +74,12 @@ class Pages:
 
 
 @pytest.fixture
-def pages(docker_stage: DockerStage) -> Pages:
+def pages(docker_stage: DockerStage, root: None) -> Pages:
     """Give a file that is not in memory."""
+    del root
     pages = Pages(docker_stage)
-    if os.geteuid() != 0 or not pages.folders or not pages.folders[0].exists():
-        pytest.skip(
-            "the engine's folders can't be seen (run the tests as root beside an engine with overlay2)"
-        )
+    if not pages.folders or not pages.folders[0].exists():
+        pytest.skip("the engine's folders can't be seen (let it use overlay2 on this machine)")
     pages.forget()
     return pages
 

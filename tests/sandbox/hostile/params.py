@@ -1,15 +1,11 @@
 """Attacks as parameters of tests: which are played when."""
 
 from collections.abc import Iterable
-from typing import Final
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from tests.sandbox.hostile.attack import Attack
-
-_IDLE: Final = {"CPU spin"}
-"""How long these take on the clock, and so which decisions time out, depends on the host's other work."""
 
 
 def once_each(attacks: Iterable[Attack]) -> list[ParameterSet]:
@@ -28,6 +24,4 @@ def once_a_control(attacks: Iterable[Attack]) -> list[ParameterSet]:
 
 
 def _param(attack: Attack, *marks: pytest.MarkDecorator) -> ParameterSet:
-    if attack.name in _IDLE:
-        marks = (*marks, pytest.mark.idle)
     return pytest.param(attack, id=f"{attack.number}-{attack.name}", marks=marks)

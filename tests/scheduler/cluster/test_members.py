@@ -332,7 +332,7 @@ def run_dir() -> Iterator[Path]:
         yield folder / "run"
 
 
-@pytest.mark.usefixtures("root")
+@pytest.mark.usefixtures("iptables")
 def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
     """Where the scheduler can't call it, it is given none; where it voids them, none is put aside for it."""
     port = free_port()
