@@ -21,15 +21,38 @@ soak: ## The same with full numbers, every hostile bot 20 times and the whole fa
 	@SOAK=1 scripts/test
 
 check: dev ## Formatting, lint, types, imports, protocol, generated code, known vulnerabilities, SBOMs
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
+
+# The longest first.
+CHECKS = check-types check-ruff check-proto check-generated check-init check-imports check-shell check-audit check-sbom
+.PHONY: $(CHECKS)
+
+check-types:
+	.venv/bin/mypy
+
+check-ruff:
 	.venv/bin/ruff format --check --quiet .
 	.venv/bin/ruff check --quiet .
-	.venv/bin/mypy
-	.venv/bin/lint-imports --no-logo
+
+check-proto:
 	scripts/lint-proto
+
+check-generated:
 	scripts/generate --check
+
+check-init:
 	scripts/build-init --check
+
+check-imports:
+	.venv/bin/lint-imports --no-logo
+
+check-shell:
 	scripts/lint-shell
+
+check-audit:
 	scripts/audit
+
+check-sbom:
 	.venv/bin/python -m scripts.sbom
 
 generate: dev ## Write the Python code of proto/ and the reference pages made from sources
