@@ -1,6 +1,7 @@
 """``arena play`` and ``arena puzzle``."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -109,7 +110,7 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
     """As the message of `arena play` says, whatever the language."""
     run = "\nfrom arena.sdk import run\nrun(choose)\n"
     (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + run)
-    line = f"{sys.executable} bad.py"
+    line = f"{shlex.quote(sys.executable)} bad.py"
     done = arena(
         "play", "first.py", "--bot", line, "-n", "1", "--json", folder=folder, XDG_CACHE_HOME="cache"
     )

@@ -1,6 +1,7 @@
 """``arena rerun`` with replays in files; tests/cli/test_bots_online.py asks for a site's games."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def test_the_same_bot_plays_the_same(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "bot", [("last.py",), ("--bot", f"{sys.executable} run.py")], ids=["file", "program"]
+    "bot", [("last.py",), ("--bot", f"{shlex.quote(sys.executable)} run.py")], ids=["file", "program"]
 )
 def test_what_is_played_otherwise_is_listed(folder: Path, bot: tuple[str, ...]) -> None:
     """With hand, both moves and a position that plays the same again."""
@@ -98,7 +99,7 @@ def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said:
 def test_a_program_that_ends_is_told_of(folder: Path) -> None:
     """With what it wrote to stderr."""
     (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + RUN)
-    line = f"{sys.executable} bad.py"
+    line = f"{shlex.quote(sys.executable)} bad.py"
     done = arena(
         "rerun",
         "g.jsonl",

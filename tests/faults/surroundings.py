@@ -1,6 +1,7 @@
 """What an arena stands on: a full disk, a locked database, a server that starts anew, a clock that is set."""
 
 import random
+import shlex
 import sqlite3
 import struct
 import subprocess
@@ -226,7 +227,8 @@ def jumping_clock() -> Iterator[tuple[tuple[str, ...], Path]]:
         _call("cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(_CLOCK))
         offset.write_bytes(struct.pack("q", 0))
         python.write_text(
-            f'#!/bin/sh\nexport LD_PRELOAD={library} KAITEN_CLOCK={offset}\nexec {sys.executable} "$@"\n'
+            f"#!/bin/sh\nexport LD_PRELOAD={library} KAITEN_CLOCK={offset}\n"
+            f'exec {shlex.quote(sys.executable)} "$@"\n'
         )
         python.chmod(0o755)
         # What it starts, it starts with this too.

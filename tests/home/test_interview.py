@@ -1,5 +1,6 @@
 """The decisions of recorded games, put to programs."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
 def program(folder: Path, text: str) -> HomeBot:
     """Return a bot that a command starts."""
     (folder / "program.py").write_text(text)
-    return bot_of_command(f"{sys.executable} {folder / 'program.py'}")
+    return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
 
 
 def ask(bot: HomeBot, *games: GameToAsk, clock: Clock | None = None) -> tuple[list[Reply], Interviewed]:

@@ -1,5 +1,6 @@
 """Games between programs of their own."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def first(tmp_path: Path) -> HomeBot:
 def command(folder: Path, text: str) -> HomeBot:
     """Return a bot that a command starts."""
     (folder / "program.py").write_text(text)
-    return bot_of_command(f"{sys.executable} {folder / 'program.py'}")
+    return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
 
 
 def play(games: int, *bots: HomeBot) -> list[HomeResult]:

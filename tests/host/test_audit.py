@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -86,8 +87,9 @@ def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple
         shutil.copy(_ROOT / path, checkout / path)
     (checkout / ".venv/bin").mkdir(parents=True)
     program = checkout / ".venv/bin/python"
-    program.write_text(
-        f"#!{sys.executable}\n"
+    auditor = checkout / "auditor.py"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, str(auditor)])} "$@"\n')
+    auditor.write_text(
         "import json, os, sys\n"
         f"reports = json.loads({json.dumps(json.dumps(reports))})\n"
         "if sys.argv[1:3] != ['-m', 'pip_audit']:\n"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +66,7 @@ def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) ->
     """Have another program run in the reader's place, by an interpreter that is a script."""
     script, starter = folder / "program.py", folder / "starter"
     script.write_text(program)
-    starter.write_text(f"#!/bin/sh\nexec {sys.executable} -I {script}\n")
+    starter.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")
     starter.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(starter))
 

@@ -1,6 +1,7 @@
 """What the site says of its API."""
 
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,6 +11,7 @@ from tests.web.app import site_over
 from web.http.api import describe
 
 
+@cache
 def description() -> dict[str, Any]:
     """Return the OpenAPI document. It is the same whatever is in the arena."""
     with TemporaryDirectory() as folder, closing(World.at(Path(folder))) as world:

@@ -1,6 +1,7 @@
 """The site as a process: it starts, says why it can't, and ends in order."""
 
 import json
+import shlex
 import signal
 import socket
 import subprocess
@@ -74,7 +75,7 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
 def test_it_may_open_as_many_files_as_its_host_lets_it(data_dir: Path, tmp_path: Path) -> None:
     """However few are usual there: visitors who ask for nothing must not use them up."""
     few = tmp_path / "few"
-    few.write_text(f'#!/bin/sh\nulimit -Sn 300 && exec {sys.executable} "$@"\n')
+    few.write_text(f'#!/bin/sh\nulimit -Sn 300 && exec {shlex.quote(sys.executable)} "$@"\n')
     few.chmod(0o755)
     with served(data_dir, python=str(few)) as site:
         limits = Path(f"/proc/{site.process.pid}/limits").read_text()

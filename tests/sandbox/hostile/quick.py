@@ -1,5 +1,6 @@
 """Plays attacks with plain processes and a real referee: for what the channel alone has to hold."""
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -82,7 +83,7 @@ class QuickStage:
         """Let referees begin with these lines, and write down their most memory in KiB."""
         peak, program, script = (self._folder / name for name in ("peak", "referee", "referee.py"))
         script.write_text(lines + _MEASURED.format(path=str(peak)))
-        program.write_text(f"#!/bin/sh\nexec {sys.executable} -I {script}\n")
+        program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")
         program.chmod(0o700)
         with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
             yield peak

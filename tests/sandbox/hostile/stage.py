@@ -3,6 +3,7 @@
 import fcntl
 import io
 import os
+import shlex
 import shutil
 import sys
 import tarfile
@@ -183,7 +184,7 @@ class HostileStage:
         lines = self._folder / "referee.py"
         lines.write_text(f"{control.referee}\nfrom arena.play.referee.__main__ import main\nmain()\n")
         program = self._folder / "referee"
-        program.write_text(f"#!/bin/sh\nexec {sys.executable} -I {lines}\n")
+        program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {lines}\n")
         program.chmod(0o700)
         with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
             yield
