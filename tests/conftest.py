@@ -53,6 +53,9 @@ def pytest_configure() -> None:
 
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
 
+_PARTS = {"docker": "docker_client", "chromium": "chromium_path", "postgresql": "postgresql_programs"}
+"""Markers, and the fixtures that skip a test where the part is missing."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
@@ -64,13 +67,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Put what takes longest first, and leave what is marked ``soak`` to ``make soak``."""
     items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     for item in items:
-        if isinstance(item, pytest.Function) and "docker_client" in item.fixturenames:
-            item.add_marker(pytest.mark.docker)
+        if isinstance(item, pytest.Function):
+            _join_markers_and_fixtures(item)
     if SOAK:
         return
     left = [item for item in items if item.get_closest_marker("soak")]
     items[:] = [item for item in items if not item.get_closest_marker("soak")]
     config.hook.pytest_deselected(items=left)
+
+
+def _join_markers_and_fixtures(test: pytest.Function) -> None:
+    """Give a test that uses a part its marker, and one with the marker the fixture."""
+    for marker, fixture in _PARTS.items():
+        if fixture in test.fixturenames:
+            test.add_marker(marker)
+        elif test.get_closest_marker(marker):
+            test.fixturenames.insert(0, fixture)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

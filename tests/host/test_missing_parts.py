@@ -1,0 +1,45 @@
+"""Without the engine, Chromium and PostgreSQL, only the tests that need them are skipped."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+_HIDE = """
+for program in "$@"; do mount --bind /dev/null "$program"; done
+[ ! -e /var/run/docker.sock ] || mount --bind /dev/null /var/run/docker.sock
+[ ! -d /usr/lib/postgresql ] || mount -t tmpfs none /usr/lib/postgresql
+exec "$PYTHON" -m pytest -q -p no:cacheprovider -m "docker or chromium or postgresql"
+"""
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "initdb")
+
+
+@pytest.mark.usefixtures("root")
+def test_tests_that_lack_a_part_are_skipped_and_summed_up() -> None:
+    """The run passes, and its end has one line a part with the number of tests and what to install."""
+    programs = [found for name in _PROGRAMS if (found := shutil.which(name))]
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"CI", "DOCKER_HOST", "SOAK"} and not name.startswith("PYTEST_")
+    }
+    done = subprocess.run(  # noqa: S603 - our own tests
+        ["unshare", "--mount", "sh", "-euc", _HIDE, "sh", *programs],  # noqa: S607 - on PATH
+        cwd=_ROOT,
+        env=kept | {"PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    skipped = dict(re.findall(r"^SKIPPED \d+ tests: (\S+ \S+).*\((.*)\)$", done.stdout, re.MULTILINE))
+    assert skipped == {
+        "no Docker": "run scripts/engine as root",
+        "Chromium is": "apt-get install chromium",
+        "PostgreSQL's programs": "apt-get install postgresql",
+    }
