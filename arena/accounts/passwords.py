@@ -1,8 +1,10 @@
 """Password hashing with argon2id, a few at a time."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from secrets import token_bytes
 from threading import BoundedSemaphore
 from typing import Final
 
@@ -35,7 +37,7 @@ class Passwords:
         self._working = BoundedSemaphore(_AT_ONCE)
         self._places = BoundedSemaphore(_AT_ONCE + _WAITING)
         # Checked for unknown names, so that these take the same time.
-        self._decoy = hasher.hash("no account has this password")
+        self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:
         """Return a new hash of a password. Raises Busy."""
@@ -64,6 +66,15 @@ class Passwords:
                 yield
         finally:
             self._places.release()
+
+
+def _decoy(hasher: PasswordHasher) -> str:
+    """Return a hash of no known password. It is drawn, as computing one would slow down every start."""
+    salt, digest = (
+        b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
+    )
+    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    return f"$argon2id$v=19${costs}${salt}${digest}"
 
 
 def _bytes(password: str) -> bytes:

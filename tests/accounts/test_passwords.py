@@ -56,6 +56,8 @@ def test_hashes_are_strong_argon2id() -> None:
     assert stored != passwords.hash(PASSWORD)
     assert passwords.holds(PASSWORD, stored)
     assert not passwords.holds(PASSWORD + " ", stored)
+    # Unknown names take as long: what is checked for them has the same parameters.
+    assert extract_parameters(passwords._decoy) == parameters  # noqa: SLF001 - as above
 
 
 def test_a_login_raises_weak_parameters(world: World) -> None:
