@@ -54,7 +54,7 @@ class Stage(Protocol):
 
 
 class DockerStage:
-    """Programs in containers; each program is an image that adds only its command to the base."""
+    """Programs in containers; each program is an image that adds only its command to the base, made once."""
 
     deadline_code = 124
 
@@ -68,6 +68,7 @@ class DockerStage:
         self.filters_calls = not self.gvisor or _filters_calls(client, container_runtime)
         self._base = base_image
         self._images: list[str] = []
+        self._sources: dict[str, str] = {}
 
     def image(self, instructions: str, base: str = "") -> str:
         """Return the id of an image of a base, Python's if none is named, and these lines of a Dockerfile."""
@@ -84,7 +85,9 @@ class DockerStage:
 
     def source(self, program: str) -> str:
         """Return the id of an image whose command is this program."""
-        return self.image(f"ENTRYPOINT {json.dumps(['python3', '-c', program])}")
+        if program not in self._sources:
+            self._sources[program] = self.image(f"ENTRYPOINT {json.dumps(['python3', '-c', program])}")
+        return self._sources[program]
 
     def empty_source(self) -> str:
         """Return the id of an image without a command."""

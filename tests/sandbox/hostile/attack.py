@@ -202,6 +202,11 @@ class Attack:
         return (self.command(), *others)
 
 
+def title(attack: Attack) -> str:
+    """Return what a test of an attack is called."""
+    return f"{attack.number}-{attack.name}"
+
+
 def start_of(program: Callable[[], object]) -> tuple[str, ...]:
     """Return the words that start a program in a container."""
     module, name = program.__module__, program.__name__

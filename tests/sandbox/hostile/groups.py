@@ -18,17 +18,15 @@ class Group:
 
     def __init__(self, details: dict[str, Any]) -> None:
         self.container: str = details["Id"]
-        self._parent = details["HostConfig"]["CgroupParent"].strip("/")
+        parent = details["HostConfig"]["CgroupParent"].strip("/")
+        inside = (f"{parent}/{self.container}", f"{parent}/docker-{self.container}.scope")
+        roots = (_ROOT, *filter(Path.is_dir, _ROOT.iterdir()))
+        self._folders = [root / name for root in roots for name in inside]
+        self._files: dict[str, list[Path]] = {}
 
     def folders(self) -> list[Path]:
         """Return those that are there."""
-        inside = (f"{self._parent}/{self.container}", f"{self._parent}/docker-{self.container}.scope")
-        return [
-            folder
-            for name in inside
-            for folder in (_ROOT / name, *_ROOT.glob(f"*/{name}"))
-            if folder.exists()
-        ]
+        return [folder for folder in self._folders if folder.exists()]
 
     def memory(self) -> int:
         """Return the most memory that it has had; bytes."""
@@ -58,9 +56,12 @@ class Group:
         return next((int(text) for name in names for text in self._texts(name)), 0)
 
     def _texts(self, name: str) -> Iterator[str]:
-        for folder in self.folders():
+        # Finding the files takes long, and they stay where they are; before it starts there are none.
+        if not self._files.get(name):
+            self._files[name] = [file for folder in self._folders if (file := folder / name).exists()]
+        for file in self._files[name]:
             try:
-                yield (folder / name).read_text()
+                yield file.read_text()
             except OSError:
                 continue
 

@@ -28,15 +28,17 @@ LOOSE_HOST: Final = 2048 * _MIB
 
 
 def complaints(
-    attack: Attack, outcome: Outcome, hostile: MatchSpec, second: tuple[MatchSpec, MatchRecord]
+    attack: Attack, outcome: Outcome, hostile: MatchSpec, second: tuple[MatchSpec, MatchRecord] | None = None
 ) -> tuple[str, ...]:
     """Judge an attack that was played against the arena as it is. Empty: it was held."""
+    of_second: list[str] = []
+    if second is not None:
+        of_second = _unequal("second match", *second) + _blamed("second match", second[1])
     return (
         *_verdict(attack, outcome),
         *_unequal("hostile match", hostile, outcome.record),
         *_blamed("hostile match", outcome.record, sparing=SEAT),
-        *_unequal("second match", *second),
-        *_blamed("second match", second[1]),
+        *of_second,
         *(f"left: {what}" for what in outcome.left),
         *_beyond(outcome.peak),
     )

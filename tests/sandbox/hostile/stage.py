@@ -1,4 +1,4 @@
-"""Plays attacks against the real engine, beside honest bots and with a second match running."""
+"""Plays attacks against the real engine, beside honest bots, and with a second match running if wanted."""
 
 import fcntl
 import io
@@ -95,14 +95,23 @@ class HostileStage:
         """Whether it is gVisor that runs the containers."""
         return self.runtime.host.gvisor
 
-    def attack(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
-        """Play an attack against the arena as it is, and say what is wrong with the outcome."""
+    def attack(self, attack: Attack, *, beside: bool = True) -> tuple[Outcome, tuple[str, ...]]:
+        """Play an attack against the arena as it is, and say what is wrong with the outcome.
+
+        Args:
+            attack: What is played.
+            beside: Whether a second match of honest bots runs meanwhile.
+        """
         hostile = self._match(MATCH, attack.commands(_HONEST), attack.clock)
+        if not beside:
+            with _alone():
+                outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT))
+                return outcome, complaints(attack, outcome, hostile)
         second = self._match("second", (_HONEST, _HONEST), CLOCK)
         with _alone(), ThreadPoolExecutor(1) as pool:
-            beside = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
-            outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT), beside.result)
-            return outcome, complaints(attack, outcome, hostile, (second, beside.result()))
+            other = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
+            outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT), other.result)
+            return outcome, complaints(attack, outcome, hostile, (second, other.result()))
 
     def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack with its control taken away, and say what is wrong with the outcome."""

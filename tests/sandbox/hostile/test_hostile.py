@@ -7,11 +7,14 @@ import pytest
 
 from tests.images.hostile import ATTACKS as ARCHIVES
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import Attack, Control
+from tests.sandbox.hostile.attack import Attack, Control, title
 from tests.sandbox.hostile.catalog import ATTACKS
-from tests.sandbox.hostile.params import once_a_control, once_each
 from tests.sandbox.hostile.stage import HostileStage
 from tests.sandbox.hostile.uploads import UPLOADS
+from tests.soak import SOAK
+
+WANT_MUCH = {1, 2, 3, 6, 7, 14, 16}
+"""Numbers of attacks that want much of what all share: a second match is always played beside these."""
 
 pytestmark = [
     pytest.mark.docker,
@@ -27,14 +30,15 @@ def stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[Hosti
     stage.close()
 
 
-@pytest.mark.parametrize("attack", once_each(ATTACKS))
+@pytest.mark.parametrize("attack", ATTACKS, ids=title)
 def test_an_attack_gets_its_verdict_and_harms_nobody(stage: HostileStage, attack: Attack) -> None:
     """Its seat ends as it must, all others play as if it were not there, and nothing of it is left."""
-    _, wrong = stage.attack(attack)
+    _, wrong = stage.attack(attack, beside=SOAK or attack.number in WANT_MUCH)
     assert wrong == ()
 
 
-@pytest.mark.parametrize("attack", once_a_control(ATTACKS))
+@pytest.mark.soak
+@pytest.mark.parametrize("attack", ATTACKS, ids=title)
 def test_without_its_control_an_attack_succeeds(stage: HostileStage, attack: Attack) -> None:
     """The same program gets what it is after, so it is the control that holds it."""
     _, wrong = stage.attack_without_control(attack)
@@ -60,7 +64,7 @@ def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
         control=Control(name="nothing"),
         honest=2,
     )
-    outcome, wrong = stage.attack(nothing)
+    outcome, wrong = stage.attack(nothing, beside=False)
     assert outcome.verdict == "N"
     assert len(wrong) == 1
     assert wrong[0].startswith("it told nothing")

@@ -37,6 +37,7 @@ class Watch:
         self._run_dir = run_dir
         self._root = Path(client.info()["DockerRootDir"])
         self._seen: dict[str, dict[str, Any]] = {}
+        self._groups: dict[str, Group] = {}
         self._meters: dict[str, Meter] = {}
         self._peak = Peak()
         self._throttled = 0
@@ -55,8 +56,8 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look again and again while the context lasts."""
-        self._seen, self._meters, self._peak, self._shared = {}, {}, Peak(), self._volumes()
-        self._throttled = 0
+        self._seen, self._groups, self._meters = {}, {}, {}
+        self._peak, self._throttled, self._shared = Peak(), 0, self._volumes()
         before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
@@ -90,8 +91,9 @@ class Watch:
         for container in self._containers():
             if container not in self._seen:
                 with suppress(APIError):  # it has gone meanwhile
-                    self._seen[container] = self._client.inspect_container(container)
-        groups = [Group(details) for details in self._seen.values()]
+                    details = self._client.inspect_container(container)
+                    self._seen[container], self._groups[container] = details, Group(details)
+        groups = self._groups.values()
         now = Peak(
             host=max(0, before - _available()),
             bots=max((group.memory() for group in groups), default=0),
@@ -127,10 +129,11 @@ class Watch:
 
     def _processes(self) -> list[Path]:
         found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if process.stat().st_uid in self._uids:
-                    found.append(process)
+        with os.scandir("/proc") as entries:  # Path.glob takes several times as long
+            for entry in entries:
+                with suppress(OSError):
+                    if entry.name.isdecimal() and entry.stat().st_uid in self._uids:
+                        found.append(Path(entry.path))
         return found
 
     def remains(self) -> tuple[str, ...]:
@@ -140,7 +143,7 @@ class Watch:
         found += [f"file {path}" for path in self._run_dir.rglob("*")]
         for details in self._seen.values():
             found += [f"folder {folder}" for folder in self._folders(details) if folder.exists()]
-            found += [f"control group {path}" for path in Group(details).folders()]
+        found += [f"control group {path}" for group in self._groups.values() for path in group.folders()]
         mounted = {m.get("Name") for details in self._seen.values() for m in details["Mounts"]}
         found += [f"volume {name}" for name in self._volumes() & mounted - self._shared]
         return (*found, *self._helpers())
