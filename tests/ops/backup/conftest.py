@@ -1,11 +1,14 @@
-"""Spots for a test, on each kind of database."""
+"""Spots for a test, on each kind of database; an arena with something of everything, and a backup of it."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.ops.backup.places import Spots
+from arena.cli.backup import make_backup
+from tests.builders import fill
+from tests.ops.backup.places import Spot, Spots, settle
 
 
 @pytest.fixture
@@ -15,3 +18,30 @@ def spots(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spots]:
     made = Spots(tmp_path, request.getfixturevalue("postgresql_cluster") if marked else None)
     yield made
     made.remove()
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with an arena in ``live`` and a backup of it in ``kept.zip``, both to be copied."""
+    folder = tmp_path_factory.mktemp("filled")
+    spot = Spots(folder, None).make("live")
+    settle(spot)
+    with spot.store() as store:
+        fill(store)
+    with (folder / "kept.zip").open("wb") as file:
+        make_backup(spot.settings, file, lambda _: None)
+    return folder
+
+
+@pytest.fixture
+def live(filled: Path, spots: Spots) -> Spot:
+    """Give an arena with something of everything."""
+    spot = spots.make("live")
+    shutil.copytree(filled / "live", spot.settings.data_dir)
+    return spot
+
+
+@pytest.fixture
+def kept(filled: Path, tmp_path: Path) -> Path:
+    """Give a backup of it."""
+    return shutil.copy(filled / "kept.zip", tmp_path / "kept.zip")

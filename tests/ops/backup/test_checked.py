@@ -10,18 +10,7 @@ from sqlalchemy import text
 from arena.cli.backup import make_backup
 from arena.db.database import Database
 from arena.ops.backup.archive import NotRestorable
-from tests.builders import fill
-from tests.ops.backup.places import Spot, Spots, everything, settle
-
-
-@pytest.fixture
-def live(spots: Spots) -> Spot:
-    """Give an arena with something of everything."""
-    spot = spots.make("live")
-    settle(spot)
-    with spot.store() as store:
-        fill(store)
-    return spot
+from tests.ops.backup.places import Spot, Spots, everything
 
 
 def change(spot: Spot, statement: str) -> None:

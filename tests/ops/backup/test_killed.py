@@ -22,16 +22,24 @@ from tests.postgresql import Cluster
 _MIB = 1024 * 1024
 
 
-@pytest.fixture
-def live(spots: Spots) -> Spot:
-    """Give an arena with so much in it that it takes a moment to write."""
-    spot = spots.make("live")
-    settle(spot, size=32 * _MIB)
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Spot:
+    """Give an arena with so much in it that it takes a moment to write; the tests only read it."""
+    spot = Spots(tmp_path_factory.mktemp("live"), None).make("live")
+    settle(spot, size=16 * _MIB)
     with spot.store() as store:
         versions = add_bots(store, [("a", "ann"), ("b", "ben")])
         for number in range(60):
             play_set(store, [versions], Rules(players=2), name=f"set{number}")
     return spot
+
+
+@pytest.fixture(scope="module")
+def kept(live: Spot) -> Path:
+    """Give a backup of it."""
+    folder = live.settings.data_dir.parent
+    assert live.arena("backup", "kept.zip", folder=folder).returncode == 0
+    return folder / "kept.zip"
 
 
 WRITING = """
@@ -78,7 +86,7 @@ def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
     old.write_bytes(b"from before")
 
     def begun() -> bool:
-        return any(file.stat().st_size > 8 * _MIB for file in folder.glob(".kept.zip.*"))
+        return any(file.stat().st_size > _MIB for file in folder.glob(".kept.zip.*"))
 
     with killed_when(begun, "backup", "kept.zip", folder=folder, of=live):
         assert old.read_bytes() == b"from before"
@@ -90,12 +98,11 @@ def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_restore_is_no_arena(
-    live: Spot, spots: Spots, tmp_path: Path, kind: str, watching: psycopg.Connection
+    live: Spot, kept: Path, spots: Spots, kind: str, watching: psycopg.Connection
 ) -> None:
     """Whether it was writing files or rows: nothing starts there until a restore has gone through."""
     there = spots.make("there", postgresql=kind == "postgresql")
     data = there.settings.data_dir
-    assert live.arena("backup", "kept.zip", folder=tmp_path).returncode == 0
 
     def files() -> bool:
         return (data / "uploads" / "u1.py").exists()
@@ -107,7 +114,7 @@ def test_a_killed_restore_is_no_arena(
         return watching.execute(WRITING).fetchone() is not None
 
     for reached in (files, rows):
-        with killed_when(reached, "restore", "kept.zip", folder=tmp_path, of=there):
+        with killed_when(reached, "restore", kept.name, folder=kept.parent, of=there):
             assert (data / "restoring").exists()
             assert not (data / "arena.sqlite3").exists()
             with (
@@ -117,7 +124,7 @@ def test_a_killed_restore_is_no_arena(
                 pass
             with pytest.raises(CannotStart):
                 open_results(there.settings)
-    done = there.arena("restore", "kept.zip", folder=tmp_path)
+    done = there.arena("restore", kept.name, folder=kept.parent)
     assert done.returncode == 0, done.stderr
     assert [file.name for file in (data / "uploads").iterdir()] == ["u1.py"]
     with live.store() as before, there.store() as after:
