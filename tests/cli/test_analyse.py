@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from arena.cli.analyse import annotated
 from arena.play.analysis.analyst import analyse
 from arena.play.analysis.house import house_bots
 from arena.play.botfiles import samples
@@ -27,23 +28,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_json_is_the_analysts(folder: Path) -> None:
-    """The same numbers as in process, and so the same each time."""
-    done = arena("analyse", "g.jsonl", *SMALL, "--json", folder=folder)
-    assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)["games"]
-    assert msgspec.convert(found, Analysis) == analyse(GAME, seed=3, playouts=8, bots=house_bots(samples()))
-    assert b"1 game analysed, --playouts 8 --seed 3" in done.stderr
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    """Give what the analyst says in process: the house bots make an analysis take seconds."""
+    return analyse(GAME, seed=3, playouts=8, bots=house_bots(samples()))
 
 
-def test_the_tables_show_turns_mistakes_and_seats(folder: Path) -> None:
-    """A row a turn, a row a mistake, and the number of each grade by seat."""
-    done = arena("analyse", "g.jsonl", *SMALL, folder=folder)
+def test_the_tables_show_turns_mistakes_and_seats(folder: Path, analysis: Analysis) -> None:
+    """A row a turn, a row a mistake, and the number of each grade by seat.
+
+    The replay gets the analysis under a key of its own: the rest stays as it was, and verifies.
+    """
+    done = arena("analyse", "g.jsonl", *SMALL, "-o", "a.jsonl", folder=folder)
     assert done.returncode == 0, done.stderr
     heading, text = done.stdout.decode().split("\n", 1)
     assert heading.startswith("game game-1: ")
     turns, mistakes, seats = text.strip().split("\n\n")
-    analysis = analyse(GAME, seed=3, playouts=8, bots=house_bots(samples()))
     assert len(turns.splitlines()) == 1 + len(analysis.turns) + 1
     assert turns.count("turning point") == len(analysis.turning_points)
     assert len(mistakes.splitlines()) - 1 == sum(
@@ -52,20 +52,21 @@ def test_the_tables_show_turns_mistakes_and_seats(folder: Path) -> None:
     for line, seat in zip(seats.splitlines()[1:], analysis.seats, strict=True):
         assert line.split()[3:7] == [str(seat.grades[grade]) for grade in Grade]
 
-
-def test_a_replay_gets_the_analysis_under_a_key_of_its_own(folder: Path) -> None:
-    """The rest stays as it was, and verifies; analysed again it is the same."""
-    for source in ("g.jsonl", "a.jsonl"):
-        done = arena("analyse", source, *SMALL, "-o", "a.jsonl", folder=folder)
-        assert done.returncode == 0, done.stderr
-        document = json.loads((folder / "a.jsonl").read_bytes())
-        assert msgspec.convert(document.pop("analysis"), Analysis) == analyse(
-            GAME, seed=3, playouts=8, bots=house_bots(samples())
-        )
-        assert document == json.loads(encode(GAME))
+    document = json.loads((folder / "a.jsonl").read_bytes())
+    assert msgspec.convert(document.pop("analysis"), Analysis) == analysis
+    assert document == json.loads(encode(GAME))
     assert arena("replay", "verify", "a.jsonl", folder=folder).returncode == 0
-    done = arena("analyse", "g.jsonl", *SMALL, "-o", "-", folder=folder)
-    assert json.loads(done.stdout)["analysis"]["game"] == "game-1"
+
+
+def test_json_is_the_analysts(folder: Path, analysis: Analysis) -> None:
+    """The same numbers as in process, and so the same each time, also of what was analysed before."""
+    (folder / "a.jsonl").write_bytes(annotated(GAME, analysis) + b"\n")
+    done = arena("analyse", "a.jsonl", *SMALL, "--json", "-o", "a.jsonl", folder=folder)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["games"]
+    assert msgspec.convert(found, Analysis) == analysis
+    assert b"1 game analysed, --playouts 8 --seed 3" in done.stderr
+    assert (folder / "a.jsonl").read_bytes() == annotated(GAME, analysis) + b"\n"
 
 
 @pytest.mark.parametrize(
