@@ -1,14 +1,13 @@
 """An author at home: types commands, with a configuration of their own, against a site that runs."""
 
 import os
-import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.command import COMMAND, arena, environment
+from tests.cli.command import arena, environment
+from tests.cli.forked import Started, started
 from tests.client.live import Live
 from tests.patience import WAIT_SECONDS
 
@@ -62,33 +61,21 @@ class Author:
         return name
 
     @contextmanager
-    def typing(self, *words: str) -> "Iterator[subprocess.Popen[str]]":
+    def typing(self, *words: str) -> Iterator[Started]:
         """Start a command, and make sure in the end that it is gone."""
-        with subprocess.Popen(  # noqa: S603 - the command under test
-            [*COMMAND, *words],
-            cwd=self.home,
-            env=environment() | self.settings,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            try:
-                yield process
-            finally:
-                if process.poll() is None:
-                    process.kill()
+        with started(words, self.home, environment() | self.settings) as command:
+            yield command
 
 
-def interrupted(process: "subprocess.Popen[str]") -> Said:
+def interrupted(command: Started) -> Said:
     """Press Ctrl-C, and return how the command ended."""
-    process.send_signal(signal.SIGINT)
-    return ended(process)
+    command.interrupt()
+    return ended(command)
 
 
-def ended(process: "subprocess.Popen[str]") -> Said:
+def ended(command: Started) -> Said:
     """Wait for the end of a command."""
-    out, err = process.communicate(timeout=WAIT_SECONDS)
-    return Said(process.returncode, out, err)
+    return Said(*command.wait(WAIT_SECONDS))
 
 
 def drained(terminal: int) -> str:

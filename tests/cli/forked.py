@@ -3,12 +3,13 @@
 import multiprocessing
 import os
 import pkgutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ import arena.cli.main
 import web.__main__
 
 _STANDARD: Final = (0, 1, 2)
+_LOOK_SECONDS: Final = 0.02
 
 
 def _server() -> ForkServerContext:
@@ -48,6 +50,64 @@ def run(
         code = process.exitcode
         process.close()
         return subprocess.CompletedProcess(list(words), code, _all(files[1]), _all(files[2]))
+
+
+class Started:
+    """A command that runs, and what it prints."""
+
+    def __init__(self, process: ForkServerProcess, files: Sequence[str]) -> None:
+        self._process = process
+        self._files = files
+        self._read = 0
+
+    def readline(self) -> str:
+        """Wait for the next line on stderr, and return it; '' when there is none before the end."""
+        while True:
+            ended = self._process.exitcode is not None
+            rest = _all(self._files[2])[self._read :]
+            if b"\n" in rest or ended:
+                line = rest[: rest.find(b"\n") + 1]
+                self._read += len(line)
+                return line.decode()
+            self._process.join(_LOOK_SECONDS)
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, signal.SIGINT)
+
+    def kill(self) -> None:
+        """Kill it: it must not have ended."""
+        self._process.kill()
+        self._process.join()
+        assert self._process.exitcode == -signal.SIGKILL, _all(self._files[2])
+
+    def check_runs(self) -> None:
+        """Make sure that it has not ended."""
+        assert self._process.exitcode is None, _all(self._files[2])
+
+    def wait(self, seconds: float) -> tuple[int, str, str]:
+        """Wait for its end; return its exit code, its stdout, and what is unread of its stderr."""
+        self._process.join(seconds)
+        out, err = _all(self._files[1]), _all(self._files[2])[self._read :]
+        assert self._process.exitcode is not None, err
+        return self._process.exitcode, out.decode(), err.decode()
+
+
+@contextmanager
+def started(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Started]:
+    """Run ``arena`` with these words and this environment, and kill it after use if it still runs."""
+    with _files() as files:
+        process = _SERVER.Process(
+            target=_command, args=(arena.cli.main.main, ("arena", *words), folder, dict(environment), files)
+        )
+        process.start()
+        try:
+            yield Started(process, files)
+        finally:
+            process.kill()
+            process.join()
+            process.close()
 
 
 @contextmanager

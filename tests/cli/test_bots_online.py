@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.rules import Rules
+from tests.builders import add_bots, play_set
 from tests.cli.author import Author, Said, ended, interrupted
 from tests.client.live import live
 from tests.db.builders import START, add_bot
@@ -279,16 +281,18 @@ def test_decisions_of_one_s_games_are_put_to_a_bot(reader: Author) -> None:
 
 
 def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
-    """By its number; the analysis names its id."""
-    (game,) = reader.live.store.games.newest(None, 1)
-    told = json.loads(reader.types("analyse", str(game.number), "--playouts", "8", "--json").out)
-    assert [each["game"] for each in told["games"]] == [game.game]
+    """By its number; on stdout is the replay with the analysis, which names its id."""
+    store = reader.live.store
+    play_set(store, [add_bots(store, [("short", "ben"), ("quick", "ben")])], Rules(players=2), name="duel")
+    (game,) = store.games.newest(None, 1)
+    assert game.game.startswith("duel-")
+    told = json.loads(reader.types("analyse", str(game.number), "--playouts", "8", "-o", "-").out)
+    assert (told["game"], told["analysis"]["game"]) == (game.game, game.game)
 
 
 def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
     """Each game when all are over, who won how many, and where the games are."""
     with ann.typing("challenge", "mine", "greedy", "other", "--version", "2") as typing:
-        assert typing.stderr is not None
         await_that(lambda: bool(asked(ann)), "a challenge")
         for _ in range(3):
             play_next(ann.live.store)
@@ -311,8 +315,7 @@ def asked(ann: Author) -> list[str]:
 def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
     """After Ctrl-C, or when nobody wants to wait."""
     with ann.typing("challenge", "mine", "mine@1") as typing:
-        assert typing.stderr is not None
-        shown = typing.stderr.readline()  # from then on it follows
+        shown = typing.readline()  # from then on it follows
         said = interrupted(typing)
     assert said.code == 130
     page = f"{ann.live.url}/challenges/{asked(ann)[0]}"

@@ -67,19 +67,17 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
     site = author.live
     with author.typing("submit", author.source("winner.py"), "--note", "a first try") as typing:
         id_ = submitted(site, "winner").id
-        stderr = typing.stderr
-        assert stderr is not None
-        assert stderr.readline() == f"arena: winner: 20 bytes sent, {site.url}/submissions/{id_}\n"
-        assert "received" in stderr.readline()
+        assert typing.readline() == f"arena: winner: 20 bytes sent, {site.url}/submissions/{id_}\n"
+        assert "received" in typing.readline()
         site.store.submissions.wait(id_, "no room\x1b[2J for images")
-        assert r"waits: no room\x1b[2J for images" in stderr.readline()
+        assert r"waits: no room\x1b[2J for images" in typing.readline()
         qualifies(site, "winner")
-        told = [stderr.readline() for _ in range(3)]
+        told = [typing.readline() for _ in range(3)]
         assert [any(word in line for line in told) for word in ("inspected", "qualifying")] == [True, True]
         for number in range(2):
             queue(site.store, id_, number)
             finish_game(site.store)
-            assert f"game {number + 1} of 3: 3 players, seat 1, placed " in stderr.readline()
+            assert f"game {number + 1} of 3: 3 players, seat 1, placed " in typing.readline()
         site.store.submissions.activate(id_, now())
         said = ended(typing)
     assert said.code == 0
@@ -172,9 +170,8 @@ def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
     """Exit code 130, and how to look."""
     author.log_in("ann")
     with author.typing("submit", author.source("patient.py")) as typing:
-        assert typing.stderr is not None
-        typing.stderr.readline()
-        typing.stderr.readline()
+        typing.readline()
+        typing.readline()
         said = interrupted(typing)
     assert said.code == 130
     assert "goes on by itself: `arena status patient`" in said.err
@@ -364,8 +361,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
         uploads = author.live.uploads
         await_that(lambda: len(list(uploads.glob("*.part"))) == MOST_AT_ONCE, "files on their way")
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
-            assert typing.stderr is not None
-            assert "being received already" in typing.stderr.readline()
+            assert "being received already" in typing.readline()
             senders.close()
             said = ended(typing)
     assert said.code == 0, said.err
@@ -393,9 +389,8 @@ def test_a_line_that_breaks_is_made_anew(author: Author) -> None:
     with relayed(author.live.url) as relay:
         author.kept.write_text(author.kept.read_text().replace(author.live.url, relay.url))
         with author.typing("submit", author.source("loyal.py")) as typing:
-            assert typing.stderr is not None
-            typing.stderr.readline()
-            assert "received" in typing.stderr.readline()
+            typing.readline()
+            assert "received" in typing.readline()
             relay.cut()
             author.live.store.submissions.activate(qualifies(author.live, "loyal"), now())
             said = ended(typing)
