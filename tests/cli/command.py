@@ -52,3 +52,12 @@ class Bot:
         return view.legal_moves()[0]
 """
 """A bot that takes the first choice, and talks."""
+
+LOOP = """
+import time
+
+def choose(view):
+    while True:
+        time.sleep(1)
+"""
+"""A bot that never answers; it takes no processor's time, which tests/home has such bots do."""

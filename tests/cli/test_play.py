@@ -14,7 +14,7 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from tests.patience import WAIT_SECONDS
 
-from .command import COMMAND, DICE, FIRST, arena, bot, environment
+from .command import COMMAND, DICE, FIRST, LOOP, arena, bot, environment
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
 
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
     """After three time-outs in a game; the other bot's results are printed."""
-    (folder / "loop.py").write_text("def choose(view):\n    while True:\n        pass\n")
+    (folder / "loop.py").write_text(LOOP)
     done = arena("play", "loop.py", "first.py", folder=folder)
     message = done.stderr.decode()
     assert done.returncode == 1

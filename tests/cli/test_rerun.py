@@ -14,7 +14,7 @@ from arena.play.replay.decisions import decisions
 from arena.play.replay.document import parse
 from tests.patience import WAIT_SECONDS
 
-from .command import COMMAND, FIRST, arena, environment
+from .command import COMMAND, FIRST, LOOP, arena, environment
 
 LAST = "def choose(view):\n    return view.legal_moves()[-1]\n"
 RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
@@ -76,7 +76,7 @@ def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
     ("text", "said"),
     [
         ("def choose(view):\n    return view.missing\n", "AttributeError: "),
-        ("def choose(view):\n    while True:\n        pass\n", "no answer in 11.0 s"),
+        (LOOP, "no answer in 11.0 s"),
         ("def choose(view):\n    raise SystemExit\n", "SystemExit (bad.py"),
     ],
     ids=["exception", "loop", "exit"],

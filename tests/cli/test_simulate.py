@@ -15,7 +15,7 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from tests.patience import WAIT_SECONDS
 
-from .command import COMMAND, DICE, FIRST, arena, bot, environment
+from .command import COMMAND, DICE, FIRST, LOOP, arena, bot, environment
 
 THREE = ("--players", "3", "--seed", "1")
 DICES = ("--bots", "./dice,./dice,./dice")
@@ -106,7 +106,7 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
         (
             ("--players", "2", "--bots", "./dice,./raises"),
             1,
-            "raises: crash in game 0: KeyError: 'lost' (bot.py, line 2, in choose)\n",
+            "raises: crash in game 0: KeyError: 'lost' (bot.py, line 6, in choose)\n",
         ),
         (
             ("--players", "2", "--bots", "./dice,./illegal"),
@@ -121,7 +121,7 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
         (
             ("--players", "2", "--bots", "./dice,./exits"),
             1,
-            "exits: crash in game 0: SystemExit: 0 (bot.py, line 2, in choose)\n",
+            "exits: crash in game 0: SystemExit: 0 (bot.py, line 6, in choose)\n",
         ),
     ],
     ids=range(11),
@@ -159,9 +159,9 @@ def test_what_is_wrong_is_said_first(
 
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
     """With the line of the loop."""
-    bot(folder, "loop", "def choose(view):\n while True: pass")
+    bot(folder, "loop", LOOP)
     done = arena("simulate", "--bots", "./dice,./loop", folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
-    assert "loop: timeout in game 0: no answer in 11 s (bot.py, line 2" in done.stderr.decode()
+    assert "loop: timeout in game 0: no answer in 11 s (bot.py, line 6" in done.stderr.decode()
     assert done.returncode == 1
 
 
