@@ -159,9 +159,11 @@ int main() {
 """
 
 _MAKEFILE: Final = """\
+CXXFLAGS = -O2 -Wall -Wextra
+
 # Linked statically, so that it runs in the arena's image too.
 bot: bot.cpp
-\t$(CXX) -std=c++17 -O2 -Wall -Wextra -static -o bot bot.cpp
+\t$(CXX) -std=c++17 $(CXXFLAGS) -static -o bot bot.cpp
 
 test: bot
 \tsh test.sh
