@@ -1,5 +1,6 @@
 """The analyst values what rules allow, by what a seat could know, and the same way twice."""
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ from arena.play.analysis.analyst import analyse, judged, turn_of
 from arena.play.analysis.futures import Futures
 from arena.play.replay.decisions import RecordedDecision, decisions, log_of
 from arena.play.replay.document import labels
+from arena.protocol.analysis import Analysis
 from arena.rules import Rules, apply, new_game, replay, shuffled_deck, view
 from arena.sdk.search import worlds
 from tests.play.replay.games import SEED, replay_of, spread
@@ -26,11 +28,17 @@ def dice() -> Random:
     return Random(1)  # noqa: S311 - a test's dice
 
 
+@cache
+def analysed(rules: Rules) -> Analysis:
+    """Return the analysis of a random game."""
+    return analyse(replay_of(rules), playouts=FEW)
+
+
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_every_decision_is_valued(rules: Rules) -> None:
     """Each legal move is an option, the best first, and the played one is the recorded one."""
     recorded = replay_of(rules)
-    analysis = analyse(recorded, playouts=FEW)
+    analysis = analysed(rules)
     made = decisions(recorded)
     assert len(analysis.decisions) == len(made)
     for each, graded in zip(made, analysis.decisions, strict=True):
@@ -51,7 +59,7 @@ def test_every_decision_is_valued(rules: Rules) -> None:
 def test_chances_from_all_hands_add_up_to_one(rules: Rules) -> None:
     """Every playout ends with one first place, which may be shared; so does the game."""
     recorded = replay_of(rules)
-    analysis = analyse(recorded, playouts=FEW)
+    analysis = analysed(rules)
     states = replay(log_of(recorded)).states
     assert [(turn.round, turn.turn) for turn in analysis.turns] == [
         (each.round, each.turn) for each in states[:-1]

@@ -10,7 +10,7 @@ from arena.play.replay.decisions import decisions
 from arena.rules import Move, Rules, View
 from tests.play.replay.games import replay_of
 
-RULES = Rules(players=3, soy_sauce=True)
+RULES = Rules(players=2, soy_sauce=True)
 
 
 def test_house_bots_play_the_recorded_decisions() -> None:

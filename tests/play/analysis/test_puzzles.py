@@ -1,12 +1,13 @@
 """Which decisions make puzzles."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from arena.play.analysis.analyst import analyse
 from arena.play.analysis.puzzles import merit, puzzle_in
-from arena.protocol.analysis import AnalysedDecision, Grade, Option
+from arena.protocol.analysis import AnalysedDecision, Analysis, Grade, Option
 from arena.rules import Rules
 from tests.play.replay.games import replay_of
 
@@ -31,9 +32,15 @@ PUZZLE = AnalysedDecision(
 )
 
 
+@cache
+def analysed() -> Analysis:
+    """Return a game's analysis."""
+    return analyse(replay_of(Rules(players=2)), playouts=8)
+
+
 def puzzle_among(*made: AnalysedDecision) -> AnalysedDecision | None:
     """Return the puzzle of a game with these decisions."""
-    return puzzle_in(replace(analyse(replay_of(Rules(players=2)), playouts=8), decisions=made))
+    return puzzle_in(replace(analysed(), decisions=made))
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ def without_times(games: Sequence[GameRecord]) -> list[list[list[tuple[object, .
     return [[[plain(decision) for decision in step] for step in game.steps] for game in games]
 
 
-@pytest.mark.parametrize("games_at_once", [1, 3])
 @pytest.mark.parametrize(
-    "rules", [Rules(players=2, dummy=True), Rules(players=3, soy_sauce=True), Rules(players=5)], ids=str
+    ("rules", "games_at_once"),
+    [(Rules(players=2, dummy=True), 3), (Rules(players=3, soy_sauce=True), 1), (Rules(players=5), 3)],
+    ids=str,
 )
 def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, games_at_once: int) -> None:
     """Whatever lies between a match and its bots changes nothing in it."""

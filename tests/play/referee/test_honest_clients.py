@@ -5,6 +5,7 @@ import pytest
 from arena.play.referee.frames import MESSAGE_BYTES, MESSAGES, MOVES
 from arena.rules import Rules
 from tests.play.referee.lines import BOT, bots_over_sockets, conduct
+from tests.soak import many
 
 SYNCHRONOUS = """
 import os, queue, sys
@@ -34,8 +35,9 @@ for message in stub.Play(iter(outbox.get, None)):
 @pytest.mark.parametrize("program", [BOT, SYNCHRONOUS], ids=["SDK", "synchronous"])
 def test_a_long_match_takes_a_small_part_of_what_is_allowed(program: str, games_at_once: int) -> None:
     """Of frames at most a quarter, and never more than the two messages a request that are allowed."""
+    games = many(32, 64)
     with bots_over_sockets(["last"] * 2, games_at_once, program) as players:
-        assert len(conduct(players, Rules(players=2), 64)) == 64
+        assert len(conduct(players, Rules(players=2), games)) == games
     for player in players:
         used = player.budget.used()
         shares = {limit.name: count / allowed for limit, (count, allowed) in used.items()}
