@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,7 @@ class Hall:
 
 @contextmanager
 def hall_over(stage: Stage) -> Iterator[Hall]:
-    """Give a hall over a stage, and see that nothing is left in it."""
+    """Give a hall over a stage, and see that nothing is left of its matches."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: an address holds 107 bytes
     folder.chmod(0o711)
     hall = Hall(stage, Launcher(stage.runtime, stage.install, folder), folder)
@@ -60,21 +60,28 @@ def hall_over(stage: Stage) -> Iterator[Hall]:
         yield hall
         assert hall.leftovers() == []
     finally:
-        stage.close()
+        stage.runtime.sweep(stage.install)
         shutil.rmtree(folder)
 
 
 @pytest.fixture
 def process_hall() -> Iterator[Hall]:
     """Give a hall whose bots are plain processes."""
-    with hall_over(ProcessStage()) as hall:
+    with closing(ProcessStage()) as stage, hall_over(stage) as hall:
         yield hall
 
 
+@pytest.fixture(scope="session")
+def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
+    """Give a place for programs in containers, which builds the image of each once."""
+    with closing(DockerStage(docker_client, base_image)) as stage:
+        yield stage
+
+
 @pytest.fixture
-def docker_hall(docker_client: docker.DockerClient, base_image: str) -> Iterator[Hall]:
+def docker_hall(docker_stage: DockerStage) -> Iterator[Hall]:
     """Give a hall whose bots are in containers."""
-    with hall_over(DockerStage(docker_client, base_image)) as hall:
+    with hall_over(docker_stage) as hall:
         yield hall
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,8 @@ LARGER_BANK = Clock(start_millis=10_000, move_millis=1_000, bank_millis=1_200)
 
 SMALLER_BANK = Clock(start_millis=10_000, move_millis=1_000, bank_millis=850)
 """A bot that takes 1.5 s has a fault in its second decision."""
+
+GREETING_MILLIS = 6_000
 
 _OTHERS = 8
 
@@ -55,11 +58,38 @@ def faulted(decisions: list[Decision]) -> list[int]:
     return list(faults)
 
 
+def in_the_first_turns(program: str, turns: int) -> str:
+    """Return a program that does its work in the first turns of the game only."""
+    head, _, body = program.partition("def choose(view):\n")
+    assert body
+    quick = f"    if (view.round, view.turn) > (1, {turns}):\n        return view.legal_moves()[-1]\n"
+    return f"{head}def choose(view):\n{quick}{body}"
+
+
+def greets_after(seconds: float, program: str) -> str:
+    """Return a program that works for this long before it greets; its libraries take 0.5 s beside that."""
+    return f"import time\nwhile time.process_time() < {seconds}:\n    pass\n{program}"
+
+
 def told(program: str, seconds: float) -> str:
     """Return a program that works for this long."""
     return program.replace("SECONDS", str(seconds))
 
 
+@pytest.mark.docker
+def test_a_busy_host_excuses_nobody_but_whom_it_holds_up(docker_hall: Hall) -> None:
+    """One bot takes too long for its second decision; another, held up too, greets and decides in time."""
+    late = in_the_first_turns(told(programs.WORKS, 0.6), 2)
+    held_up = greets_after(0.4, in_the_first_turns(told(programs.WORKS, 0.3), 4))
+    spec = docker_hall.spec(late, held_up, clock=replace(SMALLER_BANK, start_millis=GREETING_MILLIS))
+    with other_work():
+        record = decode(docker_hall.launcher.play(encode(spec), (0, 1)), MatchRecord)
+    check_record(spec, record)
+    decisions = [[each for step in record.games[0].steps if (each := step[seat])] for seat in (0, 1)]
+    assert [faulted(own) for own in decisions] == [[1], []]
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("program", "clock", "faults"),
     [
@@ -82,6 +112,7 @@ def test_a_bot_times_out_to_the_decision(
     assert faulted(good) == []
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("seconds", "greets"),
     [pytest.param(0.4, True, id="2.5 s at its quota"), pytest.param(3.0, False, id="8.5 s at its quota")],
@@ -90,13 +121,9 @@ def test_a_bot_times_out_to_the_decision(
 def test_the_time_to_greet_is_what_a_bot_needs_itself(
     docker_hall: Hall, seconds: float, *, greets: bool
 ) -> None:
-    """The libraries of a bot take 0.5 s of a processor's time; what it does beside that is told here."""
-    program = f"""
-import time
-while time.process_time() < {seconds}:
-    pass
-{programs.GOOD}"""
-    clock = Clock(start_millis=6_000, move_millis=20_000, bank_millis=20_000)
+    """Only what it does itself before it greets counts."""
+    program = greets_after(seconds, programs.GOOD)
+    clock = Clock(start_millis=GREETING_MILLIS, move_millis=20_000, bank_millis=20_000)
     with other_work():
         record = docker_hall.play(program, programs.GOOD, clock=clock)
     first, other = record.games[0].steps[0]

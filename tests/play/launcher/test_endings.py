@@ -86,8 +86,21 @@ def test_a_bot_that_ends_itself_before_it_greets_is_blamed(docker_hall: Hall) ->
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("program", [THINKS, STALLS], ids=["in a game", "before it greets"])
-@pytest.mark.parametrize("how", ["kill", "stop", "remove"])
+@pytest.mark.parametrize(
+    ("program", "how"),
+    [
+        pytest.param(
+            program,
+            how,
+            id=f"{how} {when}",
+            marks=[]
+            if (how, when) in {("kill", "in a game"), ("remove", "before it greets")}
+            else [pytest.mark.soak],
+        )
+        for program, when in ((THINKS, "in a game"), (STALLS, "before it greets"))
+        for how in ("kill", "stop", "remove")
+    ],
+)
 def test_what_others_end_makes_the_match_void(docker_hall: Hall, program: str, how: str) -> None:
     """Through the engine: nobody is blamed, and the text says what was asked of it."""
     ends: dict[str, Callable[[Any], object]] = {
@@ -165,7 +178,7 @@ def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]
                     if container.exec_run(["test", "-e", "/tmp/there"]).exit_code == 0:  # noqa: S108 - the bot's own
                         interfere(container)
                         return
-                time.sleep(0.05)
+                time.sleep(0.2)
         except BaseException as error:  # noqa: BLE001 - shown in the test's own thread
             failed.append(error)
 

@@ -1,5 +1,7 @@
 """What is logged while a match is played, in whatever thread, has the match's ids."""
 
+from contextlib import closing
+
 from structlog.contextvars import get_contextvars
 
 from arena.sandbox.process.runtime import ProcessRuntime
@@ -49,10 +51,10 @@ class _Listening(ProcessRuntime):
 
 def test_every_thread_of_a_match_knows_which_it_is() -> None:
     """Those that start sandboxes, watch them and remove them; afterwards nothing is left of it."""
-    stage = ProcessStage()
-    stage.runtime = runtime = _Listening()
-    with hall_over(stage) as hall:
-        record = hall.play(programs.GOOD, programs.GOOD)
+    with closing(ProcessStage()) as stage:
+        stage.runtime = runtime = _Listening()
+        with hall_over(stage) as hall:
+            record = hall.play(programs.GOOD, programs.GOOD)
     assert {what for what, _ in runtime.heard} == {"launch", "wait", "remove"}
     assert all(ids == IDS for _, ids in runtime.heard)
     assert record.launch_seconds > 0

@@ -33,49 +33,55 @@ def faults(record: MatchRecord, seat: int, game: int = 0) -> list[Fault]:
     return [decision.fault for decision in decisions if decision and decision.fault]
 
 
-@pytest.mark.parametrize("players", [2, 5])
+@pytest.mark.parametrize("players", [2, pytest.param(5, marks=pytest.mark.soak)])
 def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
     """A match of good bots has all its games, no fault, and a report that names what held each bot."""
-    spec = hall.spec(*[programs.GOOD] * players, games=3)
     record = hall.play(*[programs.GOOD] * players, games=3)
     assert len(record.games) == 3
+    assert len(record.seats) == players
     assert not any(faults(record, seat, game) for seat in range(players) for game in range(3))
     assert all(seat.trouble is None and seat.sdk.startswith("kaiten-python/") for seat in record.seats)
     assert all(seat.runtime == hall.stage.runtime.describe and seat.limits for seat in record.seats)
-    assert spec.rules.players == len(record.seats)
 
 
-def test_the_record_stands_up_to_the_rules(hall: Hall) -> None:
-    """What the referee writes down is what the rules give when it is played again."""
+def test_illegal_answers_take_the_seat_over_in_every_game(hall: Hall) -> None:
+    """Three illegal moves a game, then the stand-in; the next game begins afresh.
+
+    What the referee writes down is what the rules give when it is played again.
+    """
     spec = hall.spec(programs.GOOD, programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
-    record = hall.launcher.play(encode(spec), (0, 1, 2))
-    games = check_record(spec, decode(record, MatchRecord))
+    record = decode(hall.launcher.play(encode(spec), (0, 1, 2)), MatchRecord)
+    assert [faults(record, 1, game) for game in (0, 1)] == [[Fault.ILLEGAL] * 3] * 2
+    assert record.seats[1].trouble is None
+    games = check_record(spec, record)
     assert [game.places[1] for game in games] == [3, 3]
     assert [game.taken_over for game in games] == [(False, True, False)] * 2
 
 
-@pytest.mark.parametrize(
-    ("program", "fault", "words"),
-    [
-        (programs.DIES_AT_START, Fault.CRASH, "exit code 3"),
-        (programs.WRONG_PROTOCOL_VERSION, Fault.EXPELLED, "the bot speaks protocol 9, this arena 1"),
-        (programs.NO_HELLO_FIRST, Fault.EXPELLED, "the first message holds no Hello"),
-        (programs.HUGE_MESSAGE, Fault.CRASH, "the channel's limits"),
-    ],
-)
-def test_a_bot_that_never_gets_going_loses_one_game(
-    hall: Hall, program: str, fault: Fault, words: str
-) -> None:
-    """It gets a typed fault and a reason in words; the stand-in finishes the game, the rest is not played."""
-    record = hall.play(programs.GOOD, program, games=3, clock=PATIENT)
+def test_bots_that_never_get_going_lose_one_game(hall: Hall) -> None:
+    """Each gets a typed fault and a reason in words; the stand-in finishes the game, the rest is not played.
+
+    What a dying bot printed is kept, and there is no traceback of the arena's own.
+    """
+    expected = {
+        programs.DIES_AT_START: (Fault.CRASH, "exit code 3"),
+        programs.WRONG_PROTOCOL_VERSION: (Fault.EXPELLED, "the bot speaks protocol 9, this arena 1"),
+        programs.NO_HELLO_FIRST: (Fault.EXPELLED, "the first message holds no Hello"),
+        programs.HUGE_MESSAGE: (Fault.CRASH, "the channel's limits"),
+    }
+    record = hall.play(programs.GOOD, *expected, games=3, clock=PATIENT)
     assert len(record.games) == 1
-    assert faults(record, 1) == [fault]
     assert faults(record, 0) == []
-    assert words in (record.seats[1].trouble or "")
     assert record.seats[0].trouble is None
+    for seat, (fault, words) in enumerate(expected.values(), 1):
+        assert faults(record, seat) == [fault]
+        assert words in (record.seats[seat].trouble or "")
+    assert record.seats[1].stderr.strip() == "no model file found"
+    assert record.seats[1].exit_code == 3
 
 
-def test_bots_that_never_greet_are_absent(hall: Hall) -> None:
+@pytest.mark.docker
+def test_bots_that_never_greet_are_absent(docker_hall: Hall) -> None:
     """Whatever they do instead, all at one table: they are waited for together, and the good one plays."""
     absent = (
         programs.CONNECTS_AND_SAYS_NOTHING,
@@ -83,7 +89,7 @@ def test_bots_that_never_greet_are_absent(hall: Hall) -> None:
         programs.CLINGS_TO_ITS_LINE,
         programs.DRIBBLES,
     )
-    record = hall.play(programs.GOOD, *absent, games=3, clock=PUNCTUAL)
+    record = docker_hall.play(programs.GOOD, *absent, games=3, clock=PUNCTUAL)
     assert len(record.games) == 1
     assert [faults(record, seat) for seat in range(5)] == [[], *[[Fault.ABSENT]] * 4]
     assert all("no valid Hello within 10 s" in (seat.trouble or "") for seat in record.seats[1:])
@@ -96,13 +102,6 @@ def test_a_table_where_nobody_greets_is_over(hall: Hall) -> None:
     assert len(record.games) == 1
     assert [faults(record, seat) for seat in range(2)] == [[Fault.ABSENT]] * 2
     assert all("no valid Hello within 1 s" in (seat.trouble or "") for seat in record.seats)
-
-
-def test_what_a_dying_bot_printed_is_kept(hall: Hall) -> None:
-    """Its stderr and its exit code are in the report; there is no traceback of the arena's own."""
-    record = hall.play(programs.DIES_AT_START, programs.GOOD, clock=PATIENT)
-    assert record.seats[0].stderr.strip() == "no model file found"
-    assert record.seats[0].exit_code == 3
 
 
 def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
@@ -120,13 +119,6 @@ def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
     assert "division of sushi by zero" in record.seats[1].stderr
     assert record.seats[1].exit_code == 1
     assert "exit code 1" in (record.seats[1].trouble or "")
-
-
-def test_illegal_answers_take_the_seat_over_in_every_game(hall: Hall) -> None:
-    """Three illegal moves a game, then the stand-in; the next game begins afresh."""
-    record = hall.play(programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
-    assert [faults(record, 0, game) for game in (0, 1)] == [[Fault.ILLEGAL] * 3] * 2
-    assert record.seats[0].trouble is None
 
 
 def test_a_slow_bot_uses_up_its_bank_and_then_times_out(hall: Hall) -> None:
