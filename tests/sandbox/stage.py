@@ -1,7 +1,6 @@
 """Puts small programs into a runtime: the same ones into containers and into plain processes."""
 
 import io
-import json
 import os
 import shutil
 import socket
@@ -86,8 +85,19 @@ class DockerStage:
     def source(self, program: str) -> str:
         """Return the id of an image whose command is this program."""
         if program not in self._sources:
-            self._sources[program] = self.image(f"ENTRYPOINT {json.dumps(['python3', '-c', program])}")
+            self._sources[program] = self._committed(["python3", "-c", program])
         return self._sources[program]
+
+    def _committed(self, command: list[str]) -> str:
+        """Return the id of an image of the base with this command, which takes a third of a build's time."""
+        container = self.client.api.create_container(self._base)["Id"]
+        try:
+            made = self.client.api.commit(container, conf={"Entrypoint": command, "Cmd": None})
+        finally:
+            self.client.api.remove_container(container, v=True, force=True)
+        image: str = made["Id"]
+        self._images.append(image)
+        return image
 
     def empty_source(self) -> str:
         """Return the id of an image without a command."""
