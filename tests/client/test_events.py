@@ -6,12 +6,15 @@ from contextlib import closing, contextmanager
 import msgspec
 import pytest
 
+from arena.client import site as client
 from arena.client.events import Patience, events, follow, stage_by_stage
-from arena.client.site import MOST_EVENT_BYTES, SiteClient
+from arena.client.site import SiteClient
 from arena.client.sites import SiteProblem, SiteTrouble
 from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
+MOST = 2**16
+"""Bytes of an event here, in place of a client's MiB: clients read byte by byte."""
 SUBMISSION: dict[str, object] = {
     "id": "abc",
     "bot": "mine",
@@ -101,14 +104,15 @@ def test_an_event_that_is_no_json_is_trouble() -> None:
         event(SUBMISSION | {"games": [{"players": 2, "seat": 0, "figures": {}}]}),
         event(SUBMISSION | {"cause": CAUSE | {"request": {"game": 1}}}),
         event(SUBMISSION | {"ended": "0001-01-01T00:00:00Z"}),
-        b"event: stage\ndata: " + b"[" * 100_000 + b"\n\n",
-        b"data: " + b"x" * 2 * MOST_EVENT_BYTES,
-        b"data: x\n" * (MOST_EVENT_BYTES // 4),
+        b"event: stage\ndata: " + b"[" * 50_000 + b"\n\n",
+        b"data: " + b"x" * 2 * MOST,
+        b"data: x\n" * (MOST // 4),
     ],
     ids=["no stage", "null", "game", "figures", "request", "year 1", "deep", "line", "lines"],
 )
-def test_an_event_that_no_arena_sends_is_named(body: bytes) -> None:
+def test_an_event_that_no_arena_sends_is_named(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is passed on, and patience has its end."""
+    monkeypatch.setattr(client, "MOST_EVENT_BYTES", MOST)
     with streaming(body) as (other, site):
         with pytest.raises(SiteTrouble, match=r"check that this is an arena's address"):
             list(follow(site, "abc", Patience(attempts=2, sleep=lambda _: None)))
