@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from mmap import mmap
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -264,9 +264,16 @@ class _Worker:
 
 
 def _own_part(trace: str) -> str:
-    """Return the lines of a dump of Python's stack, most recent call first, down to the author's code."""
-    lines = list(takewhile(lambda line: "/arena/home/" not in line, trace.splitlines()))
-    return "\n".join(line for line in lines if line.startswith("  File "))
+    """Return the author's lines of a dump of Python's stack, most recent call first.
+
+    Below them are the arena's own, and above them, too, if a timer's signal dumped the stack.
+    """
+    lines = (line for line in trace.splitlines() if line.startswith("  File "))
+    return "\n".join(takewhile(_is_the_authors, dropwhile(lambda line: not _is_the_authors(line), lines)))
+
+
+def _is_the_authors(line: str) -> bool:
+    return "/arena/home/" not in line
 
 
 def _serve(plan: InProcess, parents: Connection, line: Connection, box: BlackBox, last_words: TextIO) -> None:

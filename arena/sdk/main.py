@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -52,7 +53,8 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
     # Not by an exception: that would unwind through whatever the bot or gRPC is doing right now.
-    sys.stdout.flush()
+    with suppress(RuntimeError):  # the bot may be in the middle of a print
+        sys.stdout.flush()
     os._exit(128 + number)
 
 

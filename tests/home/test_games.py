@@ -153,22 +153,30 @@ def test_workers_yield_the_games_in_order(tmp_path: Path) -> None:
     [
         ("import os\ndef choose(view): os._exit(3)", "exit code 3"),
         ("import ctypes\ndef choose(view): ctypes.string_at(0)", "SIGSEGV"),
-        (DEAF, ""),
     ],
-    ids=["exit", "crash", "deaf"],
+    ids=["exit", "crash"],
 )
 def test_code_that_ends_its_process_is_named(text: str, what: str, tmp_path: Path) -> None:
-    """With the position; a loop that catches everything either gives up its time or is killed."""
+    """With the position."""
     bots = (write(tmp_path, "first", FIRST), write(tmp_path, "bad", text))
-    if not what:
-        assert run(*bots, games=1)[0].seats[1].is_taken_over
-        return
     with pytest.raises(WorkerEnded, match=what) as caught:
         run(*bots, games=4)
     mistake = caught.value.mistake
     assert mistake.bot == 1
     assert mistake.puzzle is not None
     assert mistake.puzzle.views()[-1].turn == 1
+
+
+def test_a_loop_that_catches_everything_ends_all_the_same(tmp_path: Path) -> None:
+    """Its seat is taken over. If each interrupt came within its `try`, it is killed, and its line named."""
+    bad = write(tmp_path, "bad", DEAF)
+    try:
+        assert run(write(tmp_path, "first", FIRST), bad, games=1)[0].seats[1].is_taken_over
+    except WorkerEnded as ended:
+        mistake = ended.mistake
+        assert (mistake.bot, mistake.fault) == (1, Fault.TIMEOUT)
+        assert "could not be interrupted" in mistake.what
+        assert 'bad.py", line 4' in mistake.trace
 
 
 @pytest.mark.parametrize(

@@ -401,11 +401,13 @@ def test_a_bot_needs_nothing_of_the_server() -> None:
     ours = {".".join(name.split(".")[:2]) for name in modules if name.split(".")[0] == "arena"}
     assert ours == {"arena", "arena.rules", "arena.sdk", "arena.wire"}
     others = {name.split(".")[0] for name in modules} - sys.stdlib_module_names - {"arena", "__main__"}
-    # The last two are no packages of their own, or belong to a developer's machine: grpc looks for its tools.
+    # The last three are no packages of their own, or belong to the machine: grpc looks for its tools,
+    # and Debian's Python has a sitecustomize.
     assert {name for name in others if not name.startswith("_")} <= {
         "google",
         "grpc",
         "typing_extensions",
         "cython_runtime",
         "grpc_tools",
+        "sitecustomize",
     }
