@@ -1,11 +1,9 @@
 """A command killed in the middle leaves nothing that looks whole, and the next one needs no help."""
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import psycopg
 import pytest
@@ -14,7 +12,8 @@ from arena.app.folders import CannotStart, data_dir_lock, open_results
 from arena.ops.backup.archive import BackupArchive
 from arena.rules import Rules
 from tests.builders import add_bots, play_set
-from tests.cli.command import COMMAND, environment
+from tests.cli.command import environment
+from tests.cli.forked import started
 from tests.ops.backup.places import Spot, Spots, everything, settle
 from tests.patience import WAIT_SECONDS
 from tests.postgresql import Cluster
@@ -59,22 +58,13 @@ def watching(postgresql_cluster: Cluster) -> Iterator[psycopg.Connection]:
 @contextmanager
 def killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> Iterator[None]:
     """Run a command, and kill it as soon as it has got so far."""
-    command = [*COMMAND, *words]
-    with (
-        TemporaryFile("w+") as said,
-        subprocess.Popen(  # noqa: S603 - the command under test
-            command, cwd=folder, env=environment() | of.environment, stderr=said
-        ) as process,
-    ):
+    with started(words, folder, environment() | of.environment) as command:
         deadline = time.monotonic() + WAIT_SECONDS
         while not reached():
-            if process.poll() is not None:
-                said.seek(0)
-                pytest.fail(f"it ended before it got so far: {said.read()}")
+            command.check_runs()
             assert time.monotonic() < deadline
             time.sleep(0.001)  # until the next look
-        process.kill()
-        assert process.wait() < 0
+        command.kill()
     yield
 
 
