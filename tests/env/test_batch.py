@@ -9,7 +9,7 @@ from arena.sdk.spaces import Mask, Whole, action_of, legal_actions, move_of, obs
 from tests.sdk.test_memory import ALL_RULES
 from tests.soak import many
 
-_GAMES = many(40, 10_000)
+_GAMES = many(10, 10_000)
 
 
 def drawn(mask: Mask, rng: np.random.Generator) -> Whole:
