@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, settings
 from arena.db.store import open_store
 from arena.images.build.base import ensure_base_image
 from arena.protocol.languages import JAVASCRIPT, PYTHON
+from tests.copies import Copies
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
@@ -240,10 +241,16 @@ def postgresql_template(postgresql_cluster: Cluster) -> str:
     return name
 
 
+@pytest.fixture(scope="session")
+def postgresql_copies(postgresql_cluster: Cluster, postgresql_template: str) -> Copies:
+    """Give copies of a new arena's database."""
+    return Copies(postgresql_cluster, postgresql_template)
+
+
 @pytest.fixture
-def postgresql_url(postgresql_cluster: Cluster, postgresql_template: str) -> Iterator[str]:
+def postgresql_url(postgresql_cluster: Cluster, postgresql_copies: Copies) -> Iterator[str]:
     """Give the SQLAlchemy address of a new arena's database: it has the tables, and no rows."""
-    with postgresql_cluster.database(postgresql_template) as name:
+    with postgresql_copies.one() as name:
         yield postgresql_cluster.address(name, scheme="postgresql+psycopg")
 
 

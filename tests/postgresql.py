@@ -66,11 +66,20 @@ class Cluster:
     @contextmanager
     def database(self, template: str) -> Iterator[str]:
         """Make a copy of a database to which nobody is connected, give its name, and drop it after use."""
+        name = self.copy(template)
+        yield name
+        self.drop(name)
+
+    def copy(self, template: str) -> str:
+        """Make a copy of a database to which nobody is connected; return its name."""
         name = f"kaiten_{uuid.uuid4().hex}"
         words = "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY"
         with self.administered() as connection:
             connection.execute(sql.SQL(words).format(sql.Identifier(name), sql.Identifier(template)))
-        yield name
+        return name
+
+    def drop(self, name: str) -> None:
+        """Drop a database, whoever is connected to it."""
         with self.administered() as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 

@@ -1,0 +1,48 @@
+"""PostgreSQL databases that tests use one after another."""
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from arena.db.store import open_store
+from tests.copies import Copies
+from tests.db.builders import add_bot
+from tests.postgresql import Cluster
+
+pytestmark = pytest.mark.postgresql
+
+
+def test_the_next_one_finds_it_as_it_was(postgresql_cluster: Cluster, postgresql_template: str) -> None:
+    """Without rows and connections of the one before; also with the numbers that ids begin with."""
+    copies = Copies(postgresql_cluster, postgresql_template)
+    used, ids = set(), set()
+    for _ in range(2):
+        with copies.one() as name:
+            used.add(name)
+            store = open_store(postgresql_cluster.address(name, scheme="postgresql+psycopg"))
+            assert store.bots.listed() == ()
+            ids.add(add_bot(store, "mine"))
+            assert store.ladder.rebuild().differing == 0
+    assert (len(used), len(ids)) == (1, 1)
+    postgresql_cluster.drop(used.pop())
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["DROP INDEX {}", "ALTER DATABASE {} SET default_transaction_read_only = on", "CREATE TABLE {}()"],
+)
+def test_one_that_differs_is_not_used_again(
+    postgresql_cluster: Cluster, postgresql_template: str, change: str
+) -> None:
+    """Whatever but rows has changed."""
+    copies = Copies(postgresql_cluster, postgresql_template)
+    with copies.one() as name, psycopg.connect(postgresql_cluster.address(name)) as connection:
+        index = connection.execute(
+            "SELECT indexname FROM pg_indexes WHERE schemaname = 'public' AND indexname LIKE 'ix_%'"
+        ).fetchone()
+        assert index is not None
+        subject = name if "DATABASE" in change else index[0] if "INDEX" in change else "more"
+        connection.execute(sql.SQL(change).format(sql.Identifier(subject)))
+    with copies.one() as other:
+        assert other != name
+    postgresql_cluster.drop(other)
