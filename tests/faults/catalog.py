@@ -37,7 +37,7 @@ class Scenario:
 
 
 def _killed(
-    name: str, what: str, play: Kill, *, times: tuple[int, int], quick: tuple[int, int]
+    name: str, what: str, play: Kill, *, times: tuple[int, int], quick: tuple[int, int] = (0, 0)
 ) -> tuple[Scenario, Scenario]:
     """Return a scenario of processes that are killed: as plain processes, and in containers."""
     here = Scenario(
@@ -64,7 +64,6 @@ SCENARIOS: Final = (
         "kill -9 of the coordinator at a random moment",
         partial(killing.kill_anywhere, tree=False),
         times=(80, 8),
-        quick=(1, 0),
     ),
     *_killed(
         "tree-killed",
@@ -78,7 +77,6 @@ SCENARIOS: Final = (
         "kill -9 of a match's referee at a random moment",
         killing.kill_referees,
         times=(40, 4),
-        quick=(1, 0),
     ),
     *_killed(
         "failpoints",
@@ -99,7 +97,6 @@ SCENARIOS: Final = (
         what="no byte is left on the disk of the data directory until a result could not be stored",
         play=surroundings.fill_the_disk,
         times=5,
-        quick=1,
         needs="root",
     ),
     Scenario(
@@ -113,7 +110,6 @@ SCENARIOS: Final = (
         what="another program holds SQLite's lock for 5 s",
         play=lambda tally, dice, times: surroundings.lock_the_database(tally, dice, times, 5),
         times=1,
-        quick=1,
     ),
     Scenario(
         name="postgresql-restarted",
@@ -128,7 +124,6 @@ SCENARIOS: Final = (
         what="the coordinator, its referees and bots stand still (SIGSTOP) for longer than any bot may think",
         play=surroundings.pause_the_host,
         times=10,
-        quick=1,
     ),
     Scenario(
         name="host-busy",
@@ -142,7 +137,6 @@ SCENARIOS: Final = (
         what="the wall clock of coordinator, referees and bots is set an hour on and back",
         play=surroundings.set_the_clock,
         times=16,
-        quick=2,
         needs="compiler",
     ),
     Scenario(
@@ -170,6 +164,5 @@ SCENARIOS: Final = (
         what="a worker hands in an altered score, an illegal move, another match's id, a stale attempt",
         play=lies.lie,
         times=3,
-        quick=1,
     ),
 )

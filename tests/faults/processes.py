@@ -13,6 +13,7 @@ from typing import Final
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _POLL_SECONDS: Final = 0.02
+_LONGEST_POLL_SECONDS: Final = 0.1
 _BURY_SECONDS: Final = 0.5
 
 Popen = subprocess.Popen[bytes]
@@ -151,6 +152,7 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> floa
         TimeoutError: It did not come in this many seconds.
     """
     begun = buried = time.monotonic()
+    pause = _POLL_SECONDS
     while not condition():
         now = time.monotonic()
         if now - begun > seconds:
@@ -158,5 +160,6 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> floa
         if now - buried > _BURY_SECONDS:
             bury()
             buried = now
-        time.sleep(_POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(1.1 * pause, _LONGEST_POLL_SECONDS)
     return time.monotonic() - begun

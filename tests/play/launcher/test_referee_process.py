@@ -18,6 +18,7 @@ from arena.rules import Rules
 from tests.patience import WAIT_SECONDS
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
+from tests.soak import many
 
 
 @pytest.fixture
@@ -69,7 +70,9 @@ REST
 IMPATIENT = "raise SystemExit('nobody answers')"
 
 
-def _stood_still(hall: Hall, folder: Path, rest: str, seconds: float) -> MatchRecord:
+def _stood_still(
+    hall: Hall, folder: Path, rest: str, seconds: float, clock: Clock | None = None
+) -> MatchRecord:
     """Play a match whose referee stands still for so long before the first bot goes on with the rest."""
     there, go = folder / "there", folder / "go"
     bot = GREETS_LATER.replace("THERE", repr(str(there))).replace("GO", repr(str(go))).replace("REST", rest)
@@ -87,7 +90,7 @@ def _stood_still(hall: Hall, folder: Path, rest: str, seconds: float) -> MatchRe
     with ThreadPoolExecutor(1) as pool:
         stopping = pool.submit(stop)
         try:
-            return hall.play(bot, programs.GOOD)
+            return hall.play(bot, programs.GOOD, clock=clock)
         finally:
             stopping.result()
 
@@ -118,7 +121,8 @@ def await_that(condition: Callable[[], bool]) -> None:
 
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
     """For longer than the time to greet: nobody gives up, and nobody is blamed."""
-    record = _stood_still(process_hall, tmp_path, programs.GOOD, 13)
+    clock = Clock(start_millis=many(5_000, 10_000))
+    record = _stood_still(process_hall, tmp_path, programs.GOOD, many(7, 13), clock)
     assert not any(decision.fault for step in record.games[0].steps for decision in step if decision)
     assert [seat.trouble for seat in record.seats] == [None, None]
 
