@@ -90,6 +90,7 @@ def test_what_a_bot_has_read_tells_nobody_anything(pages: Pages) -> None:
     assert pages.tell() < 0.65
 
 
+@pytest.mark.soak
 @pytest.mark.docker
 def test_without_warmth_it_does(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same programs on a cold file: nearly every bit arrives."""
