@@ -44,8 +44,10 @@ def pytest_configure() -> None:
     """Let Ctrl-C reach what the tests start, and don't tell it that `make` started the tests.
 
     A shell that runs the tests in the background has them ignore Ctrl-C, and so would all their children.
-    A `make` below another one prints lines of its own.
+    A `make` below another one prints lines of its own. NumPy has no threads: they wait by computing, and
+    there are more workers than processors already.
     """
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
