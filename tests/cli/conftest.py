@@ -1,5 +1,6 @@
 """An author and a site for the tests of commands that talk to one; an operator beside an arena's database."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from tests.cli.author import Author
 from tests.cli.operator import Operator
 from tests.client.live import Live, live
+from tests.databases import sqlite_store
+from tests.postgresql import Cluster
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +27,30 @@ def author(tmp_path: Path, site: Live) -> Author:
     return Author(tmp_path, site)
 
 
+@pytest.fixture(scope="session")
+def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give an operator's arena in SQLite, to be copied."""
+    file = tmp_path_factory.mktemp("operator") / "arena.sqlite3"
+    sqlite_store(file).close()
+    Operator(f"sqlite:///{file}").fill()
+    return file
+
+
+@pytest.fixture(scope="session")
+def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> Iterator[str]:
+    """Give the name of one in PostgreSQL, to be copied."""
+    with postgresql_cluster.database(postgresql_template) as name:
+        Operator(postgresql_cluster.address(name, scheme="postgresql+psycopg")).fill()
+        yield name
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Operator:
+def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
     """Give someone who operates an arena, on each kind of database."""
     if request.param == "sqlite":
-        made = Operator(f"sqlite:///{tmp_path / 'arena.sqlite3'}")
-    else:
-        made = Operator(str(request.getfixturevalue("postgresql_url")))
-    made.fill()
-    return made
+        file = shutil.copy(request.getfixturevalue("filled_file"), tmp_path / "arena.sqlite3")
+        yield Operator(f"sqlite:///{file}")
+        return
+    cluster = request.getfixturevalue("postgresql_cluster")
+    with cluster.database(request.getfixturevalue("filled_database")) as name:
+        yield Operator(cluster.address(name, scheme="postgresql+psycopg"))
