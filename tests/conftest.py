@@ -158,14 +158,6 @@ def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
 
 
 @pytest.fixture(scope="session")
-def compiler() -> str:
-    """Give the program that compiles C."""
-    if found := shutil.which("cc"):
-        return found
-    _missing("there is no C compiler", "apt-get install gcc libc6-dev")
-
-
-@pytest.fixture(scope="session")
 def cpp_compiler() -> None:
     """Make sure of what C++ bots are compiled with."""
     if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
