@@ -114,17 +114,19 @@ def runtime_of(
 ) -> Runtime:
     """Return the runtime for bots; ``images`` opens the source of submitted images, None if none will be run.
 
-    Raises RuntimeTrouble if the engine does not answer, or can't be used with these settings.
+    Raises RuntimeTrouble if the engine does not answer, or can't be used with these settings; and what
+    ``images`` raises.
     """
     if settings.sandbox is RuntimeName.PROCESS:
         return ProcessRuntime()
+    source = None if images is None else images(settings)
     cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
     return DockerRuntime(
         connect(),
         cores=cores,
         runtime=settings.container_runtime,
         install=install,
-        images=None if images is None else images(settings),
+        images=source,
     )
 
 
