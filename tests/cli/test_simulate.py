@@ -106,7 +106,7 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
         (
             ("--players", "2", "--bots", "./dice,./raises"),
             1,
-            "raises: crash in game 0: KeyError: 'lost' (bot.py, line 6, in choose)\n",
+            "raises: crash in game 0: KeyError: 'lost' (bot.py, line 2, in choose)\n",
         ),
         (
             ("--players", "2", "--bots", "./dice,./illegal"),
@@ -121,7 +121,7 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
         (
             ("--players", "2", "--bots", "./dice,./exits"),
             1,
-            "exits: crash in game 0: SystemExit: 0 (bot.py, line 6, in choose)\n",
+            "exits: crash in game 0: SystemExit: 0 (bot.py, line 2, in choose)\n",
         ),
     ],
     ids=range(11),
