@@ -34,7 +34,7 @@ def test_some_batches_make_it_stronger(example: ModuleType) -> None:
     rules, rng = Rules(players=2), np.random.default_rng(2)
     network = example.Network(size_of(rules), action_count(rules), rng)
     before, _ = example.share_beaten(network, "greedy", 60)
-    for _ in range(8):
+    for _ in range(3):
         for step in example.play(network, rules, rng):
             network.learn(*step)
     after, _ = example.share_beaten(network, "greedy", 60)

@@ -44,4 +44,4 @@ def live(filled: Path, spots: Spots) -> Spot:
 @pytest.fixture
 def kept(filled: Path, tmp_path: Path) -> Path:
     """Give a backup of it."""
-    return shutil.copy(filled / "kept.zip", tmp_path / "kept.zip")
+    return Path(shutil.copy(filled / "kept.zip", tmp_path / "kept.zip"))

@@ -19,6 +19,7 @@ from tests.ops.backup.places import Spot, Spots, settle
 from tests.patience import WAIT_SECONDS
 
 postgresql = pytest.mark.postgresql
+ACROSS = [postgresql, pytest.mark.soak]  # test_large_numbers.py goes across too
 
 
 class Life:
@@ -70,8 +71,8 @@ class Life:
     ("of", "to"),
     [
         ("sqlite", "sqlite"),
-        pytest.param("sqlite", "postgresql", marks=postgresql),
-        pytest.param("postgresql", "sqlite", marks=postgresql),
+        pytest.param("sqlite", "postgresql", marks=ACROSS),
+        pytest.param("postgresql", "sqlite", marks=ACROSS),
         pytest.param("postgresql", "postgresql", marks=postgresql),
     ],
 )
