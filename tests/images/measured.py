@@ -1,15 +1,17 @@
-"""Repacks one archive in a small process of its own, so that the reader's memory and time can be measured.
+"""Repacks each archive in a small process of its own, so that the reader's memory and time can be measured.
 
-``python -m tests.images.measured``: a :class:`Task` on standard input, an :class:`Outcome` on standard
-output. The reader is this process's only child, so what the system says of its children is said of the
-reader. A child's figure begins with its parent's, which is small here.
+``python -m tests.images.measured``: a :class:`Task` a line on standard input, an :class:`Outcome` a line on
+standard output. Each is measured in a fork, whose only child is the reader, so what the system says of its
+children is said of the reader. A child's figure begins with its parent's, which is small here.
 """
 
+import atexit
 import os
 import resource
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -55,20 +57,46 @@ def measure(
     archive: Path, output: Path, platform: Platform, limits: IntakeLimits = DEFAULT_LIMITS
 ) -> Outcome:
     """Repack an archive in another process."""
-    task = msgspec.json.encode(Task(str(archive), str(output), platform, limits))
-    done = subprocess.run(
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(msgspec.json.encode(Task(str(archive), str(output), platform, limits)) + b"\n")
+    server.stdin.flush()
+    return msgspec.json.decode(server.stdout.readline(), type=Outcome)
+
+
+@cache
+def _server() -> "subprocess.Popen[bytes]":
+    """Start the process that forks; it goes when its input ends."""
+    server = subprocess.Popen(
         [sys.executable, "-m", "tests.images.measured"],
-        input=task,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        check=True,
         cwd=ROOT,
     )
-    return msgspec.json.decode(done.stdout, type=Outcome)
+    atexit.register(_end, server)
+    return server
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    with server:
+        pass
 
 
 def main() -> None:
+    """Fork for each task."""
+    for task in sys.stdin.buffer:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _measure(msgspec.json.decode(task, type=Task))
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+
+
+def _measure(task: Task) -> None:
     """Repack one archive and say what it took."""
-    task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
     begin = time.monotonic()
     image = refusal = trouble = None
     notes: list[str] = []
@@ -89,7 +117,8 @@ def main() -> None:
         cpu_seconds=reader.ru_utime + reader.ru_stime,
         memory_kib=reader.ru_maxrss,
     )
-    sys.stdout.buffer.write(msgspec.json.encode(outcome))
+    sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == [archive]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.control], ids=_name)
 def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Path) -> None:
     """It is taken: the refusal was of that part."""
@@ -73,6 +74,7 @@ def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Pat
     _assert_cheap(outcome)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.raised], ids=_name)
 def test_the_same_archive_with_the_limit_raised(attack: Attack, tmp_path: Path) -> None:
     """It is taken: the refusal was by that limit."""
