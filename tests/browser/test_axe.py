@@ -1,7 +1,7 @@
 """Every page of the site in a real browser: at each size, in both themes, for everybody who may see it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +10,14 @@ from typing import Final
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, hard_to_read
 from tests.builders import START
 from tests.soak import SOAK
 from tests.web.people import browser as client
-from tests.web.site import served
+from tests.web.site import opened
 from tests.web.town import build
 
 pytestmark = pytest.mark.chromium
@@ -39,6 +39,7 @@ class Look:
         who: Is logged in.
         status: Of the answer.
         act: What is done there before it is looked at.
+        soak: Differs little from another one, so that the long run is enough.
     """
 
     route: str
@@ -46,6 +47,7 @@ class Look:
     who: str = ""
     status: int = 200
     act: Callable[[Page], None] | None = None
+    soak: bool = False
 
 
 def refused(page: Page) -> None:
@@ -107,19 +109,19 @@ PAGES: Final = {
     "versus": Look("/leaderboard/versus", "/leaderboard/versus"),
     "calibration": Look("/leaderboard/calibration", "/leaderboard/calibration"),
     "leaderboard": Look("/leaderboard", "/leaderboard"),
-    "leaderboard-four": Look("/leaderboard", "/leaderboard?players=4&house=without&search=o"),
-    "leaderboard-none": Look("/leaderboard", "/leaderboard?search=nobody-at-all"),
+    "leaderboard-four": Look("/leaderboard", "/leaderboard?players=4&house=without&search=o", soak=True),
+    "leaderboard-none": Look("/leaderboard", "/leaderboard?search=nobody-at-all", soak=True),
     "compare": Look("/compare", "/compare?bots=mine&bots=other,greedy"),
-    "leaderboard-sorted": Look("/leaderboard", "/leaderboard?order=games"),
+    "leaderboard-sorted": Look("/leaderboard", "/leaderboard?order=games", soak=True),
     "play": Look("/play", "/play", "ann"),
-    "play-waits": Look("/play/{id}", f"/play/{'5' * 32}", "ann"),
-    "play-card": Look("/play/{id}", f"/play/{'3' * 32}", "ann"),
+    "play-waits": Look("/play/{id}", f"/play/{'5' * 32}", "ann", soak=True),
+    "play-card": Look("/play/{id}", f"/play/{'3' * 32}", "ann", soak=True),
     "play-cards": Look("/play/{id}", f"/play/{'4' * 32}", "ann"),
-    "play-over": Look("/play/{id}", f"/play/{'1' * 32}", "ann"),
+    "play-over": Look("/play/{id}", f"/play/{'1' * 32}", "ann", soak=True),
     "play-analysed": Look("/play/{id}", f"/play/{'2' * 32}", "ann"),
     "play-decisions": Look("/play/{id}/decisions", f"/play/{'2' * 32}/decisions", "ann", act=open_all),
     "start": Look("/start", "/start"),
-    "start-logged-in": Look("/start", "/start?bot=mine", "ann"),
+    "start-logged-in": Look("/start", "/start?bot=mine", "ann", soak=True),
     "puzzle": Look("/puzzle", "/puzzle"),
     "puzzle-answered": Look("/puzzle/{day}", f"/puzzle/{START.date()}", act=choose_a_card),
     "decisions": Look("/games/{game}/decisions/{seat}", "/games/five-0-0/decisions/1", act=open_all),
@@ -127,24 +129,24 @@ PAGES: Final = {
         "/play/{id}/games/{game}/{round}/{turn}", f"/play/{'2' * 32}/games/person-2/1/2", "ann"
     ),
     "games": Look("/games", "/games"),
-    "games-filtered": Look("/games", "/games?order=closest&players=3"),
+    "games-filtered": Look("/games", "/games?order=closest&players=3", soak=True),
     "bot": Look("/bots/{bot}", "/bots/mine", act=open_all),
-    "bot-filtered": Look("/bots/{bot}", "/bots/mine?curve=3&opponent=greedy&place=1&min=1"),
-    "bot-new": Look("/bots/{bot}", "/bots/resting"),
-    "bot-banned": Look("/bots/{bot}", "/bots/banned"),
+    "bot-filtered": Look("/bots/{bot}", "/bots/mine?curve=3&opponent=greedy&place=1&min=1", soak=True),
+    "bot-new": Look("/bots/{bot}", "/bots/resting", soak=True),
+    "bot-banned": Look("/bots/{bot}", "/bots/banned", soak=True),
     "bot-owner": Look("/bots/{bot}", "/bots/mine", "ann", act=challenge_nobody),
     "author": Look("/authors/{author:path}", "/authors/ann"),
-    "bot-benched": Look("/bots/{bot}", "/bots/sleepy", "ann"),
+    "bot-benched": Look("/bots/{bot}", "/bots/sleepy", "ann", soak=True),
     "game": Look("/games/{game}", "/games/five-0-0"),
-    "game-dummy": Look("/games/{game}", "/games/dummy-0-0"),
-    "game-owner": Look("/games/{game}", "/games/logged-0-0", "ann"),
+    "game-dummy": Look("/games/{game}", "/games/dummy-0-0", soak=True),
+    "game-owner": Look("/games/{game}", "/games/logged-0-0", "ann", soak=True),
     "viewer-five": Look(FRAME, "/games/five-0-0/2/5?step=reveal"),
-    "viewer-three": Look(FRAME, "/games/three-0-0/1/5?step=pass"),
-    "viewer-two": Look(FRAME, "/games/two-0-0/1/1"),
-    "viewer-dummy": Look(FRAME, "/games/dummy-0-0/2/4"),
+    "viewer-three": Look(FRAME, "/games/three-0-0/1/5?step=pass", soak=True),
+    "viewer-two": Look(FRAME, "/games/two-0-0/1/1", soak=True),
+    "viewer-dummy": Look(FRAME, "/games/dummy-0-0/2/4", soak=True),
     "viewer-infer": Look(FRAME, "/games/faulty-0-0/1/2?view=infer:1"),
-    "viewer-seat": Look(FRAME, "/games/three-0-0/2/6?view=seat:2"),
-    "viewer-score": Look(FRAME, "/games/faulty-0-0/2/8?step=score"),
+    "viewer-seat": Look(FRAME, "/games/three-0-0/2/6?view=seat:2", soak=True),
+    "viewer-score": Look(FRAME, "/games/faulty-0-0/2/8?step=score", soak=True),
     "viewer-end": Look(FRAME, "/games/three-0-0/3/9?step=end"),
     "viewer-keys": Look(FRAME, "/games/three-0-0/1/1", act=ask_for_keys),
     "viewer-embed": Look("/embed/{game}/{round}/{turn}", "/embed/five-0-0/1/3"),
@@ -153,42 +155,50 @@ PAGES: Final = {
     "tv-live": Look("/tv/live/{match}/{number}", "/tv/live/{live}/1", act=pause),
     "live-none": Look("/live/{match}", "/live/{unseen}"),
     "cards": Look("/cards", "/cards?players=2"),
-    "cards-by-difference": Look("/cards", "/cards?players=2&sort=-difference"),
-    "cards-few": Look("/cards", "/cards?players=4"),
+    "cards-by-difference": Look("/cards", "/cards?players=2&sort=-difference", soak=True),
+    "cards-few": Look("/cards", "/cards?players=4", soak=True),
     "card": Look("/cards/{card}", "/cards/tempura?players=2"),
-    "card-unseen": Look("/cards/{card}", "/cards/soy_sauce?players=3"),
+    "card-unseen": Look("/cards/{card}", "/cards/soy_sauce?players=3", soak=True),
     "card-definitions": Look("/cards/definitions", "/cards/definitions"),
     "rules": Look("/rules", "/rules"),
     "docs": Look("/docs", "/docs"),
-    "docs-submitting": Look("/docs/{page}", "/docs/submitting"),
+    "docs-submitting": Look("/docs/{page}", "/docs/submitting", soak=True),
     "docs-protocol": Look("/docs/{page}", "/docs/protocol"),
-    "docs-greedy": Look("/docs/{page}", "/docs/greedy"),
+    "docs-greedy": Look("/docs/{page}", "/docs/greedy", soak=True),
     "status": Look("/status", "/status", act=open_all),
-    "status-operator": Look("/status", "/status", "oper"),
+    "status-operator": Look("/status", "/status", "oper", soak=True),
     "login": Look("/login", "/login"),
     "register": Look("/register", "/register", act=refused),
     "account": Look("/account", "/account", "zoe"),
-    "token": Look("/account", "/account", "ann", act=make_a_token),
+    "token": Look("/account", "/account", "ann", act=make_a_token, soak=True),
     "mine": Look("/mine", "/mine", "ann"),
-    "mine-none": Look("/mine", "/mine", "zoe"),
+    "mine-none": Look("/mine", "/mine", "zoe", soak=True),
     "submit": Look("/submit", "/submit", "ann"),
     "submissions": Look("/submissions", "/submissions", "ann"),
-    "submissions-none": Look("/submissions", "/submissions", "zoe"),
-    "submission-waits": Look("/submissions/{id}", "/submissions/5e4d", "ann"),
-    "submission-qualifying": Look("/submissions/{id}", "/submissions/9a1e", "ann"),
-    "submission-active": Look("/submissions/{id}", "/submissions/ac7e", "ann"),
+    "submissions-none": Look("/submissions", "/submissions", "zoe", soak=True),
+    "submission-waits": Look("/submissions/{id}", "/submissions/5e4d", "ann", soak=True),
+    "submission-qualifying": Look("/submissions/{id}", "/submissions/9a1e", "ann", soak=True),
+    "submission-active": Look("/submissions/{id}", "/submissions/ac7e", "ann", soak=True),
     "submission-rejected": Look("/submissions/{id}", "/submissions/bad0", "ann"),
     "submission-game": Look("/submissions/{id}/games/{game}", "/submissions/bad0/games/bad0-q0-0-0", "ann"),
     "submission-viewer": Look(
-        "/submissions/{id}/games/{game}/{round}/{turn}", "/submissions/bad0/games/bad0-q0-0-0/1/1", "ann"
+        "/submissions/{id}/games/{game}/{round}/{turn}",
+        "/submissions/bad0/games/bad0-q0-0-0/1/1",
+        "ann",
+        soak=True,
     ),
     "challenges": Look("/challenges", "/challenges", "ann"),
-    "challenges-none": Look("/challenges", "/challenges", "zoe"),
+    "challenges-none": Look("/challenges", "/challenges", "zoe", soak=True),
     "challenge": Look("/challenges/{id}", "/challenges/{played}", "ann"),
-    "challenge-running": Look("/challenges/{id}", "/challenges/{running}", "ann"),
-    "challenge-game": Look("/challenges/{id}/games/{game}", "/challenges/{played}/games/{played}-0-0", "ann"),
+    "challenge-running": Look("/challenges/{id}", "/challenges/{running}", "ann", soak=True),
+    "challenge-game": Look(
+        "/challenges/{id}/games/{game}", "/challenges/{played}/games/{played}-0-0", "ann", soak=True
+    ),
     "challenge-viewer": Look(
-        "/challenges/{id}/games/{game}/{round}/{turn}", "/challenges/{played}/games/{played}-0-0/2/3", "ann"
+        "/challenges/{id}/games/{game}/{round}/{turn}",
+        "/challenges/{played}/games/{played}-0-0/2/3",
+        "ann",
+        soak=True,
     ),
     "error-forbidden": Look("", "/", act=come_from_elsewhere),
     "error-nowhere": Look("", "/nowhere", status=404),
@@ -204,12 +214,12 @@ class Town:
     Attributes:
         url: Its address.
         ids: Ids of challenges and of matches under way, by how far they are.
-        contexts: Browsers in which people are logged in, by their names; nobody is in "".
+        windows: In which people are logged in, by their names; nobody is in "".
     """
 
     url: str
     ids: dict[str, str]
-    contexts: dict[str, BrowserContext]
+    windows: dict[str, Page]
 
 
 @pytest.fixture(scope="module")
@@ -218,31 +228,56 @@ def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
     folder: Path = tmp_path_factory.mktemp("town")
     with closing(World.at(folder)) as world:
         ids = build(world)
-    with served(folder) as site:
-        contexts = {who: browser.new_context() for who in ("", *PEOPLE)}
-        for who, context in contexts.items():
-            context.add_init_script(WATCH_SHIFTS)
+    with opened(folder) as site:
+        windows = {who: browser.new_context().new_page() for who in ("", *PEOPLE)}
+        for who, page in windows.items():
+            page.add_init_script(WATCH_SHIFTS)
             if who:
-                sent = context.request.post(
+                sent = page.request.post(
                     f"{site.url}/login",
                     form={"name": who, "password": PASSWORD},
                     headers={"Origin": site.url},
                 )
                 assert sent.url == f"{site.url}/account"
-        yield Town(site.url, ids, contexts)
+        yield Town(site.url, ids, windows)
+        for page in windows.values():
+            page.context.close()
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_pages_fit_and_are_for_everybody(town: Town, axe: str, name: str) -> None:
+@pytest.fixture
+def complaints(town: Town) -> Iterator[list[str]]:
+    """Give what browsers complain about during a test."""
+    found: list[str] = []
+
+    def console(message: ConsoleMessage) -> None:
+        found.append(message.text)
+
+    def error(error: Error) -> None:
+        found.append(str(error))
+
+    for page in town.windows.values():
+        page.on("console", console)
+        page.on("pageerror", error)
+    yield found
+    for page in town.windows.values():
+        page.remove_listener("console", console)
+        page.remove_listener("pageerror", error)
+
+
+LOOKS: Final = (("light", ("phone", "zoomed")), ("dark", ("desktop", "zoomed")))
+"""Theme and sizes in which the short run looks at every other page."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] * look.soak) for name, look in PAGES.items()]
+)
+def test_pages_fit_and_are_for_everybody(town: Town, complaints: list[str], axe: str, name: str) -> None:
     """No complaint, no shift, no sideways scrolling, contrast, and nothing that axe-core finds.
 
-    By WCAG 2.2 AA and axe-core's own best practices. The long run keeps pictures.
+    By WCAG 2.2 AA and axe-core's own best practices. The long run looks at each page in all sizes and both
+    themes, and keeps pictures.
     """
-    look = PAGES[name]
-    page = town.contexts[look.who].new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    look, page = PAGES[name], town.windows[PAGES[name].who]
     width, height = SIZES["phone"]
     page.set_viewport_size(ViewportSize(width=width, height=height))
     answer = page.goto(town.url + look.path.format(**town.ids))
@@ -255,18 +290,20 @@ def test_pages_fit_and_are_for_everybody(town: Town, axe: str, name: str) -> Non
     if look.act:
         look.act(page)
         page.wait_for_load_state()  # a form leads to a page whose words are there before its looks
-    for theme in ("light", "dark"):
-        see(page, axe, name, theme)
+    short = [each for each, look in PAGES.items() if not look.soak]
+    looks = [(theme, tuple(SIZES)) for theme in PAPER] if SOAK else [LOOKS[short.index(name) % 2]]
+    for theme, sizes in looks:
+        see(page, axe, name, theme, sizes)
     # An answer's own status, where it is no success, is the one thing that Chromium notes.
     assert [text for text in complaints if "Failed to load resource" not in text] == []
-    page.close()
 
 
-def see(page: Page, axe: str, name: str, theme: str) -> None:
+def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> None:
     """Look at an open page in a theme, from small phones to wall screens."""
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == PAPER[theme]
-    for size, (width, height) in SIZES.items():
+    for size in sizes:
+        width, height = SIZES[size]
         page.set_viewport_size(ViewportSize(width=width, height=height))
         assert page.evaluate("document.documentElement.scrollWidth") <= width, size
         cards = page.locator(".film .c").evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")

@@ -116,7 +116,9 @@ def send_by_dropping(visit: Visit, town: Town, bot: str) -> KnownSubmission:
     return sent
 
 
-@pytest.mark.parametrize(("size", "theme"), [("small", "dark"), ("desktop", "light")])
+@pytest.mark.parametrize(
+    ("size", "theme"), [("small", "dark"), pytest.param("desktop", "light", marks=pytest.mark.soak)]
+)
 def test_a_dropped_file_is_followed_to_its_first_game(
     browser: Browser, town: Town, size: str, theme: str
 ) -> None:
@@ -264,7 +266,9 @@ def test_what_can_not_be_right_is_not_even_sent(browser: Browser, town: Town) ->
     page.context.close()
 
 
-@pytest.mark.parametrize(("size", "theme"), [("phone", "dark"), ("desktop", "light")])
+@pytest.mark.parametrize(
+    ("size", "theme"), [("phone", "dark"), pytest.param("desktop", "light", marks=pytest.mark.soak)]
+)
 def test_the_same_file_again_is_told(browser: Browser, town: Town, size: str, theme: str) -> None:
     """With the version that it is, and that nothing was queued; what was filled in stays."""
     visit = visit_of(browser, town.here, size, theme)

@@ -63,7 +63,7 @@ def shown(page: Page) -> int:
     return int(page.locator("#film").get_attribute("data-at") or -1)
 
 
-STEP = many(3, 1)
+STEP = many(8, 1)
 DRAWN_LIKE_SERVED = """async ([views, step]) => {
   const { draw, frameOf, addressOf } = await import("STATIC/viewer-draw.js");
   const film = document.getElementById("film");
@@ -109,7 +109,7 @@ DRAWN_LIKE_SERVED = """async ([views, step]) => {
     [
         ("/games/dummy-0-0/1/1", ["all", "seat:0", "infer:1"], 82),
         ("/games/faulty-0-0/1/1", ["all", "seat:1", "infer:2"], 73),
-        ("/games/two-0-0/1/1", ["all", "seat:1", "infer:0"], 91),
+        pytest.param("/games/two-0-0/1/1", ["all", "seat:1", "infer:0"], 91, marks=pytest.mark.soak),
         ("/embed/five-0-0/1/1", ["all", "seat:4", "infer:3"], 64),
     ],
 )
@@ -126,22 +126,29 @@ def test_script_and_server_draw_the_same(
 
 
 def test_a_whole_game_by_keys(browser: Browser, url: str) -> None:
-    """Every step forward and back; rounds, start and end; the address follows, and a reload stays."""
+    """Every step forward and back; rounds, start and end; the address follows, and a reload stays.
+
+    The short run steps through the last round only.
+    """
     visit = visit_of(browser, url, "desktop", "light")
-    page = watch(visit, f"{THREE}/1/1")
+    begin = many(3, 1)
+    page = watch(visit, f"{THREE}/{begin}/1")
+    first = shown(page)
     last = int(page.locator("#position").get_attribute("max") or 0)
-    for number in range(1, last + 1):
+    assert last - first == many(27, 81)
+    for number in range(first + 1, last + 1):
         page.keyboard.press("ArrowRight")
         assert shown(page) == number
     page.keyboard.press("ArrowRight")
     assert shown(page) == last
     expect(page).to_have_url(f"{url}{THREE}/3/9?step=end")
     expect(page).to_have_title(re.compile(r"^Round 3, turn 9, end · Game \d+ · Kaiten$"))
-    for number in range(last - 1, -1, -1):
+    for number in range(last - 1, first - 1, -1):
         page.keyboard.press("ArrowLeft")
         assert shown(page) == number
-    expect(page).to_have_url(f"{url}{THREE}/1/1")
+    expect(page).to_have_url(f"{url}{THREE}/{begin}/1")
     for key, address in [
+        ("Home", "/1/1"),
         ("]", "/2/1"),
         ("]", "/3/1"),
         ("]", "/3/1"),
@@ -184,13 +191,18 @@ def test_the_view_that_was_chosen_last_is_shown(browser: Browser, url: str) -> N
 
 
 def test_a_whole_game_by_mouse(browser: Browser, url: str) -> None:
-    """Each control leads where its link would; the pointer on the scale goes anywhere."""
+    """Each control leads where its link would; the pointer on the scale goes anywhere.
+
+    The short run steps through the last round only.
+    """
     visit = visit_of(browser, url, "desktop", "light")
-    page = watch(visit, f"{FIVE}/1/1")
+    page = watch(visit, f"{FIVE}/{many(3, 1)}/1")
+    first = shown(page)
     last = int(page.locator("#position").get_attribute("max") or 0)
+    assert last - first == many(21, 63)
     forward = page.get_by_role("link", name="Step forward")
     page.evaluate("window.stayed = true")
-    for number in range(1, last + 1):
+    for number in range(first + 1, last + 1):
         href = forward.get_attribute("href")
         forward.click()
         assert shown(page) == number
@@ -235,8 +247,10 @@ def test_it_plays_by_itself(browser: Browser, url: str) -> None:
     page.clock.run_for(5000)
     assert shown(page) == stopped
     page.evaluate("document.activeElement.blur()")
+    for _ in range(2):
+        page.keyboard.press("]")
     page.keyboard.press("Space")
-    page.clock.run_for(60_000)
+    page.clock.run_for(20_000)
     assert shown(page) == 81
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.keyboard.press("Space")
@@ -404,8 +418,15 @@ LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-c
 """Returns of each seat's name whether it is cut, what is said of it, and what it is."""
 
 
-@pytest.mark.parametrize("size", ["phone", "desktop"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        ("phone", "dark"),
+        ("desktop", "light"),
+        pytest.param("phone", "light", marks=pytest.mark.soak),
+        pytest.param("desktop", "dark", marks=pytest.mark.soak),
+    ],
+)
 def test_the_end_shows_who_has_won_and_every_name(browser: Browser, url: str, size: str, theme: str) -> None:
     """The first place alone is filled; a name that is cut is told whole, also to screen readers."""
     visit = visit_of(browser, url, size, theme)
@@ -545,7 +566,14 @@ ALL_IN_SIGHT: str = """() => {
 """Finds what of the table is cut off by the window or lies below the controls."""
 
 
-@pytest.mark.parametrize("path", [f"{FIVE}/2/3?step=reveal", f"{FIVE}/3/7?step=end", "/games/two-0-0/1/1"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{FIVE}/2/3?step=reveal",
+        pytest.param(f"{FIVE}/3/7?step=end", marks=pytest.mark.soak),
+        pytest.param("/games/two-0-0/1/1", marks=pytest.mark.soak),
+    ],
+)
 def test_table_and_controls_are_in_sight_at_once(browser: Browser, url: str, path: str) -> None:
     """Without scrolling, on screens and, a row a seat, on a phone; cards grow with the window."""
     visit = visit_of(browser, url, "desktop", "light")
@@ -655,6 +683,7 @@ def test_kaiten_tv_goes_from_game_to_game(browser: Browser, url: str) -> None:
     page.locator("#film[data-ready]").wait_for()
     first = page.url
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.get_by_label("Speed").select_option("4")
     for _ in range(200):  # seconds, which is more than any game takes
         page.clock.run_for(1000)
         if page.locator("#film.ended").count():
@@ -736,7 +765,7 @@ SHIFT = """() => new Promise((resolve) => {
 })"""
 
 
-@pytest.mark.parametrize("size", ["small", "wide"])
+@pytest.mark.parametrize("size", ["small", pytest.param("wide", marks=pytest.mark.soak)])
 def test_nothing_shifts_while_the_page_loads(browser: Browser, url: str, size: str) -> None:
     """What the script adds has its place from the start."""
     visit = visit_of(browser, url, size, "light")
@@ -770,8 +799,15 @@ def over_a_slow_line(url: str) -> Iterator[str]:
         yield slow
 
 
-@pytest.mark.parametrize("path", [f"{THREE}/1/1", "/embed/five-0-0/1/3"])
-@pytest.mark.parametrize("size", ["phone", "desktop"])
+@pytest.mark.parametrize(
+    ("size", "path"),
+    [
+        ("phone", f"{THREE}/1/1"),
+        ("desktop", "/embed/five-0-0/1/3"),
+        pytest.param("phone", "/embed/five-0-0/1/3", marks=pytest.mark.soak),
+        pytest.param("desktop", f"{THREE}/1/1", marks=pytest.mark.soak),
+    ],
+)
 def test_nothing_shifts_while_the_page_arrives(browser: Browser, url: str, size: str, path: str) -> None:
     """Seats and counter are shown in another order than they arrive in, so they are drawn together."""
     with over_a_slow_line(url) as slow:
@@ -801,7 +837,14 @@ OVERLAPS = """() => {
 """Finds parts of the table that lie on each other; below a bar that sticks to the window's edge they may."""
 
 
-@pytest.mark.parametrize("path", [f"{FIVE}/2/3?step=reveal", "/games/two-0-0/1/1", "/games/dummy-0-0/2/4"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{FIVE}/2/3?step=reveal",
+        pytest.param("/games/two-0-0/1/1", marks=pytest.mark.soak),
+        pytest.param("/games/dummy-0-0/2/4", marks=pytest.mark.soak),
+    ],
+)
 def test_no_width_makes_parts_overlap(browser: Browser, url: str, path: str) -> None:
     """From small phones to wall screens, also where a row of seats becomes a ring."""
     visit = visit_of(browser, url, "desktop", "light")
