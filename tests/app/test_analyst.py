@@ -18,7 +18,8 @@ from arena.play.analysis.house import house_bots
 from arena.play.analysis.puzzles import puzzle_in
 from arena.play.botfiles import samples
 from arena.play.replay.document import parse
-from tests.builders import fill
+from arena.rules import Rules
+from tests.builders import BOTS, add_bots, fill, play_set
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
 
@@ -61,8 +62,18 @@ def is_analyst(pid: int) -> bool:
     return b"arena.play.analysis" in words and os.sched_getscheduler(pid) == os.SCHED_IDLE
 
 
-def test_games_are_analysed_one_after_another(store: Store) -> None:
+@pytest.fixture
+def short_games(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with two games that have as few decisions as can be."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
+        seating = add_bots(opened, BOTS)[:2]
+        play_set(opened, [seating], Rules(players=2), name="two")
+        yield opened
+
+
+def test_games_are_analysed_one_after_another(short_games: Store) -> None:
     """With the numbers that anybody gets from the same playouts; the first puzzle is today's."""
+    store = short_games
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
     HostAnalyst(store, 8, lambda: True, now).look()
     found = store.analyses.find(replay.game)

@@ -2,13 +2,15 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import docker
 import pytest
 from docker.models.containers import Container
 
+from arena.play.botfiles import FILE, known
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.demo.running import Place
 
@@ -19,6 +21,28 @@ def place(tmp_path: Path) -> Iterator[Place]:
     sockets = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
     yield Place(tmp_path / "data", sockets)
     shutil.rmtree(sockets)
+
+
+With = Callable[..., Place]
+
+
+@pytest.fixture
+def place_with(place: Place, tmp_path: Path) -> With:
+    """Give what puts a checkout with these bots of the house alone into the place.
+
+    Those that think long would cost more than all the rest of a test.
+    """
+
+    def made(*bots: str) -> Place:
+        target = tmp_path / "checkout"
+        for folder in ("arena", "bots", "docs", "proto", "web"):
+            shutil.copytree(place.checkout / folder, target / folder)
+        shutil.copy(place.checkout / "pyproject.toml", target)
+        for name in {*known(target / "bots")} - {*bots}:
+            (target / "bots" / name / FILE).unlink()
+        return replace(place, checkout=target)
+
+    return made
 
 
 @pytest.fixture

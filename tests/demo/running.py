@@ -28,21 +28,30 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A data directory and a folder for sockets."""
+    """A data directory and a folder for sockets.
+
+    Attributes:
+        data: The former.
+        sockets: The latter.
+        checkout: Where the program is that :func:`started` starts.
+    """
 
     data: Path
     sockets: Path
+    checkout: Path = Path(__file__).parents[2]
 
     def environment(self, **more: str) -> dict[str, str]:
         """Return the variables for a command in this place.
 
-        It logs what is wrong and no more, unless they say otherwise: nobody reads that before the end.
+        It logs what is wrong and no more, unless they say otherwise: nobody reads that before the end. And it
+        analyses no games, which takes all the time that nobody else wants.
         """
         return {
             **os.environ,
             "ARENA_DATA_DIR": str(self.data),
             "ARENA_RUN_DIR": str(self.sockets),
             "ARENA_LOG_LEVEL": "warning",
+            "ARENA_ANALYSIS_PLAYOUTS": "0",
             **more,
         }
 
@@ -79,6 +88,7 @@ def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.P
     """Start a command, and make sure in the end that it is gone."""
     with subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-m", "arena", *arguments],
+        cwd=place.checkout,
         env=place.environment(**more),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

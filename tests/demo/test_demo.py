@@ -11,12 +11,15 @@ import docker
 import pytest
 
 from arena.db.store import open_store
-from tests.demo.conftest import containers_of
+from tests.demo.conftest import With, containers_of
 from tests.demo.running import Place, await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
+from tests.soak import SOAK
 
 BOTS = {"expected", "greedy", "mcts", "random", "rollout", "spoiler"}
+SLOW = {"mcts", "rollout"}
+"""Play in `make soak` only: they think longer than all others together."""
 PROCESS = {"ARENA_SANDBOX": "process"}
 
 
@@ -25,23 +28,6 @@ def check_ratings(place: Place) -> None:
     rebuilt = place.run("admin", "rebuild-ratings")
     assert rebuilt.code == 0, rebuilt.stderr
     assert rebuilt.stdout.endswith(", 0 ratings differed\n")
-
-
-def test_a_round_without_containers(place: Place) -> None:
-    """Every sample bot plays at every number of players; it is said loudly that nothing is isolated."""
-    demo = place.run("demo", "--once", "--sandbox", "process")
-    assert demo.code == 0, demo.stderr
-    assert "NOTHING IS ISOLATED" in demo.stderr
-    # Sentences for people, though this is no terminal.
-    assert {line.split()[0] for line in demo.stderr.splitlines()} == {"arena:"}
-    assert {line["bot"] for line in place.board()} == BOTS
-    for players in (2, 3, 4, 5):
-        board = json.loads(place.run("leaderboard", "--json", "--players", str(players)).stdout)
-        assert {line["bot"] for line in board if line["games"]} == BOTS
-    assert all(re.search(rf"\b{bot}@1\b", demo.stdout) for bot in BOTS)
-    assert all(line["faulty"] == 0 for line in place.board())
-    check_ratings(place)
-    assert processes_of(place) == []
 
 
 def interrupted(place: Place, client: docker.DockerClient, number: signal.Signals) -> None:
@@ -66,6 +52,7 @@ def killed(place: Place, client: docker.DockerClient) -> None:
     await_that(lambda: processes_of(place) == [], "the end of all processes")
 
 
+@pytest.mark.soak
 @pytest.mark.docker
 @pytest.mark.timeout(1200)
 def test_a_round_in_containers_goes_on_after_whatever_ended_it(
@@ -93,15 +80,32 @@ def test_a_round_in_containers_goes_on_after_whatever_ended_it(
     check_ratings(docker_place)
 
 
-def test_the_site_is_served_while_games_are_played(place: Place) -> None:
-    """After the round the site shows the command's board, more games come in, Ctrl-C ends it all."""
+def test_a_round_is_interrupted(place_with: With) -> None:
+    """Ctrl-C ends it at any time, and the next start resumes it; nothing is left running."""
+    place = place_with(*BOTS - SLOW)
+    with started(place, "demo", "--once", **PROCESS) as demo:
+        await_that(lambda: bool(list(place.sockets.glob("*/*"))), "a match")
+        demo.send_signal(signal.SIGINT)
+        _, said = demo.communicate(timeout=WAIT_SECONDS)
+    assert demo.returncode == 130, said
+    assert "run the same command again to resume" in said
+    assert processes_of(place) == []
+
+
+def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
+    """After a round the board is printed and served, more games come in, Ctrl-C ends it all.
+
+    Every bot plays at every number of players. It is said loudly that nothing is isolated.
+    """
+    bots = BOTS if SOAK else BOTS - SLOW
+    place = place_with(*bots)
     port = free_port()
     with started(place, "demo", **PROCESS, ARENA_PORT=str(port)) as demo:
         board = f"http://127.0.0.1:{port}/api/v1/leaderboard"
 
         def games() -> int:
             try:
-                with urllib.request.urlopen(board, timeout=5) as answer:
+                with urllib.request.urlopen(board, timeout=5) as answer:  # noqa: S310 - our own
                     return sum(row["games"] for row in json.load(answer)["rows"])
             except OSError:
                 return 0
@@ -110,9 +114,18 @@ def test_the_site_is_served_while_games_are_played(place: Place) -> None:
         first = games()
         await_that(lambda: games() > first, "another game")
         demo.send_signal(signal.SIGINT)
-        _, said = demo.communicate(timeout=WAIT_SECONDS)
+        printed, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 0, said
+    assert "NOTHING IS ISOLATED" in said
     assert "nothing is left running" in said
+    # Sentences for people, though this is no terminal.
+    round_, _, _ = said.partition("The site is at")
+    assert {line.split()[0] for line in round_.splitlines()} == {"arena:"}, said
+    assert all(re.search(rf"\b{bot}@1\b", printed) for bot in bots)
+    for players in range(2, min(5, len(bots)) + 1):
+        board = json.loads(place.run("leaderboard", "--json", "--players", str(players)).stdout)
+        assert {line["bot"] for line in board if line["games"]} == bots
+    assert all(line["faulty"] == 0 for line in place.board())
     assert processes_of(place) == []
     check_ratings(place)
 
@@ -126,19 +139,6 @@ def test_a_taken_port_is_said_before_anything_is_done(place: Place) -> None:
     assert demo.code == 1
     assert "choose another port with ARENA_PORT" in demo.stderr
     assert not place.data.exists()
-
-
-def test_two_arenas_do_not_share_a_data_directory(place: Place) -> None:
-    """The second one says what is in the way, and does no harm to the first."""
-    with started(place, "coordinator", **PROCESS) as first:
-        await_that((place.data / "arena.sqlite3").exists, "the database")
-        second = place.run("demo", "--once", **PROCESS)
-        assert second.code == 1
-        assert "another arena is running" in second.stderr
-        await_that(lambda: any(place.games().values()), "a game of the first")
-        first.send_signal(signal.SIGTERM)
-        _, said = first.communicate(timeout=WAIT_SECONDS)
-    assert first.returncode == 0, said
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ from functools import partial
 from pathlib import Path
 
 import docker
+import httpx2
 import pytest
 
 from arena.play.botfiles import samples
+from tests.demo.conftest import With
 from tests.demo.running import Ended, Place, await_that
 from tests.demo.town import Author, registered, town
 from tests.soak import SOAK
@@ -49,26 +51,26 @@ def image(docker_client: docker.DockerClient, base_image: str) -> Iterator[str]:
 
 
 def bots(folder: Path) -> dict[str, Path]:
-    """Write bots as authors have them: a file, a folder with a Dockerfile, and some that can't play."""
-    late = {"slow.py": programs.SLOW, "network.py": programs.NETWORK} if SOAK else {}
-    files = late | {
+    """Write what authors have besides an image: a file, a folder with a Dockerfile, some that can't play."""
+    others = {
         "onefile.py": programs.GOOD,
         "crashes.py": programs.CRASHES,
+        "slow.py": programs.SLOW,
+        "network.py": programs.NETWORK,
         "infolder/bot.py": programs.GOOD,
         "infolder/Dockerfile": (samples() / "greedy" / "Dockerfile").read_text(),
     }
-    for name, content in files.items():
+    for name, content in others.items() if SOAK else ():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)
     (folder / "noentry.tar").write_bytes(small_image(Entrypoint=None))
     return {path.stem: path for path in folder.iterdir()}
 
 
-REJECTED = {
-    "crashes": ("crash", r"in game 1 of 3, round 1, turn 4: .*ended with exit code 1", "I can not go on"),
-    "noentry": ("file", r"the image starts nothing", ""),
-} | (
+GOOD = {"image", "infolder", "onefile"} if SOAK else {"image"}
+REJECTED = {"noentry": ("file", r"the image starts nothing", "")} | (
     {
+        "crashes": ("crash", r"in game 1 of 3, round 1, turn 4: .*ended with exit code 1", "I can not go on"),
         "slow": (
             "slow",
             r"too slow in game 1 of 3, round 1, turn 1: no answer in 11.0 s .* late 3 times",
@@ -105,13 +107,18 @@ def rejection(author: Author, bot: str, done: Ended) -> None:
     assert "arena check" in said
 
 
-def test_from_a_container_to_a_rated_bot_and_back(arena: Place, image: str, tmp_path: Path) -> None:
-    """Image, folder and file come to the board; others are told why not; a version is rolled back."""
+def test_from_a_container_to_a_rated_bot_and_back(
+    arena: Place, place_with: With, image: str, tmp_path: Path
+) -> None:
+    """An image comes to the board, and all can watch its game; others are told why not; a version goes back.
+
+    In `make soak` a folder and a file come to the board, too.
+    """
     folder = tmp_path / "bots"
     folder.mkdir()
     targets = {name: str(path) for name, path in bots(folder).items()} | {"image": image}
     with (
-        town(arena) as address,
+        town(place_with("expected", "greedy", "random", "spoiler")) as address,
         registered(address, "ann", tmp_path / "ann") as ann,
         registered(address, "bob", tmp_path / "bob") as bob,
         ThreadPoolExecutor(len(targets)) as pool,
@@ -119,11 +126,11 @@ def test_from_a_container_to_a_rated_bot_and_back(arena: Place, image: str, tmp_
         runs = {}
         for number, (bot, target) in enumerate(targets.items(), 1):
             # The site receives one file of an author at a time, and an image takes long on a busy machine.
-            runs[bot] = pool.submit(ann.run, "submit", target, "--name", bot)
+            runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
             await_that(partial(_has_sent, ann, number), f"{bot} at the site")
         done = {bot: run.result() for bot, run in runs.items()}
 
-        for bot in ("image", "infolder", "onefile"):
+        for bot in GOOD:
             assert done[bot].code == 0, done[bot]
             said = done[bot].stdout + done[bot].stderr
             order = [said.find(stage) for stage in ("received", "inspected", "qualifying", "active")]
@@ -131,10 +138,13 @@ def test_from_a_container_to_a_rated_bot_and_back(arena: Place, image: str, tmp_
             assert order == sorted(order), said
         for bot in REJECTED:
             rejection(ann, bot, done[bot])
-        await_that(lambda: {"image", "infolder", "onefile"} <= rated(ann).keys(), "rated games of all three")
+        await_that(lambda: rated(ann).keys() >= GOOD, "rated games of all")
         assert rated(ann).keys().isdisjoint(REJECTED)
+        _game_is_shown_to_all(address)
 
-        _versions_go_forward_and_back(ann, Path(targets["onefile"]))
+        source = tmp_path / "better.py"
+        source.write_text(programs.GOOD)
+        _versions_go_forward_and_back(ann, source)
         _logs_are_for_their_owner(ann, bob)
     assert list((arena.data / "uploads").iterdir()) == []
     rebuilt = arena.run("admin", "rebuild-ratings")
@@ -145,18 +155,28 @@ def _has_sent(author: Author, number: int) -> bool:
     return len(author.get("/submissions")["submissions"]) == number
 
 
+def _game_is_shown_to_all(address: str) -> None:
+    """Who has no account finds the game, in a container, with its replay."""
+    with httpx2.Client(base_url=address, timeout=60) as stranger:
+        [game] = stranger.get("/api/v1/games", params={"bot": "image", "limit": "1"}).json()["games"]
+        page = stranger.get(f"/games/{game['game']}").text
+        assert "docker/" in page
+        assert "no network" in page
+        replay = stranger.get(f"/games/{game['game']}/replay.json").json()
+    assert "image" in {seat["bot"] for seat in replay["seats"]}
+
+
 def _versions_go_forward_and_back(author: Author, source: Path) -> None:
-    """A second version takes over; a roll back lets the first one play again; both keep what they have."""
-    source.write_text(f"{programs.GOOD}\n# better\n")
-    done = author.run("submit", str(source), "--note", "better")
+    """A file takes over as second version; a roll back lets the first one play again; both keep theirs."""
+    done = author.run("submit", str(source), "--name", "image", "--note", "better")
     assert done.code == 0, done
-    await_that(lambda: rated(author).get("onefile") == 2, "a rated game of the second version")
-    before = author.get("/bots/onefile/versions")["versions"]
-    back = author.run("rollback", "onefile", "1")
+    await_that(lambda: rated(author).get("image") == 2, "a rated game of the second version")
+    before = author.get("/bots/image/versions")["versions"]
+    back = author.run("rollback", "image", "1")
     assert back.code == 0, back
-    assert author.get("/bots/onefile")["version"] == 1
-    assert rated(author).get("onefile") == 1
-    versions = author.get("/bots/onefile/versions")["versions"]
+    assert author.get("/bots/image")["version"] == 1
+    assert rated(author).get("image") == 1
+    versions = author.get("/bots/image/versions")["versions"]
     assert [(each["number"], each["playing"], each["note"]) for each in versions] == [
         (2, False, "better"),
         (1, True, ""),
@@ -166,10 +186,10 @@ def _versions_go_forward_and_back(author: Author, source: Path) -> None:
 
 def _logs_are_for_their_owner(owner: Author, other: Author) -> None:
     """The owner reads what a bot printed; to others there is nothing."""
-    [game] = owner.get("/games", bot="onefile", limit="1")["games"]
+    [game] = owner.get("/games", bot="image", limit="1")["games"]
     told = json.loads(owner.run("logs", game["game"], "--json").stdout)
-    assert [seat["bot"] for seat in told["seats"]].count("onefile") == 1
-    assert {seat["bot"] for seat in told["seats"]} <= {"onefile", "infolder", "image"}
+    assert [seat["bot"] for seat in told["seats"]].count("image") == 1
+    assert {seat["bot"] for seat in told["seats"]} <= GOOD
     assert other.browser.get(f"/api/v1/games/{game['game']}/logs").status_code == 404
     refused = other.run("logs", game["game"])
     assert refused.code != 0

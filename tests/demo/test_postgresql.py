@@ -7,15 +7,17 @@ import sys
 import httpx2
 import pytest
 
-from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.conftest import With
+from tests.demo.running import await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
 from tests.web.site import served
 
 
 @pytest.mark.postgresql
-def test_coordinator_site_and_commands_share_one_database(place: Place, postgresql_url: str) -> None:
+def test_coordinator_site_and_commands_share_one_database(place_with: With, postgresql_url: str) -> None:
     """Games are played, the site shows them meanwhile, commands tell the same; there is no other database."""
     settings = {"ARENA_DATABASE_URL": postgresql_url, "ARENA_SANDBOX": "process"}
+    place = place_with("greedy", "random")
     place.data.mkdir()
 
     def board() -> list[dict[str, object]]:
@@ -34,7 +36,7 @@ def test_coordinator_site_and_commands_share_one_database(place: Place, postgres
             rows = client.get("/api/v1/leaderboard").json()["rows"]
             return [{key: row[key] for key in ("bot", "games", "mean")} for row in rows]
 
-        await_that(lambda: sum(int(str(row["games"])) for row in shown()) > 5, "some rated games")
+        await_that(lambda: sum(int(str(row["games"])) for row in shown()) > 0, "rated games")
         arena.send_signal(signal.SIGTERM)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
         assert arena.returncode == 0, said

@@ -1,6 +1,5 @@
 """Untrusted bots, from their files to the leaderboard, beside an arena that runs."""
 
-import gzip
 import io
 import signal
 import uuid
@@ -17,6 +16,7 @@ from arena.db.store import open_store
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.states import Role
+from tests.demo.conftest import With
 from tests.demo.running import Place, await_that, started
 from tests.patience import WAIT_SECONDS
 
@@ -55,7 +55,7 @@ def saved(client: docker.DockerClient, base: str, file: Path) -> None:
         fileobj=io.BytesIO("\n".join(lines).encode()), rm=True, nocache=True, network_mode="none"
     )
     try:
-        with gzip.open(file, "wb", compresslevel=1) as archive:
+        with file.open("wb") as archive:
             for piece in image.save(named=False):
                 archive.write(piece)
     finally:
@@ -71,7 +71,7 @@ def _escaped(word: str) -> str:
 
 
 def test_an_archive_and_a_source_file_play(
-    arena: Place, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
+    arena: Place, place_with: With, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
     """Both are added while the arena runs, play in containers without faults, and are on the board."""
     archive = tmp_path / "whatever-it-is-called"
@@ -82,7 +82,7 @@ def test_an_archive_and_a_source_file_play(
         f"import pathlib\ntry:\n    pathlib.Path({str(trace)!r}).touch()\nexcept OSError:\n    pass\n"
         + (samples() / "random" / "bot.py").read_text()
     )
-    with started(arena, "coordinator", **ACCEPTED) as coordinator:
+    with started(place_with("greedy", "random"), "coordinator", **ACCEPTED) as coordinator:
         await_that(lambda: bool(played(arena)), "a game of the house's bots")
         with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
             account = store.people.register(

@@ -7,6 +7,7 @@ import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
 
+from tests.demo.conftest import With
 from tests.demo.running import Place, await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
@@ -41,12 +42,13 @@ def command_of(process: int) -> bytes:
     return b""
 
 
-def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
+def test_what_runs_is_played_to_its_end_before_it_ends(place_with: With) -> None:
     """On SIGTERM nothing begins any more, and no match that has begun is thrown away."""
+    place = place_with("greedy", "random")
     port = free_port()
     with started(place, "up", **PROCESS, ARENA_PORT=str(port)) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
-        await_that(lambda: matches(place, "state = 'done'") > 3, "matches")
+        await_that(lambda: matches(place, "state = 'done'") > 0, "a match")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/leaderboard", timeout=60) as answer:
             assert b"greedy" in answer.read()
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
@@ -58,8 +60,9 @@ def test_what_runs_is_played_to_its_end_before_it_ends(place: Place) -> None:
     assert processes_of(place) == []
 
 
-def test_a_second_signal_does_not_wait(place: Place) -> None:
+def test_a_second_signal_does_not_wait(place_with: With) -> None:
     """What runs is thrown away and waits again."""
+    place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
@@ -71,8 +74,9 @@ def test_a_second_signal_does_not_wait(place: Place) -> None:
     assert processes_of(place) == []
 
 
-def test_without_its_site_it_ends(place: Place) -> None:
+def test_without_its_site_it_ends(place_with: With) -> None:
     """At once, but for what runs, which is played to its end; the exit code is that of a fault."""
+    place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         await_that(lambda: matches(place, "state = 'running'") > 0, "a match")

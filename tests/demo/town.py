@@ -15,6 +15,7 @@ import httpx2
 
 from arena.protocol.controls import CONTROL_NAMES
 from tests.accounts.world import PASSWORD
+from tests.cli import forked
 from tests.demo.running import Ended, Place, await_that, started
 from tests.patience import WAIT_SECONDS
 
@@ -39,12 +40,17 @@ class Author:
     browser: httpx2.Client
     environment: dict[str, str]
 
-    def run(self, *arguments: str, said: str | None = None) -> Ended:
+    def run(self, *arguments: str, said: str = "") -> Ended:
         """Run a command to its end; ``said`` is typed in."""
+        done = forked.run(arguments, Path.cwd(), self.environment, said.encode(), 300)
+        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def run_beside(self, *arguments: str) -> Ended:
+        """Run a command to its end, in any thread."""
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "arena", *arguments],
             env=self.environment,
-            input=said,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=300,
