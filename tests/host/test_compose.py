@@ -271,6 +271,21 @@ def test_every_setting_can_be_set_or_is_made_by_the_file(project: Project) -> No
         assert config.count(f"{name}: {value}\n") == 4, name  # the arena, the site, a worker, the scheduler
 
 
+def test_the_database_starts_and_stops(project: Project) -> None:
+    """It gets well, with no rights that it doesn't need, and what it wrote is the project's own."""
+    build_database_image(project.client)
+    project.run("up", "-d", "database")
+    await_that(lambda: project.service("database").health == "healthy", "the database's health")
+    database = project.service("database")
+    check_logs([database])
+    check_rights([database])
+    assert volumes(database) == {f"{project.name}_postgresql", f"{project.name}_database-socket"}
+    assert "FATAL" not in database.logs().decode()
+    project.run("stop")
+    assert project.service("database").attrs["State"]["ExitCode"] == 0
+
+
+@pytest.mark.soak
 def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
     """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots.
 

@@ -42,12 +42,12 @@ def running(settings: Settings) -> Iterator[None]:
             process.kill()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """Wait, looking often."""
+def until(condition: Callable[[], bool], pause: float = 0.1) -> None:
+    """Wait, looking this often."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(0.005)
+        time.sleep(pause)
 
 
 def found(store: Store, id_: str) -> KnownSubmission:
@@ -71,13 +71,10 @@ def test_a_submission_survives_every_kill(
         def games() -> list[MatchState]:
             return [game.state for game in store.submissions.games(id_)]
 
-        moments: tuple[Callable[[], bool], ...] = (
-            lambda: incoming.is_dir() and any(incoming.iterdir()),
-            lambda: MatchState.DONE in games() and MatchState.RUNNING in games(),
-        )
-        for moment in moments:
-            with running(settings):
-                until(moment)
+        with running(settings):
+            until(lambda: incoming.is_dir() and any(incoming.iterdir()), 0.005)
+        with running(settings):
+            until(lambda: MatchState.DONE in games() and MatchState.RUNNING in games())
         with running(settings):
             until(lambda: found(store, id_).stage.over)
             until(lambda: any(line.bot == "mine" and line.games for line in store.ratings.standings()))
