@@ -19,6 +19,7 @@ from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
+FOUR = ["greedy", "greedy", "random", "spoiler"]
 LAST_TURNS = {2: 10, 4: 8, 5: 7}
 """Cards that are dealt to each player."""
 
@@ -49,15 +50,15 @@ def sit_down(page: Page, url: str, *bots: str) -> None:
     page.get_by_role("button", name="Sit down").click()
 
 
-def play(page: Page, choose: Callable[[Page], None]) -> list[str]:
-    """Play to the end; return the steps at which something was chosen."""
+def play(page: Page, choose: Callable[[Page], None], end: str = "") -> list[str]:
+    """Play to this step, or to the end; return the steps at which something was chosen."""
     steps: list[str] = []
     ready = re.compile("decide|over")
     while True:
         expect(table(page)).to_have_attribute("data-state", ready)
-        if table(page).get_attribute("data-state") == "over":
-            return steps
         step = table(page).get_attribute("data-step")
+        if table(page).get_attribute("data-state") == "over" or step == end:
+            return steps
         assert step is not None
         steps.append(step)
         choose(page)
@@ -105,11 +106,10 @@ def asked_turns(players: int) -> list[str]:
 @pytest.mark.parametrize(
     ("size", "bots", "choose"),
     [
-        ("phone", ["greedy"], by_touch),
-        ("desktop", ["greedy", "random", "spoiler"], by_keyboard),
-        ("desktop", ["greedy", "greedy", "random", "spoiler"], by_role),
+        pytest.param("phone", ["greedy"], by_touch, id="phone", marks=pytest.mark.soak),
+        pytest.param("desktop", ["greedy", "random", "spoiler"], by_keyboard, id="keyboard"),
+        pytest.param("desktop", FOUR, by_role, id="roles", marks=pytest.mark.soak),
     ],
-    ids=["phone", "keyboard", "roles"],
 )
 def test_a_whole_game(
     browser: Browser, url: str, size: str, bots: list[str], choose: Callable[[Page], None]
@@ -128,6 +128,30 @@ def test_a_whole_game(
     visit.keep(f"play-{size}-{len(bots)}-over")
     page.get_by_role("link", name="Watch the replay").click()
     expect(page.locator("#film")).to_be_visible()
+    assert visit.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("size", "bots", "choose"),
+    [
+        pytest.param("phone", ["greedy"], by_touch, id="phone"),
+        pytest.param("desktop", FOUR, by_role, id="roles"),
+    ],
+)
+def test_a_round(
+    browser: Browser, url: str, size: str, bots: list[str], choose: Callable[[Page], None]
+) -> None:
+    """By touch, and by roles and names: each decision once, up to the next round."""
+    visit = visit_of(browser, url, size, "light", touch=choose is by_touch)
+    page = visit.page
+    sit_down(page, url, *bots)
+    expect(table(page)).to_have_attribute("data-state", "decide")
+    visit.keep(f"play-{size}-{len(bots)}")
+    turns = LAST_TURNS[len(bots) + 1] - 1
+    assert play(page, choose, "2.1") == asked_turns(len(bots) + 1)[:turns]
+    page.get_by_role("button", name="Leave the table").click()
+    expect(page).to_have_url(f"{url}/play")
     assert visit.complaints == []
     page.context.close()
 

@@ -93,6 +93,13 @@ def drop(page: Page, name: str, content: bytes) -> None:
     page.dispatch_event("h1", "drop", {"dataTransfer": dragged})
 
 
+def zeros(file: Path, amount: int) -> Path:
+    """Write a file of so many bytes: Chromium opens it, while contents would go through three processes."""
+    with file.open("wb") as opened:
+        opened.truncate(amount)
+    return file
+
+
 def qualify(town: Town, id_: str, games: int) -> None:
     """Bring a received submission to its games, and play some."""
     town.store.submissions.inspected(id_, f"sha256:{id_}", datetime.now(UTC))
@@ -187,7 +194,9 @@ def test_a_rejection_helps(browser: Browser, town: Town) -> None:
     page.context.close()
 
 
-def test_progress_is_shown_and_a_transfer_can_be_stopped(browser: Browser, town: Town) -> None:
+def test_progress_is_shown_and_a_transfer_can_be_stopped(
+    browser: Browser, town: Town, tmp_path: Path
+) -> None:
     """Bytes and per cent go up; anyone who stops it has sent nothing, and can begin again."""
     visit = visit_of(browser, town.here, "small", "light")
     page = visit.page
@@ -197,7 +206,7 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(browser: Browser, town:
     slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 512 * 1024}
     network.send("Network.emulateNetworkConditions", slow)
     visit.open("/submit?bot=carls")
-    page.set_input_files("#file", FilePayload(name="mybot.tar.gz", mimeType="", buffer=bytes(LARGE)))
+    page.set_input_files("#file", zeros(tmp_path / "mybot.tar.gz", LARGE))
     expect(page.get_by_text("An image's archive, 24.0 MiB")).to_be_visible()
     page.get_by_role("button", name="Submit").click()
     bar = page.get_by_role("progressbar")
@@ -218,7 +227,9 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(browser: Browser, town:
 
 
 @pytest.mark.parametrize("amount", [len(BOT), LARGE])
-def test_what_is_refused_says_why_and_keeps_the_form(browser: Browser, town: Town, amount: int) -> None:
+def test_what_is_refused_says_why_and_keeps_the_form(
+    browser: Browser, town: Town, tmp_path: Path, amount: int
+) -> None:
     """Also where the answer comes long before the last byte was sent."""
     visit = visit_of(browser, town.there, "small", "dark")
     page = visit.page
@@ -226,7 +237,7 @@ def test_what_is_refused_says_why_and_keeps_the_form(browser: Browser, town: Tow
     visit.open("/submit")
     page.get_by_label("Bot", exact=True).fill("greedy")
     page.get_by_label("Note").fill("mine is better")
-    page.set_input_files("#file", FilePayload(name="mybot.tar", mimeType="", buffer=bytes(amount)))
+    page.set_input_files("#file", zeros(tmp_path / "mybot.tar", amount))
     page.get_by_role("button", name="Submit").click()
     refusal = page.get_by_role("alert")
     expect(refusal).to_contain_text("the name greedy belongs to a bot of house")
