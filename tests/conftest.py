@@ -26,6 +26,7 @@ from arena.db.store import open_store
 from arena.images.build.base import ensure_base_image
 from arena.protocol.languages import JAVASCRIPT, PYTHON
 from tests.copies import Copies
+from tests.engines import hasten
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
@@ -38,6 +39,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("patient")
+
+hasten()
 
 
 def pytest_configure() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 import psycopg
 from psycopg import sql
@@ -12,7 +12,8 @@ from tests.postgresql import Cluster
 if TYPE_CHECKING:
     from psycopg.abc import Query
 
-_FEW_BYTES: Final = 64 * 1024 * 1024
+_FEW_BYTES: Final = 4 * 1024 * 1024
+_SIZE: Final = "SELECT pg_database_size(current_database())"
 _OTHERS: Final = """
     SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
@@ -45,6 +46,7 @@ class Copies:
         self._template = template
         self._free: list[str] = []
         with psycopg.connect(cluster.address(template)) as connection:
+            self._most = _number(connection, _SIZE) + _FEW_BYTES
             self._shape = connection.execute(_SHAPE).fetchall()
             tables = [sql.Identifier(name) for (name,) in connection.execute(_TABLES)]
             sequences = [sql.Identifier(name) for (name,) in connection.execute(_SEQUENCES)]
@@ -70,14 +72,22 @@ class Copies:
         """Make a copy as the template is; False if it has become large, or more than rows has changed."""
         with psycopg.connect(self._cluster.address(name)) as connection:
             connection.execute(_OTHERS)
-            size = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-            if size is None or size[0] > _FEW_BYTES or connection.execute(_SHAPE).fetchall() != self._shape:
+            if (
+                _number(connection, _SIZE) > self._most
+                or connection.execute(_SHAPE).fetchall() != self._shape
+            ):
                 return False
             connection.execute(self._empty)
             for table, content in self._rows:
                 with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(table)) as copy:
                     copy.write(content)
         return True
+
+
+def _number(connection: "psycopg.Connection[Any]", asked: LiteralString) -> int:
+    row = connection.execute(asked).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _rows(connection: "psycopg.Connection[Any]", table: sql.Identifier) -> bytes:

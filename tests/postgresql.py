@@ -14,7 +14,10 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-_SETTINGS = "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+_SETTINGS = (
+    "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+    " -c autovacuum=off"  # plans don't depend on when it comes
+)
 
 
 def find_programs() -> Path | None:

@@ -8,6 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from zlib import crc32
 
 from arena.db.bots import NewVersion
@@ -131,7 +132,8 @@ def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, 
     )
 
 
-def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[list[State], GameRecord]:
+@cache
+def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[tuple[State, ...], GameRecord]:
     """Play a game in which everybody moves as the stand-in would, and is late this many times, at first."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
     states = [state]
@@ -147,7 +149,7 @@ def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[list[State], 
                 for move, count in zip(moves, faults, strict=True)
             )
         )
-    return states, GameRecord(seed=seed, steps=tuple(steps))
+    return tuple(states), GameRecord(seed=seed, steps=tuple(steps))
 
 
 def _decision(card: str, *, late: bool, lost: bool) -> Decision:

@@ -12,6 +12,7 @@ from arena.db.database import ChangeCounter, Database
 from arena.db.schema import BotRow
 from arena.db.store import Store, open_store
 from tests.db.builders import add_bot
+from tests.engines import waiting
 
 
 def test_reads_go_on_while_something_is_written(sqlite_url: str) -> None:
@@ -67,7 +68,7 @@ def test_the_file_survives_a_power_cut(sqlite_url: str) -> None:
     """Every connection writes ahead, waits for the disk, and checks references."""
     open_store(sqlite_url).close()
     database = Database(sqlite_url)
-    with database.read() as connection:
+    with waiting(), database.read() as connection:
         pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
