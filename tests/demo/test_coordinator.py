@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from arena.db.store import open_store
+from tests.demo.conftest import With
 from tests.demo.running import Place, await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
 
@@ -13,11 +14,12 @@ PROCESS = {"ARENA_SANDBOX": "process"}
 
 
 @pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGTERM])
-def test_it_plays_until_a_signal(place: Place, number: signal.Signals) -> None:
+def test_it_plays_until_a_signal(place_with: With, number: signal.Signals) -> None:
     """Games are rated one after another; a signal ends it with exit code 0 and nothing is left running.
 
     Meanwhile a second arena in the same data directory says what is in the way, and does no harm.
     """
+    place = place_with("greedy", "random")
     with started(place, "coordinator", **PROCESS) as arena:
         await_that(lambda: any(place.games().values()), "a rated game")
         first = sum(line["games"] for line in place.board())

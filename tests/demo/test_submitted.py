@@ -74,6 +74,7 @@ def test_an_archive_and_a_source_file_play(
     arena: Place, place_with: With, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
     """Both are added while the arena runs, play in containers without faults, and are on the board."""
+    # Takes about 20 s: the arena tries its sandbox, and an image is made, packed and read.
     archive = tmp_path / "whatever-it-is-called"
     saved(docker_client, base_image, archive)
     trace = tmp_path / "it-has-run"
