@@ -201,7 +201,8 @@ def create_app(parts: Parts) -> FastAPI:
         ),
     )
     for router in routers:
-        app.include_router(router)
+        # Not include_router, which builds each route once more with the first request.
+        app.router.routes += router.routes
     app.mount(MOUNT, VersionedFiles())
     install_error_handlers(app, callers)
     return app

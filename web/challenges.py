@@ -150,7 +150,7 @@ def challenge_pages(store: Store, callers: Callers) -> APIRouter:
     for path, action in (("", pages.listed), ("/{id}", pages.one)):
         router.add_api_route(path, action, methods=_METHODS)
     games = private_game_pages(pages.game, store.logs, callers, base="/challenges/{id}/games")
-    games.include_router(router)
+    games.routes += router.routes
     return games
 
 

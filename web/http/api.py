@@ -22,6 +22,7 @@ bots:
 """
 
 from collections.abc import Callable, Coroutine
+from copy import copy
 from typing import Annotated, Any, Final
 
 from docstring_parser import parse
@@ -84,10 +85,11 @@ class DataRouter(APIRouter):
         super().add_api_route(path, endpoint, **options)
         response_class = options.get("response_class")
         streams = isinstance(response_class, type) and issubclass(response_class, StreamingResponse)
-        if options.get("methods") == ["GET"] and not streams:
-            super().add_api_route(
-                path, endpoint, **options | {"methods": ["HEAD"], "include_in_schema": False}
-            )
+        route = self.routes[-1]
+        if options.get("methods") == ["GET"] and not streams and isinstance(route, APIRoute):
+            head = copy(route)
+            head.methods, head.include_in_schema = {"HEAD"}, False
+            self.routes.append(head)
 
 
 _JSON: Final = "application/json"

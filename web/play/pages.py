@@ -99,7 +99,7 @@ def play_pages(  # noqa: PLR0913 - what the pages are made of
     router.add_api_route("/{id}/leave", pages.leave, methods=["POST"])
     router.add_api_route("/{id}/decisions", pages.decisions, methods=["GET"])
     router.add_api_route("/{id}/replay.json", pages.replay, methods=["GET"])
-    games.include_router(router)
+    games.routes += router.routes
     return games
 
 

@@ -213,8 +213,8 @@ def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIR
     start = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
     start.add_api_route("/start", pages.start, methods=_METHODS)
     games = private_game_pages(pages.game, store.logs, callers, base="/submissions/{id}/games")
-    games.include_router(router)
-    games.include_router(start)
+    games.routes += router.routes
+    games.routes += start.routes
     return games
 
 
