@@ -12,8 +12,11 @@ from arena.services.owners import Owners
 from arena.submissions.receiver import Receiver
 from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
+from tests.web.adapters import share_adapters
 from web.app import Parts, create_app
 from web.http.request_log import SiteMetrics
+
+share_adapters()
 
 
 def site_of(store: Store) -> FastAPI:
@@ -24,6 +27,14 @@ def site_of(store: Store) -> FastAPI:
 def site_over(world: World) -> FastAPI:
     """Return the site over a world, with room for a few files."""
     return create_app(parts_over(world))
+
+
+def shared_site(world: World) -> FastAPI:
+    """Return the one site over a world that its visitors share."""
+    if world.site is None:
+        world.site = site_over(world)
+    assert isinstance(world.site, FastAPI)
+    return world.site
 
 
 def parts_over(world: World) -> Parts:

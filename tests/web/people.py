@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from arena.db.credentials import KnownAccount
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
-from tests.web.app import site_over
+from tests.web.app import shared_site
 
 HTTPS = "https://arena.example"
 HTTP = "http://arena.example"
@@ -16,7 +16,7 @@ HTTP = "http://arena.example"
 def browser(world: World, *, url: str = HTTPS) -> TestClient:
     """Return a browser that is not logged in; it says where its requests come from, as browsers do."""
     return TestClient(
-        site_over(world),
+        shared_site(world),
         base_url=url,
         headers={"Origin": url, "Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla Firefox/150.0 Linux"},
         follow_redirects=False,
@@ -35,7 +35,7 @@ def program(world: World, secret: str | None) -> TestClient:
     """Return a program that sends a token, and nothing that browsers send."""
     headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
     return TestClient(
-        site_over(world),
+        shared_site(world),
         base_url=HTTPS,
         headers=headers,
         follow_redirects=False,

@@ -11,7 +11,7 @@ from tests.web.stable import bench, fill_stable
 
 def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> None:
     """Whatever the case of the name: each bot with its state and rank, and versions, newest first."""
-    fill_stable(world)
+    world.filled(fill_stable)
     bench(world.store, "mine", "it failed")
     client = browser(world)
     page = Page(client.get("/bots/mine").text)

@@ -10,6 +10,7 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from arena.accounts.credentials import IDLE
+from arena.db.credentials import KnownAccount
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
 from tests.db.builders import START
@@ -201,12 +202,18 @@ class Scene:
     numbers: dict[str, int]
 
 
-@pytest.fixture
-def scene(world: World, request: pytest.FixtureRequest) -> Scene:
-    """Give a caller; session and token that they name are the user's."""
+def people(world: World) -> tuple[KnownAccount, KnownAccount, KnownAccount]:
+    """Make the user, whose bot has played, another, and an operator."""
     user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
-    scopes = set(Scope) - {Scope.OPERATE}
     play(world, user)
+    return user, other, oper
+
+
+@pytest.fixture
+def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
+    """Give a caller; session and token that they name are the user's."""
+    user, other, oper = world.filled(people)
+    scopes = set(Scope) - {Scope.OPERATE}
     secret = token(world, user, scopes)
     _, spare = world.accounts.tokens.create(user, name="spare", scopes=scopes, days=30)
     visitors = {
@@ -222,7 +229,7 @@ def scene(world: World, request: pytest.FixtureRequest) -> Scene:
         "bad token": lambda: program(world, "kaiten_made-up"),
         "expired": lambda: expired(world),
     }
-    visitor = visitors[request.param]()
+    made = visitors[request.param]()
     logged_in(world, "user")
     numbers = {
         "/account/sessions": world.accounts.sessions.of(user)[0].id,
@@ -231,7 +238,8 @@ def scene(world: World, request: pytest.FixtureRequest) -> Scene:
         "/tv/live/{match}": 1,
         "/api/v1/account/tokens": world.accounts.tokens.of(user)[-1].id,
     }
-    return Scene(visitor, numbers)
+    with made as visitor:
+        yield Scene(visitor, numbers)
 
 
 def expired(world: World) -> TestClient:

@@ -28,6 +28,10 @@ BY_OPERATOR = NewAuditEntry(at=START, who="terminal:test", what="ladder")
 @pytest.fixture
 def stable(world: World) -> Stable:
     """Give the bot ``mine`` of ann, with three versions, and others; some of them play some more."""
+    return world.filled(_fill)
+
+
+def _fill(world: World) -> Stable:
     stable = fill_stable(world)
     for number in range(6):
         table = (stable.versions[2], stable.other, *stable.house)[: 2 + number % 3]

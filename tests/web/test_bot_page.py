@@ -25,7 +25,7 @@ MINE = "/bots/mine"
 @pytest.fixture
 def stable(world: World) -> Stable:
     """Give the bot ``mine`` of ann, with three versions, and others."""
-    return fill_stable(world)
+    return world.filled(fill_stable)
 
 
 def forms(page: Page) -> list[str]:

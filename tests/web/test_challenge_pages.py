@@ -19,7 +19,7 @@ from web.http.static import STATIC
 @pytest.fixture
 def stable(world: World) -> Stable:
     """Give the bot ``mine`` of ann, and others."""
-    return fill_stable(world)
+    return world.filled(fill_stable)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ MINE = "/api/v1/bots/mine/challenges"
 @pytest.fixture
 def stable(world: World) -> Stable:
     """Give the bot ``mine`` of ann, with three versions, and others."""
-    return fill_stable(world)
+    return world.filled(fill_stable)
 
 
 def owner(world: World, account: KnownAccount) -> TestClient:

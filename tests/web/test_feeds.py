@@ -45,7 +45,7 @@ def titles(root: ET.Element) -> list[str | None]:
 @pytest.mark.parametrize("path", ["/feeds/bots/mine", "/feeds/authors/Ann"])
 def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, path: str) -> None:
     """Newest first, the public reason as text; the pages link to the feeds."""
-    fill_stable(world)
+    world.filled(fill_stable)
     bench(world.store, "mine", "it <failed>\x07 & failed")
     client = browser(world)
     found = feed(client, path)
@@ -73,7 +73,7 @@ def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
 
 def test_an_unchanged_feed_is_not_sent_again(world: World) -> None:
     """Readers ask often, with the ETag that they have."""
-    fill_stable(world)
+    world.filled(fill_stable)
     client = browser(world)
     etag = client.get("/feeds/bots/mine").headers["etag"]
     again = client.get("/feeds/bots/mine", headers={"If-None-Match": etag})

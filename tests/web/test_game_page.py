@@ -43,7 +43,7 @@ def test_logs_are_for_owners_of_seats_and_operators(
     world: World, name: str | None, seats: tuple[int, ...]
 ) -> None:
     """Each sees those of their own seats and no other; anyone who has none sees that there is a game."""
-    fill_stable(world)
+    world.filled(fill_stable)
     world.add("cyd")
     visitor = browser(world) if name is None else logged_in(world, name)
     answer = visitor.get(GAME)
@@ -69,7 +69,7 @@ def test_nobody_elses_page_depends_on_what_is_private(tmp_path: Path) -> None:
 
 def test_a_token_opens_nothing_private_in_a_page(world: World) -> None:
     """Programs have the API, which asks for a scope."""
-    stable = fill_stable(world)
+    stable = world.filled(fill_stable)
     secret = token(world, stable.ann, {Scope.SUBMIT})
     answer = program(world, secret).get(GAME)
     assert answer.status_code == 200
@@ -78,7 +78,7 @@ def test_a_token_opens_nothing_private_in_a_page(world: World) -> None:
 
 def test_what_a_bot_says_is_text(world: World) -> None:
     """Whatever it printed or noted: no markup, nothing that acts on a terminal or turns the line around."""
-    fill_stable(world)
+    world.filled(fill_stable)
     text = logged_in(world, "ann").get(GAME).text
     assert "<script>" not in text
     assert "</pre><script>" not in text
@@ -90,7 +90,7 @@ def test_what_a_bot_says_is_text(world: World) -> None:
 
 def test_notes_stand_below_their_turn(world: World) -> None:
     """Every turn in which the bot was asked has a line of its own, marked as private."""
-    fill_stable(world)
+    world.filled(fill_stable)
     page = Page(logged_in(world, "ann").get(GAME).text)
     log = world.store.logs.find("logged-0-0")
     assert log is not None
@@ -124,7 +124,7 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
 
 def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:
     """It is a stop of its own, and the short ones are none."""
-    fill_stable(world)
+    world.filled(fill_stable)
     page = Page(logged_in(world, "ann").get(GAME).text)
     stops = [attributes for tag, attributes in page.tags if tag == "p" and "tabindex" in attributes]
     assert stops == [{"role": "group", "aria-label": "Private note of mine", "tabindex": "0"}]

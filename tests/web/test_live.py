@@ -20,6 +20,7 @@ from tests.db.builders import START, add_bot, claimed, finished, new_match
 from tests.db.test_challenge_rows import bot_of, challenge
 from tests.db.test_submissions import PLENTY, claim, game, new, qualify
 from tests.play.replay.twins import deck_of, play_rounds, twin_of
+from tests.soak import many
 from tests.watched import show
 from tests.web.html import SITE_SCRIPTS, Page
 from tests.web.people import browser, logged_in, program, token
@@ -43,7 +44,7 @@ class Twin:
     shown: ShownGame
 
 
-@pytest.fixture(params=list(itertools.product((1, 2), RULES)), ids=str)
+@pytest.fixture(params=list(itertools.product((1, 2), RULES))[:: many(3, 1)], ids=str)
 def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin, Twin]]:
     """Give two arenas: in both the same has been played, from different seeds, with other deals to come."""
     rounds, rules = request.param

@@ -22,7 +22,7 @@ SUBMISSION = "5ca1ab1e"
 @pytest.fixture
 def stable(world: World) -> Stable:
     """Give the bot ``mine`` of ann, and a game in which it sat in the middle: ``logged-0-0``."""
-    return fill_stable(world)
+    return world.filled(fill_stable)
 
 
 def reader(world: World, account: KnownAccount) -> TestClient:

@@ -101,7 +101,7 @@ def notes(text: str) -> dict[str, str]:
 )
 def test_notes_stand_beside_their_turn(world: World, name: str | None, seats: tuple[int, ...]) -> None:
     """Those of one's own bots, of every turn and for its frames alone; operators have all; others nothing."""
-    fill_stable(world)
+    world.filled(fill_stable)
     world.add("cyd")
     visitor = browser(world) if name is None else logged_in(world, name)
     answer = visitor.get(f"{RATED}/2/3?step=reveal&view=seat:2")

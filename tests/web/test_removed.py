@@ -18,7 +18,7 @@ LOGS = f"/api/v1/games/{GAME}/logs"
 @pytest.fixture
 def stable(world: World) -> Stable:
     """Give the bot ``mine`` of ann, and a game in which it sat in the middle: ``logged-0-0``."""
-    return fill_stable(world)
+    return world.filled(fill_stable)
 
 
 def asked(world: World, account: KnownAccount) -> tuple[int, str]:

@@ -23,6 +23,7 @@ from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import fill
 from tests.patience import WAIT_SECONDS
+from tests.soak import many
 from tests.web.app import site_over
 from tests.web.description import description
 from tests.web.people import logged_in, token
@@ -42,7 +43,11 @@ KNOWN: Final = {
 CONFIG: Final = schemathesis.Config.from_dict(
     {
         "seed": 1,
-        "generation": {"deterministic": True, "max-examples": 30, "with-security-parameters": False},
+        "generation": {
+            "deterministic": True,
+            "max-examples": many(10, 30),
+            "with-security-parameters": False,
+        },
         "dictionaries": {name.replace(".", "-"): {"values": values} for name, values in KNOWN.items()},
         "parameters": {name: {"dictionary": name.replace(".", "-"), "probability": 0.5} for name in KNOWN},
     }
