@@ -24,11 +24,15 @@ check: dev ## Formatting, lint, types, imports, protocol, generated code, known 
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
 # The longest first.
-CHECKS = check-types check-ruff check-proto check-generated check-init check-imports check-shell check-audit check-sbom
+CHECKS = check-types check-tests check-ruff check-proto check-generated check-init check-imports check-shell check-audit check-sbom
 .PHONY: $(CHECKS)
 
 check-types:
 	.venv/bin/mypy
+
+# That all tests can be imported. What it compiles, the workers of `make test` need not compile again, each of them.
+check-tests:
+	@mkdir -p build && env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest --collect-only -qq >build/tests.txt || { cat build/tests.txt; exit 1; }
 
 check-ruff:
 	.venv/bin/ruff format --check --quiet .
