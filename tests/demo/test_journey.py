@@ -114,7 +114,7 @@ def test_from_a_container_to_a_rated_bot_and_back(
 
     In `make soak` a folder and a file come to the board, too, and a version goes back.
     """
-    # Takes 20 to 30 s: the arena tries its sandbox, the image is packed and read, and four matches are played.
+    # Takes 20 to 30 s: the arena tries its sandbox, the image is packed and read, four matches are played.
     folder = tmp_path / "bots"
     folder.mkdir()
     targets = {name: str(path) for name, path in bots(folder).items()} | {"image": image}
