@@ -24,9 +24,13 @@ def empty_store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Give a store with games, for reading only."""
-    with closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store:
-        fill(store)
-        yield store
+    with closing(World.at(tmp_path_factory.mktemp("store"))) as world:
+        world.filled(_fill)
+        yield world.store
+
+
+def _fill(world: World) -> None:
+    fill(world.store)
 
 
 @pytest.fixture

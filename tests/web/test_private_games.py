@@ -34,9 +34,13 @@ class People:
 @pytest.fixture
 def people(world: World) -> People:
     """Give browsers, in an arena where ann's bot has played every kind of game."""
+    world.filled(_played)
+    return People(logged_in(world, "ann"), logged_in(world, "ben"), browser(world))
+
+
+def _played(world: World) -> None:
     play(world, world.add("ann"))
     world.add("ben")
-    return People(logged_in(world, "ann"), logged_in(world, "ben"), browser(world))
 
 
 @pytest.mark.parametrize("game", PRIVATE)
