@@ -12,8 +12,6 @@ _FLAGS = [
     # machine that says nothing.
     "--disable-gpu-watchdog",
     "--disable-gpu-process-crash-limit",
-    # One process less to start and to talk to.
-    "--in-process-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 from playwright.sync_api import Browser, expect
 
-from arena.db.store import open_store
 from tests.browser.visits import visit_of
 from tests.builders import fill
-from tests.web.site import served
+from tests.databases import sqlite_store
+from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
@@ -21,9 +21,9 @@ PAPER, NIGHT = "rgb(250, 246, 237)", "rgb(18, 20, 42)"
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give the address of a site with some games."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
-    with served(folder) as site:
+    with opened(folder) as site:
         yield site.url
 
 
