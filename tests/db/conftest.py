@@ -1,22 +1,27 @@
-"""One store a test, on each kind of database."""
+"""One store a test, on each kind of database; ``filled`` for tests of a file that only read."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from arena.db.store import Store, open_store
+from tests.copies import Copies
 from tests.databases import sqlite_store
+from tests.postgresql import Cluster
+
+BOTH: Final = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+@pytest.fixture(params=BOTH)
 def url(request: pytest.FixtureRequest) -> str:
     """Give the address of a new arena's database: it has the tables, and no rows."""
     return str(request.getfixturevalue(f"{request.param}_url"))
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+@pytest.fixture(params=BOTH)
 def empty_url(request: pytest.FixtureRequest) -> str:
     """Give the address of a database without tables."""
     return str(request.getfixturevalue(f"empty_{request.param}_url"))
@@ -40,3 +45,19 @@ def store(url: str) -> Iterator[Store]:
     """Give an open, empty store."""
     with closing(open_store(url)) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Give a store that the file's function ``fill_store`` has filled, and that all its tests share."""
+    with ExitStack() as opened:
+        if request.param == "sqlite":
+            store = sqlite_store(tmp_path_factory.mktemp("filled") / "arena.sqlite3")
+        else:
+            copies: Copies = request.getfixturevalue("postgresql_copies")
+            cluster: Cluster = request.getfixturevalue("postgresql_cluster")
+            name = opened.enter_context(copies.one())
+            store = open_store(cluster.address(name, scheme="postgresql+psycopg"))
+        opened.callback(store.close)
+        request.module.fill_store(store)
+        yield store

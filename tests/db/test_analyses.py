@@ -1,12 +1,19 @@
 """Analyses of rated games in the store."""
 
 from datetime import timedelta
+from functools import cache
 
 from arena.db.store import Store
 from arena.play.analysis.analyst import ANALYST, VERSION, analyse
 from arena.play.replay.document import parse
-from arena.protocol.analysis import COSTLY
+from arena.protocol.analysis import COSTLY, Analysis
 from tests.builders import START, fill
+
+
+@cache
+def analysed(replay: str, seed: int = 0) -> Analysis:
+    """Analyse a game coarsely; once, whichever tests and databases have it."""
+    return analyse(parse(replay), playouts=8, seed=seed)
 
 
 def wanted_game(store: Store, **filters: tuple[str, ...]) -> str | None:
@@ -22,7 +29,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
     everything = [game.game for game in store.games.newest()]
     order = []
     while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
-        analysis = analyse(parse(replay), playouts=8)
+        analysis = analysed(replay)
         assert store.analyses.add(analysis)
         assert store.analyses.find(analysis.game) == analysis
         order.append(analysis.game)
@@ -46,7 +53,7 @@ def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) 
     """The costliest first; a new analysis replaces them, and they go with it."""
     fill(store)
     while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
-        store.analyses.add(analyse(parse(replay), playouts=8))
+        store.analyses.add(analysed(replay))
     replays = [parse(page.replay) for game in store.games.newest() if (page := store.games.find(game.game))]
     for bot in {seat.bot for replay in replays for seat in replay.seats}:
         expected = [
@@ -79,7 +86,7 @@ def test_a_game_that_failed_is_left_out(store: Store) -> None:
 def test_nothing_is_kept_of_games_that_are_gone(store: Store) -> None:
     """An analysis goes with its replay, and none is stored without."""
     fill(store)
-    analysis = analyse(parse(store.analyses.wanted(ANALYST, VERSION) or ""), playouts=8)
+    analysis = analysed(store.analyses.wanted(ANALYST, VERSION) or "")
     assert store.analyses.add(analysis)
     store.logs.remove_replays(START + timedelta(days=9999), 99)
     assert store.analyses.find(analysis.game) is None

@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.ladder.leaderboard import BoardLine
 from arena.protocol.states import Role
 from tests.db.builders import START, add_bot, claimed, finished, outcomes
+from tests.soak import many
 
 NOW: Final = START + timedelta(days=1)
 ENTRY: Final = NewAuditEntry(at=NOW, who="terminal:root", what="test")
@@ -143,7 +144,7 @@ def test_who_fails_is_seen_to_be_benched(store: Store) -> None:
     reader.check()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(many(1, 3)))
 def test_what_is_read_bit_by_bit_is_the_whole(store: Store, seed: int) -> None:
     """Whatever happens in between, and however seldom someone looks."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice

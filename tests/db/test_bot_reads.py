@@ -18,7 +18,7 @@ from tests.db.builders import START, add_bot, add_matches, claimed, finished, ou
 from tests.db.test_cost import effort, grow
 
 
-def play_many(store: Store) -> None:
+def fill_store(store: Store) -> None:
     """Let four bots, one of them in two versions, play at tables of all sizes, with faults."""
     dice = random.Random(5)  # noqa: S311 - a test's dice
     current = [add_bot(store, name) for name in ("mine", "b", "c", "d")]
@@ -38,14 +38,13 @@ def pages(games: GameRepository) -> list[GamePage]:
     return [page for page in found if page and any(seat.bot == "mine" for seat in page.seats)]
 
 
-def test_opponents_are_those_of_the_games(store: Store) -> None:
+def test_opponents_are_those_of_the_games(filled: Store) -> None:
     """Most games first, a page at a time, each with the rating of what plays now."""
-    play_many(store)
-    met = store.histories.opponents("mine")
-    games = pages(store.games)
+    met = filled.histories.opponents("mine")
+    games = pages(filled.games)
     assert {each.bot for each in met} == {"b", "c", "d"}
     assert [each.games for each in met] == sorted((each.games for each in met), reverse=True)
-    board = {standing.bot: standing for standing in store.ratings.standings()}
+    board = {standing.bot: standing for standing in filled.ratings.standings()}
     for each in met:
         places = [{seat.bot: seat.place for seat in page.seats} for page in games]
         both = [(place["mine"], place[each.bot]) for place in places if each.bot in place]
@@ -54,23 +53,22 @@ def test_opponents_are_those_of_the_games(store: Store) -> None:
         assert each.behind == sum(mine > other for mine, other in both)
         assert each.tied == sum(mine == other for mine, other in both)
         assert (each.rating.mean, each.rating.deviation) == (board[each.bot].mean, board[each.bot].deviation)
-    assert store.histories.opponents("mine", 1, 1) == met[1:2]
-    assert store.histories.opponents("nobody-there") == ()
+    assert filled.histories.opponents("mine", 1, 1) == met[1:2]
+    assert filled.histories.opponents("nobody-there") == ()
 
 
-def test_a_curve_goes_from_the_start_to_now(store: Store) -> None:
+def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
     """Each version of its own, in every list; while games are few, with a point for each."""
-    play_many(store)
-    known = {version.number: version for version in store.bots.versions("mine")}
+    known = {version.number: version for version in filled.bots.versions("mine")}
     for players in (0, 2, 3, 4, 5):
-        curves = store.histories.curve("mine", players)
+        curves = filled.histories.curve("mine", players)
         assert [curve.version for curve in curves] == [1, 2]
         for curve in curves:
             entry = known[curve.version].results[players]
             assert [point.games for point in curve.points] == list(range(entry.games + 1))
             assert (curve.points[-1].rating, curve.points[-1].ended) == (entry.rating, entry.last_played)
-    assert [curve.version for curve in store.histories.curve("mine", versions=1)] == [2]
-    assert store.histories.curve("nobody-there") == ()
+    assert [curve.version for curve in filled.histories.curve("mine", versions=1)] == [2]
+    assert filled.histories.curve("nobody-there") == ()
 
 
 def test_a_long_curve_ends_now_as_well(store: Store) -> None:
@@ -106,20 +104,19 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     ],
 )
 def test_games_are_found_by_what_is_wanted(
-    store: Store, wanted: WantedGames, fits: Callable[..., bool]
+    filled: Store, wanted: WantedGames, fits: Callable[..., bool]
 ) -> None:
     """All of them, newest first, whatever the size of a page."""
-    play_many(store)
     right = [
         page.number
-        for page in pages(store.games)
+        for page in pages(filled.games)
         if fits(page, next(seat for seat in page.seats if seat.bot == "mine"))
     ]
     for limit in (2, 50):
         found: list[int] = []
         before = None
         while True:
-            page = store.histories.games("mine", wanted, before, limit)
+            page = filled.histories.games("mine", wanted, before, limit)
             found += [game.number for game in page.games]
             assert len(page.games) <= limit
             if page.older is None:
@@ -167,11 +164,10 @@ def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousan
     assert effort(five_thousand, lambda connection: Histories(Joined(connection)).opponents("mine")) < 30
 
 
-def test_records_are_of_the_last_games(store: Store) -> None:
+def test_records_are_of_the_last_games(filled: Store) -> None:
     """With the bot's own seat; those with a fault can be had alone."""
-    play_many(store)
-    games = pages(store.games)
-    last = store.histories.records("mine", 5)
+    games = pages(filled.games)
+    last = filled.histories.records("mine", 5)
     assert [each.number for each in last] == [page.number for page in games[:5]]
     for each, page in zip(last, games, strict=False):
         own = page.seats[each.seat]
@@ -181,8 +177,8 @@ def test_records_are_of_the_last_games(store: Store) -> None:
         assert each.rules == Rules(players=page.players)
         assert all(len(step) == page.players for step in each.record.steps)
     faulty = [page.number for page in games if any(seat.bot == "mine" and seat.faults for seat in page.seats)]
-    assert [each.number for each in store.histories.records("mine", 3, faulty=True)] == faulty[:3]
-    assert store.histories.records("nobody-there", 5) == ()
+    assert [each.number for each in filled.histories.records("mine", 3, faulty=True)] == faulty[:3]
+    assert filled.histories.records("nobody-there", 5) == ()
 
 
 def test_the_place_in_the_queue(store: Store) -> None:

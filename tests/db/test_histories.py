@@ -16,6 +16,7 @@ from arena.ladder.rating_log import LISTS, stride
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
 from tests.db.test_rebuild import live
+from tests.soak import many
 
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
 
@@ -37,7 +38,7 @@ def long_life(store: Store, games: int) -> None:
     assert store.results.record(finished(claim, outcomes(random.Random(3), 2, games)))  # noqa: S311 - a test's dice
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(many(1, 2)))
 def test_they_are_the_same_kept_and_rebuilt(store: Store, url: str, seed: int) -> None:
     """With new versions and faults, and someone disqualified in the end."""
     live(store, seed, steps=10)

@@ -28,6 +28,7 @@ from arena.db.schema import MatchRow
 from arena.db.store import open_store
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchState
+from tests.copies import Copies
 from tests.db.builders import START, add_bot, add_matches, finished
 from tests.postgresql import Cluster
 from tests.soak import many
@@ -266,18 +267,18 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -
         shutil.copy(template, file)
         return f"sqlite:///{file}"
 
-    play(new_database, examples=many(8, 100), steps=40)
+    play(new_database, examples=many(5, 100), steps=40)
 
 
 @pytest.mark.postgresql
 def test_no_order_of_events_loses_or_doubles_a_match_in_postgresql(
-    postgresql_cluster: Cluster, postgresql_template: str
+    postgresql_cluster: Cluster, postgresql_copies: Copies
 ) -> None:
     """The same, over connections and with the locks of a server."""
     with ExitStack() as made:
 
         def new_database() -> str:
-            name = made.enter_context(postgresql_cluster.database(postgresql_template))
+            name = made.enter_context(postgresql_copies.one())
             return postgresql_cluster.address(name, scheme="postgresql+psycopg")
 
-        play(new_database, examples=many(3, 30), steps=25)
+        play(new_database, examples=many(2, 30), steps=25)

@@ -25,15 +25,8 @@ Held = dict[str, dict[tuple[Any, ...], Any]]
 
 
 @pytest.fixture
-def url(empty_url: str) -> str:
-    """Give the address of a database without tables."""
-    return empty_url
-
-
-@pytest.fixture
 def database(url: str) -> Iterator[Database]:
     """Give a database whose tables all have rows."""
-    open_store(url).close()
     with closing(Database(url)) as database:
         with database.write() as connection:
             every_table.fill(connection)

@@ -35,18 +35,6 @@ from tests.db.next_version import NEXT_REVISION, become
 from tests.patience import WAIT_SECONDS
 
 
-@pytest.fixture
-def url(empty_url: str) -> str:
-    """Give the address of a database without tables."""
-    return empty_url
-
-
-@pytest.fixture
-def sqlite_url(empty_sqlite_url: str) -> str:
-    """Give the address of a SQLite database that is not there yet."""
-    return empty_sqlite_url
-
-
 def run(url: str, *statements: str) -> None:
     """Run SQL beside the store."""
     engine = create_engine(url)
@@ -67,10 +55,10 @@ def test_what_was_written_is_there_after_reopening(url: str) -> None:
     again.close()
 
 
-def test_several_may_open_a_new_database_at_once(url: str) -> None:
+def test_several_may_open_a_new_database_at_once(empty_url: str) -> None:
     """One of them makes the tables, the others wait for it."""
     with ThreadPoolExecutor(4) as pool:
-        stores = list(pool.map(open_store, [url] * 4))
+        stores = list(pool.map(open_store, [empty_url] * 4))
     assert [store.activity.totals().bots for store in stores] == [0] * 4
     for store in stores:
         store.close()
@@ -155,25 +143,25 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
         open_store(url)
 
 
-def test_a_database_of_something_else_is_left_alone(url: str) -> None:
+def test_a_database_of_something_else_is_left_alone(empty_url: str) -> None:
     """Tables that aren't ours stay as they are, and none is added."""
-    run(url, "CREATE TABLE recipe (id INTEGER)")
+    run(empty_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
         DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"
     ):
-        open_store(url)
-    engine = create_engine(url)
+        open_store(empty_url)
+    engine = create_engine(empty_url)
     assert inspect(engine).get_table_names() == ["recipe"]
     engine.dispose()
 
 
-def test_a_file_that_is_no_database_is_left_alone(sqlite_url: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
     """Rubbish gives a clear error, and is still the same rubbish afterwards."""
     file = tmp_path / "arena.sqlite3"
     rubbish = b"This is a shopping list. " * 400
     file.write_bytes(rubbish)
     with pytest.raises(DatabaseDamaged, match=r"arena\.sqlite3: file is not a database.*backup"):
-        open_store(sqlite_url)
+        open_store(empty_sqlite_url)
     assert file.read_bytes() == rubbish
 
 
@@ -181,9 +169,9 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
     """Pages overwritten in the middle of the file are found when it is opened."""
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
-    add_matches(store, "s", versions, deals=300)
+    add_matches(store, "s", versions, deals=100, matches=1)
     while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
-        assert store.results.record(finished(claim, [(1, 2)] * 300))
+        assert store.results.record(finished(claim, [(1, 2)] * 100))
     store.close()
     file = tmp_path / "arena.sqlite3"
     data = bytearray(file.read_bytes())
@@ -225,9 +213,9 @@ def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_errors_do_not_show_what_was_to_be_written(url: str) -> None:
+def test_errors_do_not_show_what_was_to_be_written(empty_url: str) -> None:
     """They reach the log, and it may be a hash of a password."""
-    database = Database(url)
+    database = Database(empty_url)
 
     def write() -> None:
         with database.write() as connection:

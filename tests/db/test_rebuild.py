@@ -5,9 +5,11 @@ import random
 import pytest
 from sqlalchemy import create_engine, text
 
+from arena.db import ladder
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches, finished, outcomes
+from tests.soak import many
 
 
 def live(store: Store, seed: int, steps: int) -> None:
@@ -27,7 +29,7 @@ def live(store: Store, seed: int, steps: int) -> None:
             assert store.results.record(finished(claim, places, minute=step, faults=faults))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(many(2, 4)))
 def test_a_rebuild_finds_every_float_as_it_is(store: Store, seed: int) -> None:
     """Whatever happened, the kept ratings and changes are exactly what the log gives."""
     live(store, seed, steps=12)
@@ -36,15 +38,16 @@ def test_a_rebuild_finds_every_float_as_it_is(store: Store, seed: int) -> None:
     assert rebuilt.events > store.activity.totals().games
 
 
-def test_a_rebuild_goes_through_a_long_log(store: Store) -> None:
+def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs longer than what is read at once come out the same."""
+    monkeypatch.setattr(ladder, "_BATCH", 50)
     versions = [add_bot(store, name) for name in ("a", "b")]
-    add_matches(store, "s", versions, deals=510)
+    add_matches(store, "s", versions, deals=51)
     dice = random.Random(1)  # noqa: S311 - a test's dice
     while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
-        assert store.results.record(finished(claim, outcomes(dice, 2, 510)))
+        assert store.results.record(finished(claim, outcomes(dice, 2, 51)))
     rebuilt = store.ladder.rebuild()
-    assert (rebuilt.events, rebuilt.differing) == (1022, 0)
+    assert (rebuilt.events, rebuilt.differing) == (104, 0)
 
 
 def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
