@@ -116,7 +116,7 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
     )
     assert done.returncode == 1
     (mistake,) = json.loads(done.stdout)["mistakes"]
-    assert f"arena puzzle {mistake['puzzle']} --bot '{line}'" in done.stderr.decode()
+    assert f"arena puzzle {mistake['puzzle']} --bot {shlex.quote(line)}" in done.stderr.decode()
     again = arena("puzzle", mistake["puzzle"], "--bot", line, "--json", folder=folder)
     assert again.returncode == 1
     assert "the bot ended" in json.loads(again.stdout)["trouble"]

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -16,7 +16,6 @@ from tests.cli.command import environment
 from tests.cli.forked import started
 from tests.ops.backup.places import Spot, Spots, everything, settle
 from tests.patience import WAIT_SECONDS
-from tests.postgresql import Cluster
 
 _MIB = 1024 * 1024
 
@@ -41,18 +40,21 @@ def kept(live: Spot) -> Path:
     return folder / "kept.zip"
 
 
-WRITING = """
-SELECT 1 FROM pg_stat_activity
-WHERE query LIKE 'INSERT INTO %' AND query NOT LIKE 'INSERT INTO kaiten_schema%'
+_HOLD = """
+CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
+CREATE FUNCTION hold_games() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'public.game') THEN
+    CREATE TRIGGER hold BEFORE INSERT ON game EXECUTE FUNCTION hold();
+  END IF;
+END $$;
+CREATE EVENT TRIGGER hold_games ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION hold_games();
+SELECT pg_advisory_lock(1)
 """
-"""Finds who writes rows of any table."""
+"""Has whoever creates the table of games wait before its first row."""
 
-
-@pytest.fixture
-def watching(postgresql_cluster: Cluster) -> Iterator[psycopg.Connection]:
-    """Give a connection that is there already when there is something to see."""
-    with closing(psycopg.connect(postgresql_cluster.address("postgres"), autocommit=True)) as connection:
-        yield connection
+_HELD = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+_RELEASE = "SELECT pg_advisory_unlock(1); DROP EVENT TRIGGER hold_games; DROP FUNCTION hold_games, hold"
 
 
 @contextmanager
@@ -87,21 +89,23 @@ def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_killed_restore_is_no_arena(
-    live: Spot, kept: Path, spots: Spots, kind: str, watching: psycopg.Connection
-) -> None:
+def test_a_killed_restore_is_no_arena(live: Spot, kept: Path, spots: Spots, kind: str) -> None:
     """Whether it was writing files or rows: nothing starts there until a restore has gone through."""
     there = spots.make("there", postgresql=kind == "postgresql")
     data = there.settings.data_dir
+    database = None
+    if there.settings.database_url is not None:
+        database = psycopg.connect(there.settings.database_url.replace("+psycopg", ""), autocommit=True)
+        database.execute(_HOLD)
 
     def files() -> bool:
         return (data / "uploads" / "u1.py").exists()
 
     def rows() -> bool:
-        if kind == "sqlite":
-            log = data / "arena.sqlite3.restoring-wal"
-            return log.exists() and log.stat().st_size > 0
-        return watching.execute(WRITING).fetchone() is not None
+        if database is not None:
+            return database.execute(_HELD).fetchone() is not None
+        log = data / "arena.sqlite3.restoring-wal"
+        return log.exists() and log.stat().st_size > 0
 
     for reached in (files, rows):
         with killed_when(reached, "restore", kept.name, folder=kept.parent, of=there):
@@ -114,6 +118,9 @@ def test_a_killed_restore_is_no_arena(
                 pass
             with pytest.raises(CannotStart):
                 open_results(there.settings)
+    if database is not None:
+        database.execute(_RELEASE)
+        database.close()
     done = there.arena("restore", kept.name, folder=kept.parent)
     assert done.returncode == 0, done.stderr
     assert [file.name for file in (data / "uploads").iterdir()] == ["u1.py"]
