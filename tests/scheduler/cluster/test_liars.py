@@ -25,8 +25,9 @@ from tests.cli.command import arena
 from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
 from tests.scheduler.cluster.liar import NAME, SEATS
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
+from tests.soak import many
 
-MATCHES = 24
+MATCHES = many(8, 24)
 
 CARD = WorkerCard(run="r", name="w", host="h", seats=5, cpus=0.4, runtime=RuntimeName.PROCESS, report=b"{}")
 
