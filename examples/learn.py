@@ -11,7 +11,7 @@ The result is a folder with a bot and its weights.
 import argparse
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from arena.env import AgainstBots, Batch, shuffled
 from arena.rules import Rules
 from arena.sdk.spaces import action_count, size_of
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 _GAMES: Final = 512
 _HIDDEN: Final = 128
@@ -128,7 +128,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
         steps.append((number, seen, legal, actions))
         if batch.round != number or batch.over:
             scores.append(batch.scores[:, : rules.players].astype(np.float32))
-    played = []
+    played: list[Step] = []
     for number, seen, legal, actions in steps:
         # A decision is judged by the points of its own round; puddings count in the last one.
         gained = scores[number] - scores[number - 1]
