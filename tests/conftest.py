@@ -98,7 +98,8 @@ def _join_markers_and_fixtures(test: pytest.Function) -> None:
         if fixture in test.fixturenames:
             test.add_marker(marker)
         elif test.get_closest_marker(marker):
-            test.fixturenames.insert(0, fixture)
+            # A new list: the variants of a parametrized test share the old one.
+            test.fixturenames = [fixture, *test.fixturenames]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,7 +1,7 @@
 """Consistent snapshots of all rows of a store while others write, and loading them."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -161,13 +161,12 @@ class TableRows:
     _table: Table
     _check: Callable[[Rows], None]
 
-    def batches(self) -> Iterator[list[list[Any]]]:
-        """Yield all rows in batches, in the order of their keys."""
-        rows = self._connection.execution_options(yield_per=BATCH).execute(
-            select(self._table).order_by(*self._table.primary_key)
-        )
-        for batch in rows.partitions():
-            yield [list(row) for row in batch]
+    def batches(self) -> Generator[list[list[Any]], None, None]:
+        """Yield all rows in batches, in the order of their keys. Close it if not all of them are read."""
+        everything = select(self._table).order_by(*self._table.primary_key)
+        with self._connection.execution_options(yield_per=BATCH).execute(everything) as rows:
+            for batch in rows.partitions():
+                yield [list(row) for row in batch]
 
     def check(self, rows: list[list[Any]]) -> None:
         """Check that rows can be loaded into SQLite and PostgreSQL. Raises ValueError if they can't."""

@@ -8,12 +8,12 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 import msgspec
 from sqlalchemy.exc import DBAPIError
@@ -214,15 +214,17 @@ def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
     """Write a table, and read each batch of rows back as a restore will."""
     rows = 0
 
-    def read_back() -> Iterator[bytes]:
+    def read_back(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
         nonlocal rows
-        for piece in packed(table.batches()):
+        for piece in packed(batches):
             for batch in unpacked([piece]):
                 table.check(batch)
                 rows += len(batch)
             yield piece
 
-    archive.add(f"{TABLES}/{table.name}", read_back())
+    # An SQLite connection with an open query doesn't close.
+    with closing(table.batches()) as batches:
+        archive.add(f"{TABLES}/{table.name}", read_back(batches))
     return TableSummary(columns=table.columns, rows=rows)
 
 

@@ -1,6 +1,7 @@
 """A backup that could not be restored is none: it is not made, and the reason is a sentence."""
 
 import os
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from sqlalchemy import text
 from arena.cli.backup import make_backup
 from arena.db.database import Database
 from arena.ops.backup.archive import NotRestorable
+from arena.platform.settings import Settings
 from tests.ops.backup.places import Spot, Spots, everything
 
 
@@ -47,16 +49,15 @@ CHANGES = {
 
 def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
     """The sentence says what it is, whatever it is."""
-    file = live.settings.data_dir / "arena.sqlite3"
-    whole = file.read_bytes()
     for name, (statement, words) in CHANGES.items():
-        change(live, statement)
+        spot = Spot(Settings(data_dir=tmp_path / name, disk_floor_gib=0))
+        shutil.copytree(live.settings.data_dir, spot.settings.data_dir)
+        change(spot, statement)
         with (tmp_path / "kept.zip").open("w+b") as kept, pytest.raises(NotRestorable) as error:
-            make_backup(live.settings, kept, lambda _: None)
+            make_backup(spot.settings, kept, lambda _: None)
         said = str(error.value)
         assert said.startswith("the database holds a value that can't be restored: "), name
         assert words in said, name
-        file.write_bytes(whole)
     with (tmp_path / "kept.zip").open("w+b") as kept:
         make_backup(live.settings, kept, lambda _: None)
 
