@@ -12,11 +12,12 @@ from arena.services.owners import Owners
 from arena.submissions.receiver import Receiver
 from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
-from tests.web.adapters import share_adapters
+from tests.web.adapters import complete_routes_late, share_adapters
 from web.app import Parts, create_app
 from web.http.request_log import SiteMetrics
 
 share_adapters()
+complete_routes_late()
 
 
 def site_of(store: Store) -> FastAPI:

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from fastapi.testclient import TestClient
 
 from arena.db.store import Store
@@ -12,6 +13,15 @@ from tests.accounts.world import World
 from tests.builders import fill
 from tests.databases import sqlite_store
 from tests.web.app import site_of
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _event_loop() -> Iterator[None]:
+    """Let all sites answer in one event loop; a client makes one for each request otherwise."""
+    with start_blocking_portal() as portal:
+        TestClient.portal = portal
+        yield
+        TestClient.portal = None
 
 
 @pytest.fixture
