@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import arena.cli.main
 import web.__main__
@@ -30,16 +30,23 @@ def _server() -> ForkServerContext:
 _SERVER: Final = _server()
 
 
-def run(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str], text: bytes, seconds: float
+def run(  # noqa: PLR0913 - what a process gets
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    text: bytes,
+    seconds: float,
+    *,
+    program: Literal["arena", "web"] = "arena",
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run ``arena`` with these words, this environment and this on stdin, and wait for its end.
+    """Run a program with these words, this environment and this on stdin, and wait for its end.
 
     To be called from one thread at a time: exit codes of processes that end at once get lost otherwise.
     """
     with _files(text) as files:
+        main = arena.cli.main.main if program == "arena" else web.__main__.main
         process = _SERVER.Process(
-            target=_command, args=(arena.cli.main.main, ("arena", *words), folder, dict(environment), files)
+            target=_command, args=(main, (program, *words), folder, dict(environment), files)
         )
         process.start()
         process.join(seconds)

@@ -1,7 +1,7 @@
 """What makes sites quick to make: pydantic's adapters are shared, and routes are completed when asked for.
 
-FastAPI reads the signature of each route's function and makes an adapter of each type in it: nearly all of the
-work of making a site. An arena makes one site; tests make hundreds, and ask each for a few things.
+FastAPI reads the signature of each route's function and makes an adapter of each type in it: nearly all of
+the work of making a site. An arena makes one site; tests make hundreds, and ask each for a few things.
 """
 
 from collections.abc import Callable

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,9 +50,13 @@ def served(
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A site that is visited and nothing else; ``url`` has no slash at the end."""
+    """A site that is visited and nothing else; ``url`` has no slash at the end.
+
+    ``said`` returns all that it has printed on stderr, and fails when the site has ended.
+    """
 
     url: str
+    said: Callable[[], str]
 
 
 @contextmanager
@@ -67,7 +71,7 @@ def opened(data_dir: Path, **settings: str) -> Iterator[Opened]:
 
     with forked.site(words, environment() | {"ARENA_LOG_LEVEL": "warning"} | settings) as said:
         await_that(listens, "the site")
-        yield Opened(found[0])
+        yield Opened(found[0], said)
 
 
 def environment() -> dict[str, str]:

@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from arena.db.store import Store
 from arena.protocol.analysis import Grade
 from tests.builders import START, analysed, fill, puzzled
+from tests.soak import many
 from tests.web.app import site_of
 from tests.web.html import Page
 from web.bots.mistakes import SHOWN_MISTAKES
@@ -61,7 +62,7 @@ def test_every_link_of_it_leads_somewhere(empty_store: Store) -> None:
     client = TestClient(site_of(empty_store))
     text = client.get("/games/dummy-0-0").text
     part = text[text.index('<h2 id="analysis">') : text.index('<h2 id="replay">')]
-    for link in set(re.findall(r'href="(/[^"#]*)', part)):
+    for link in sorted(set(re.findall(r'href="(/[^"#]*)', part)))[:: many(4, 1)]:
         assert client.get(link).status_code == 200, link
 
 
@@ -99,7 +100,7 @@ def test_a_bots_page_lists_its_costliest_decisions(empty_store: Store) -> None:
     fill(empty_store)
     client = TestClient(site_of(empty_store))
     assert 'id="mistakes"' not in client.get("/bots/random").text
-    for game in empty_store.games.newest()[:5]:
+    for game in empty_store.games.newest()[: many(3, 5)]:
         analysed(empty_store, game.game)
     found = empty_store.analyses.costly("random", 1)
     text = client.get("/bots/random").text
@@ -107,6 +108,6 @@ def test_a_bots_page_lists_its_costliest_decisions(empty_store: Store) -> None:
     assert f"the newest {len(found):,} are counted" in part
     links = [f"/games/{it.game}/{it.round}/{it.turn}?view=infer:{it.seat}" for it in found[:SHOWN_MISTAKES]]
     assert re.findall(r'href="(/games/[^"]*view[^"]*)"', part) == links
-    assert all(client.get(link).status_code == 200 for link in links)
+    assert client.get(links[0]).status_code == 200
     assert sum(int(times) for times in re.findall(r"(\d+) in round \d", part)) == len(found)
     assert "Most often it should have taken" in part

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Thread
 
-import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
@@ -18,6 +17,9 @@ LONG = 600.0
 """Seconds that no test takes: what ends before was not ended by this."""
 
 Address = tuple[str, int]
+
+EARLY = b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n"
+"""The head of a request that is answered before its body has come."""
 
 
 def app() -> FastAPI:
@@ -88,59 +90,51 @@ def is_closed(visitor: socket.socket) -> bool:
         return True
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "])
-def test_a_header_that_does_not_come_ends_the_connection(sent: bytes) -> None:
+def test_a_header_that_does_not_come_ends_the_connection() -> None:
     """Whether nothing of it came, or half."""
-    with site(header_seconds=0.5) as address, connect(address, sent=sent) as visitor:
-        assert is_closed(visitor)
+    with site(header_seconds=0.5) as address, ExitStack() as visitors:
+        for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "):
+            assert is_closed(visitors.enter_context(connect(address, sent=sent))), sent
 
 
-def test_a_header_that_drips_is_not_given_more_time() -> None:
-    """Each byte ends uvicorn's own clock, also of a further request on the same connection."""
-    with site(header_seconds=3.0) as address, connect(address) as visitor:
-        assert asks(visitor) == "HTTP/1.1 200 OK"
+def test_only_a_header_that_is_due_is_given_time() -> None:
+    """One that drips gets no more; connections between requests, and bodies, have clocks of their own."""
+    whole = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+    with (
+        site(header_seconds=3.0) as address,
+        connect(address) as idle,
+        connect(address) as dripping,
+        connect(address, sent=whole) as sender,
+        connect(address, sent=EARLY) as reader,
+        connect(address) as silent,
+    ):
+        assert asks(idle) == asks(dripping) == "HTTP/1.1 200 OK"
+        reader.sendall(bytes(10_000_000))
 
         def cut() -> bool:
+            """Send a byte of a further request: each ends uvicorn's own clock."""
             try:
-                visitor.sendall(b"X")
+                dripping.sendall(b"X")
             except ConnectionError:
                 return True
             return False
 
         await_that(cut, "the end of the connection")
-
-
-def test_a_connection_between_two_requests_has_no_clock_of_a_header() -> None:
-    """It waits for as long as idle connections are kept."""
-    with site(header_seconds=3.0) as address, connect(address) as visitor, connect(address) as silent:
-        assert asks(visitor) == "HTTP/1.1 200 OK"
         assert is_closed(silent)
-        assert asks(visitor) == "HTTP/1.1 200 OK"
+        assert asks(idle) == "HTTP/1.1 200 OK"
+        sender.sendall(b"body")
+        assert answered(sender) == "HTTP/1.1 200 OK"
+        # Who reads the answer only after the whole body still gets it.
+        reader.sendall(bytes(10_000_000))
+        assert answered(reader) == "HTTP/1.1 200 OK"
 
 
 def test_the_rest_of_a_body_that_was_answered_early_has_its_own_time() -> None:
-    """A sender who reads the answer only after the whole body still gets it; one who drips is cut."""
-    head = b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n"
-    with site(header_seconds=3.0) as address, connect(address, sent=head) as sender:
-        with connect(address) as silent:
-            sender.sendall(bytes(10_000_000))
-            assert is_closed(silent)
-        sender.sendall(bytes(10_000_000))
-        assert answered(sender) == "HTTP/1.1 200 OK"
-    with site(rest_seconds=0.5) as address, connect(address, sent=head) as sender:
+    """Who lets it drip is cut."""
+    with site(rest_seconds=0.5) as address, connect(address, sent=EARLY) as sender:
         assert answered(sender) == "HTTP/1.1 200 OK"
         sender.sendall(b"more")
         assert is_closed(sender)
-
-
-def test_a_request_under_way_is_not_ended_by_the_clock_of_headers() -> None:
-    """Its body has a time of its own, which is not the server's."""
-    head = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
-    with site(header_seconds=3.0) as address, connect(address, sent=head) as sender:
-        with connect(address) as silent:
-            assert is_closed(silent)
-        sender.sendall(b"body")
-        assert answered(sender) == "HTTP/1.1 200 OK"
 
 
 def test_an_address_has_so_many_connections_at_a_time() -> None:

@@ -79,42 +79,43 @@ def test_who_follows_the_link_in_the_head_comes_back(world: World, referer: str,
     assert hidden(browser(world).get("/login", headers={"Referer": referer}).text) == onward
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        "//evil.example",
-        "///evil.example",
-        "/\\evil.example",
-        "\\\\evil.example",
-        "/%2F/../..//evil.example",
-        "/.//evil.example",
-        "/games/..//evil.example",
-        "/\t/evil.example",
-        "/\n/evil.example",
-        "/\r\nLocation: https://evil.example",
-        " //evil.example",
-        "https://evil.example",
-        "https:evil.example",
-        "javascript:alert(1)",
-        "evil.example",
-        "@evil.example",
-        "/\u2044/evil.example",
-        "%2F%2Fevil.example",
-        "/login",
-        "/logout",
-        "/register?next=/mine",
-        "/" + "x" * 3000,
-    ],
+ELSEWHERE = (
+    "//evil.example",
+    "///evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/%2F/../..//evil.example",
+    "/.//evil.example",
+    "/games/..//evil.example",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "/\r\nLocation: https://evil.example",
+    " //evil.example",
+    "https://evil.example",
+    "https:evil.example",
+    "javascript:alert(1)",
+    "evil.example",
+    "@evil.example",
+    "/\u2044/evil.example",
+    "%2F%2Fevil.example",
+    "/login",
+    "/logout",
+    "/register?next=/mine",
+    "/" + "x" * 3000,
 )
-def test_nobody_is_sent_to_another_site(world: World, wanted: str) -> None:
+
+
+def test_nobody_is_sent_to_another_site(world: World) -> None:
     """Whatever someone has written into a link: as it is, encoded, and as what the form sends."""
     world.add("ann")
-    visitor = browser(world)
-    for link in (quote(wanted, safe=""), quote(wanted, safe="/:%")):
-        assert hidden(visitor.get(f"/login?next={link}").text) is None
-        assert hidden(visitor.get(f"/register?next={link}").text) is None
-    answer = visitor.post("/login", data=FORM | {"next": wanted})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    for wanted in ELSEWHERE:
+        world.later(hours=1)  # so many logins are too many at once
+        visitor = browser(world)
+        for link in (quote(wanted, safe=""), quote(wanted, safe="/:%")):
+            for form in ("/login", "/register"):
+                assert hidden(visitor.get(f"{form}?next={link}").text) is None, wanted
+        answer = visitor.post("/login", data=FORM | {"next": wanted})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/account"), wanted
 
 
 @pytest.mark.parametrize("wanted", ["/%2F%2Fevil.example", "/%5Cevil.example", "/games?next=//evil.example"])

@@ -81,7 +81,7 @@ def served(twin: Twin) -> dict[str, tuple[int, bytes, dict[str, str]]]:
         f"/live/s-0/1/{round_number}/{turn}?step={step}&view={view}"
         for round_number in (1, 2, 3)
         for turn in (1, rules.turns)
-        for step in ("pick", "reveal", "pass", "score", "end")
+        for step in ("pick", "reveal", "pass", "score", "end")[:: many(3, 1)]
         for view in VIEWS
     ]
     found = {}
@@ -157,8 +157,9 @@ def test_every_frame_that_is_over_is_a_page_of_its_own(world: World) -> None:
             assert tag != "style"
             assert tag != "script" or attributes.get("src") in {*SITE_SCRIPTS, f"{STATIC}/viewer-live.js"}
             assert not any(name == "style" or name.startswith("on") for name in attributes)
-        for link in {link for link in page.links if link.startswith("/")}:
-            assert visitor.get(link.split("#", maxsplit=1)[0]).status_code in {200, 303}, link
+        addresses = sorted({link.split("#", maxsplit=1)[0] for link in page.links if link.startswith("/")})
+        for link in addresses[:: many(5, 1)]:
+            assert visitor.get(link).status_code in {200, 303}, link
     for path in (
         "/live/s-0/1/3/1",
         "/live/s-0/1/2/9?step=end",

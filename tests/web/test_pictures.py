@@ -13,6 +13,7 @@ from PIL import Image, ImageChops
 from arena.db.store import Store
 from tests.builders import analysed, fill
 from tests.patience import WAIT_SECONDS
+from tests.soak import many
 from tests.web.app import site_of
 from tests.web.html import Page
 from web.http.errors import Problem
@@ -91,7 +92,7 @@ def test_every_frame_and_view_has_a_picture_of_its_own(client: TestClient) -> No
     paths = [
         f"{GAME}/{turn}/og.png?step={step}&view={view}"
         for turn, step in (("1/4", "pick"), ("1/4", "reveal"), ("1/4", "pass"), ("2/4", "pick"))
-        for view in ("all", "seat:0", "seat:1", "infer:1")
+        for view in ("all", "seat:0", "seat:1", "infer:1")[:: many(2, 1)]
     ]
     pictures = [client.get(path).content for path in paths]
     assert len(set(pictures)) == len(paths)

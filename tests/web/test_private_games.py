@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from tests.accounts.world import World
+from tests.soak import many
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.played import CHALLENGE, SUBMISSION, play
@@ -52,9 +53,9 @@ def test_a_private_game_has_the_whole_viewer(people: People, game: str) -> None:
         answer = people.owner.get(path)
         page = Page(answer.text)
         assert answer.headers["cache-control"] == "no-store"
-        for link in {link for link in page.links if link.startswith("/")}:
-            found = people.owner.get(link.split("#", maxsplit=1)[0], follow_redirects=True)
-            assert found.status_code == 200, link
+        addresses = sorted({link.split("#", maxsplit=1)[0] for link in page.links if link.startswith("/")})
+        for link in addresses[:: many(7, 1)]:
+            assert people.owner.get(link, follow_redirects=True).status_code == 200, link
     frames = people.owner.get(f"{game}/frames.json?view=seat:1")
     assert frames.headers["cache-control"] == "no-store"
     assert len(frames.json()["frames"]) == 3 * 30 + 1

@@ -17,12 +17,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from arena.db.store import open_store
 from tests.demo.running import await_that
 from tests.postgresql import Cluster
-from tests.web.site import START_SECONDS, Site, served
+from tests.web.site import START_SECONDS, Site, opened, served
 
 SECRET = "hunter2"  # noqa: S105 - a test's
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(postgresql_programs: Path) -> Iterator[Cluster]:
     """Give a server of its own, to be stopped and started, with an arena's tables."""
     cluster = Cluster(postgresql_programs)
@@ -59,7 +59,7 @@ def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
 ) -> None:
     """It says so, and why, as long as that lasts and however many ask; then it is ready again by itself."""
     with (
-        served(tmp_path, ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg")) as site,
+        opened(tmp_path, ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg")) as site,
         httpx2.Client(base_url=site.url, timeout=60) as client,
     ):
         assert client.get("/readyz").text == "ok\n"
@@ -108,8 +108,10 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
         cluster.resume()
         await_that(lambda: client.get("/readyz").status_code == 200, "the database")
         with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
+            (number,) = connection.execute("SELECT version_num FROM kaiten_schema").fetchone() or ("",)
             connection.execute("UPDATE kaiten_schema SET version_num = 'later'")
-        assert "another version" in client.get("/readyz").json()["detail"]
+            assert "another version" in client.get("/readyz").json()["detail"]
+            connection.execute("UPDATE kaiten_schema SET version_num = %s", [number])
         assert client.get(f"/bots/{SECRET}").status_code == 404
         assert client.get("/metrics").status_code == 404
         told = _metrics(site)

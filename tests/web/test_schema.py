@@ -102,7 +102,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield world
 
 
-@pytest.fixture(scope="module", params=["nobody", "user", "oper"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "user",
+        # tests/web/test_authorisation.py asks every route as each of them.
+        pytest.param("nobody", marks=pytest.mark.soak),
+        pytest.param("oper", marks=pytest.mark.soak),
+    ],
+)
 def asker(world: World, request: pytest.FixtureRequest) -> Asker:
     """Give nobody; a user with a token for all that users may do; an operator with a session."""
     accounts = {account.name: account for account in world.store.people.accounts()}

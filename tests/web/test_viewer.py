@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 
 from arena.db.store import Store
 from arena.play.replay.document import parse
+from tests.soak import many
 from tests.web.html import SITE_SCRIPTS, Page
 from web.http.rendering import fixed
 from web.http.security import FRAMABLE, SECURITY_HEADERS
@@ -45,8 +46,9 @@ def test_a_frame_is_a_page_of_its_own(client: TestClient, path: str) -> None:
         assert tag != "style"
         assert tag != "script" or attributes["src"] in {*SITE_SCRIPTS, f"{STATIC}/viewer.js"}
         assert not any(name == "style" or name.startswith("on") for name in attributes)
-    for link in {link for link in page.links if link.startswith("/")}:
-        assert client.get(link.split("#", maxsplit=1)[0]).status_code == 200, link
+    addresses = sorted({link.split("#", maxsplit=1)[0] for link in page.links if link.startswith("/")})
+    for link in addresses[:: many(5, 1)]:
+        assert client.get(link).status_code == 200, link
 
 
 def test_a_page_with_all_that_it_loads_is_light(client: TestClient) -> None:
@@ -104,11 +106,18 @@ def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store
     game = store.games.find("faulty-0-0")
     assert game is not None
     addresses = [address(GAME, frame) for frame in film(game.replay).frames]
+    ways = {
+        at: {
+            way: link.replace("&amp;", "&")
+            for way, link in re.findall(r'data-way="([\w-]+)" href="([^"]+)"', client.get(at).text)
+        }
+        for at in addresses
+    }
 
     def walk(start: str, way: str) -> list[str]:
         found = [start]
-        while way_on := re.search(rf'data-way="{way}" href="([^"]+)"', client.get(found[-1]).text):
-            found.append(way_on[1].replace("&amp;", "&"))
+        while way_on := ways[found[-1]].get(way):
+            found.append(way_on)
         return found
 
     assert walk(addresses[0], "next") == addresses
@@ -228,5 +237,6 @@ def test_moments_lead_to_their_frames(client: TestClient) -> None:
     text = client.get(f"{GAME}/1/8?step=score").text
     links = re.findall(r'data-event="\d+" href="([^"]+)"', text)
     assert len(links) > 8
-    assert all(client.get(link.replace("&amp;", "&")).status_code == 200 for link in set(links))
+    for link in sorted(set(links))[:: many(4, 1)]:
+        assert client.get(link.replace("&amp;", "&")).status_code == 200, link
     assert 'aria-current="step"><span class="when">1.8</span> <span>end of round 1</span>' in text
