@@ -1,6 +1,6 @@
 """Matches and results as frozen data, and the queries that write them."""
 
-import hashlib
+import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,8 +27,8 @@ class NewMatch:
     id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
     rules: Rules
     bots: tuple[int, ...]  # version ids
-    # One per deal, 32 hexadecimal digits each, all different. A rated match replaces seeds that were dealt
-    # before (`deal`).
+    # One per deal, 32 hexadecimal digits each, all different. A rated match takes only their number, and draws
+    # others when it is claimed (`deal`).
     seeds: tuple[str, ...]
     clock: Clock
     limits: Limits  # sandbox limits of every bot
@@ -251,24 +251,18 @@ def _add(  # noqa: PLR0913 - what a waiting match is made of
     connection.execute(insert(MatchRow).values(values))
 
 
-_DIGITS = 32
+_SEED_BYTES: Final = 16
 
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
-    """Return an attempt's specification with a new seed for each one dealt before.
+    """Return an attempt's specification with new seeds, which were never dealt before.
 
-    The new seed derives from the old seed, the match and the attempt. The old seed is published with no game,
-    so the new one can't be predicted. Raises IntegrityError if the new seed was dealt before too, which is
-    practically impossible.
+    They are drawn no earlier than this: a backup, or an arena restored from one, can't tell the deals of
+    matches that wait.
     """
-    dealt = set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(spec.seeds))).scalars())
-    seeds = tuple(_another(seed, spec.match, spec.attempt) if seed in dealt else seed for seed in spec.seeds)
+    seeds = tuple(secrets.token_hex(_SEED_BYTES) for _ in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])
     return replace(spec, seeds=seeds)
-
-
-def _another(seed: str, match: str, attempt: int) -> str:
-    return hashlib.sha256(f"{seed} {match} {attempt}".encode()).hexdigest()[:_DIGITS]
 
 
 BOT: Final = func.coalesce(BotRow.name, SubmissionRow.bot).label("bot")

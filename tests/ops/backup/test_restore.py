@@ -26,7 +26,8 @@ from arena.ops.backup.archive import (
     packed,
     unpacked,
 )
-from tests.db.builders import add_bot
+from arena.protocol.match import RuntimeName
+from tests.db.builders import START, add_bot, add_matches
 from tests.db.next_version import NEXT_REVISION, become
 from tests.ops.backup.places import Spot, Spots, everything
 from tests.soak import many
@@ -55,6 +56,26 @@ def altered(kept: Path, to: Path, **changes: object) -> Path:
 def nothing_in(spot: Spot) -> bool:
     """Tell whether a place is as empty as before."""
     return [file.name for file in spot.settings.data_dir.rglob("*") if not file.is_dir()] in ([], ["lock"])
+
+
+def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -> None:
+    """It went on after the backup: its games, and so their deals, are public."""
+    old, new = spots.make("old"), spots.make("new")
+    old.settings.data_dir.mkdir()
+    with old.store() as store:
+        add_matches(store, "s", [add_bot(store, name) for name in "abc"], matches=2)
+        store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    with (tmp_path / "kept.zip").open("w+b") as file:
+        make_backup(old.settings, file, silent)
+    restored(tmp_path / "kept.zip", new)
+    dealt = []
+    for spot in old, new:
+        with spot.store() as store:
+            claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+            assert claim is not None
+            dealt.append(claim.spec)
+    assert dealt[0].match == dealt[1].match
+    assert not set(dealt[0].seeds) & set(dealt[1].seeds)
 
 
 def test_the_same_arena_as_before(live: Spot, kept: Path, spots: Spots) -> None:
@@ -261,8 +282,7 @@ def test_another_file_is_no_backup(spots: Spots, tmp_path: Path, content: bytes)
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("to", ["sqlite", "postgresql"])
-@pytest.mark.parametrize("revision", ["0003", "0018"])
+@pytest.mark.parametrize(("revision", "to"), [("0003", "postgresql"), ("0018", "sqlite")])
 def test_a_backup_from_before_the_first_release_is_refused(
     kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
 ) -> None:
