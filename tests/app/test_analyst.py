@@ -75,9 +75,9 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
     """With the numbers that anybody gets from the same playouts; the first puzzle is today's."""
     store = short_games
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
-    HostAnalyst(store, 8, lambda: True, now).look()
+    HostAnalyst(store, 2, lambda: True, now).look()
     found = store.analyses.find(replay.game)
-    assert found == analyse(replay, playouts=8, bots=house_bots(samples()))
+    assert found == analyse(replay, playouts=2, bots=house_bots(samples()))
     puzzle = store.puzzles.find(store.puzzles.newest(now().date(), 1)[0])
     assert puzzle is not None
     assert (puzzle.game, puzzle.made) == (replay.game, puzzle_in(found))

@@ -6,6 +6,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -13,10 +14,11 @@ import docker
 import httpx2
 import pytest
 
+from arena.db.store import open_store
 from arena.play.botfiles import samples
 from tests.demo.conftest import With
 from tests.demo.running import Ended, Place, await_that
-from tests.demo.town import Author, registered, town
+from tests.demo.town import SETTINGS, Author, registered, town
 from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.test_journey import small_image
@@ -129,6 +131,7 @@ def test_from_a_container_to_a_rated_bot_and_back(
             # The site receives one file of an author at a time, and an image takes long on a busy machine.
             runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
             await_that(partial(_has_sent, ann, number), f"{bot} at the site")
+        added = _added(arena, tmp_path)
         done = {bot: run.result() for bot, run in runs.items()}
 
         for bot in GOOD:
@@ -139,7 +142,7 @@ def test_from_a_container_to_a_rated_bot_and_back(
             assert order == sorted(order), said
         for bot in REJECTED:
             rejection(ann, bot, done[bot])
-        await_that(lambda: rated(ann).keys() >= GOOD, "rated games of all")
+        await_that(lambda: rated(ann).keys() >= GOOD | {"added"}, "rated games of all")
         assert rated(ann).keys().isdisjoint(REJECTED)
         _game_is_shown_to_all(address)
 
@@ -151,6 +154,29 @@ def test_from_a_container_to_a_rated_bot_and_back(
     assert list((arena.data / "uploads").iterdir()) == []
     rebuilt = arena.run("admin", "rebuild-ratings")
     assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
+    _played_without_faults(arena, added)
+
+
+def _added(arena: Place, folder: Path) -> str:
+    """Let an operator add a bot from its source, beside the arena that runs; return its image's id."""
+    file = folder / "added.py"
+    file.write_text(programs.GOOD)
+    words = ("admin", "add-bot", "added", str(file), "--author", "ben")
+    first, again = arena.run(*words, **SETTINGS), arena.run(*words, **SETTINGS)
+    assert (first.code, again.code) == (0, 0), first.stderr + again.stderr
+    assert first.stdout.startswith("added@1 sha256:")
+    assert (again.stdout, "no new" in again.stderr) == (first.stdout, True)
+    return first.stdout.split()[1]
+
+
+def _played_without_faults(arena: Place, source: str) -> None:
+    """The bot that was added played in a container of its own image."""
+    [row] = [row for row in arena.board() if row["bot"] == "added"]
+    assert (row["author"], row["faulty"]) == ("ben", 0)
+    with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
+        pages = [store.games.find(game.game) for game in store.games.newest()]
+    seats = [seat for page in pages if page is not None for seat in page.seats if seat.bot == "added"]
+    assert {(seat.image, seat.runtime.startswith("docker/")) for seat in seats} == {(source, True)}
 
 
 def _has_sent(author: Author, number: int) -> bool:

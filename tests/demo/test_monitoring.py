@@ -10,14 +10,17 @@ import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.demo.conftest import With
-from tests.demo.running import Place, await_that, started
+from tests.demo.running import Place, await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
 
 SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
 
 
 def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
-    """It is well from the start, and ready when it plays; each line is JSON, and has its match's ids."""
+    """It is well from the start, and ready when it plays; each line is JSON, and has its match's ids.
+
+    Meanwhile a second arena in the same data directory says what is in the way, and does no harm.
+    """
     place = place_with("greedy", "random")
     with started(place, "coordinator", **SETTINGS) as arena:
         lines = [_line(arena)]
@@ -30,6 +33,9 @@ def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
             while sum(line["event"] == "match stored" for line in lines) < 2:
                 lines.append(_line(arena))
             assert client.get("/healthz").status_code == 200
+            second = place.run("demo", "--once", **SETTINGS)
+            assert second.code == 1
+            assert "another arena is running" in second.stderr
             # A match is counted after its line is out, and one number after the other.
             await_that(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
             arena.send_signal(signal.SIGTERM)
@@ -40,6 +46,9 @@ def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
         assert (arena.wait(WAIT_SECONDS), said) == (0, "")
     lines += [json.loads(line) for line in rest.splitlines()]
     _check_lines(lines)
+    assert processes_of(place) == []
+    rebuilt = place.run("admin", "rebuild-ratings")
+    assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
 
 
 def test_a_coordinator_whose_disk_is_full_is_well_and_not_ready(place: Place) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import sys
 
 import httpx2
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tests.demo.conftest import With
 from tests.demo.running import await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
-from tests.web.site import served
+from tests.web.site import opened
 
 
 @pytest.mark.postgresql
@@ -28,7 +27,7 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
 
     with (
         started(place, "coordinator", **settings) as arena,
-        served(place.data, python=sys.executable, cwd=None, **settings) as site,
+        opened(place.data, **settings) as site,
         httpx2.Client(base_url=site.url, timeout=60) as client,
     ):
 

@@ -70,11 +70,14 @@ def _escaped(word: str) -> str:
     return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
+@pytest.mark.soak
 def test_an_archive_and_a_source_file_play(
     arena: Place, place_with: With, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
-    """Both are added while the arena runs, play in containers without faults, and are on the board."""
-    # Takes about 20 s: the arena tries its sandbox, and an image is made, packed and read.
+    """Both are added while the arena runs, play in containers without faults, and are on the board.
+
+    In the short run tests/demo/test_journey.py has a source file that is added, and an image that is sent.
+    """
     archive = tmp_path / "whatever-it-is-called"
     saved(docker_client, base_image, archive)
     trace = tmp_path / "it-has-run"
@@ -96,7 +99,7 @@ def test_an_archive_and_a_source_file_play(
         assert second.code == 0, second.stderr
         again = arena.run("admin", "add-bot", "wrapped", str(source), "--author", "ben", **ACCEPTED)
         assert (again.code, again.stdout) == (0, second.stdout)
-        assert "there is no new one" in again.stderr
+        assert "no new" in again.stderr
         await_that(lambda: {"packed", "wrapped"} <= played(arena), "games of both")
         coordinator.send_signal(signal.SIGTERM)
         _, said = coordinator.communicate(timeout=WAIT_SECONDS)
