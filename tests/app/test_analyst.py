@@ -77,7 +77,10 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
     HostAnalyst(store, 2, lambda: True, now).look()
     found = store.analyses.find(replay.game)
-    assert found == analyse(replay, playouts=2, bots=house_bots(samples()))
+    assert found is not None
+    expected = analyse(replay, playouts=2)
+    assert (found.turns, found.turning_points) == (expected.turns, expected.turning_points)
+    assert {name for each in found.decisions for name in each.house} == house_bots(samples()).keys()
     puzzle = store.puzzles.find(store.puzzles.newest(now().date(), 1)[0])
     assert puzzle is not None
     assert (puzzle.game, puzzle.made) == (replay.game, puzzle_in(found))
