@@ -40,6 +40,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.card_counts import CardRepository
 from arena.db.database import Database, Joined, sqlite_file
 from arena.db.errors import DatabaseNotEmpty
+from arena.db.matches import give_up_deals
 from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
 from arena.db.ratings import RatingRepository
 from arena.db.schema import OPEN, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
@@ -291,6 +292,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
             for table in made.sorted_tables:
                 _fill_table(connection, table, tables[table.name])
         upgrade(connection)
+        give_up_deals(connection)
         read_through(connection, entry.at)
         audit.record(connection, entry)
 

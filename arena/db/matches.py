@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, insert, select
+from sqlalchemy import Connection, Select, func, insert, select, text
 
 from arena.db import ladder
-from arena.db.schema import BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
+from arena.db.schema import OPEN, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
 from arena.ladder.card_counts import Tally
-from arena.protocol.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport, encode
+from arena.protocol.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport, decode, encode
 from arena.protocol.states import MatchKind, MatchState
 from arena.rules import Rules
 
@@ -27,8 +27,8 @@ class NewMatch:
     id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
     rules: Rules
     bots: tuple[int, ...]  # version ids
-    # One per deal, 32 hexadecimal digits each, all different. A rated match takes only their number, and draws
-    # others when it is claimed (`deal`).
+    # One per deal, 32 hexadecimal digits each, all different. A rated match replaces seeds that were dealt
+    # before (`deal`).
     seeds: tuple[str, ...]
     clock: Clock
     limits: Limits  # sandbox limits of every bot
@@ -255,14 +255,21 @@ _SEED_BYTES: Final = 16
 
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
-    """Return an attempt's specification with new seeds, which were never dealt before.
-
-    They are drawn no earlier than this: a backup, or an arena restored from one, can't tell the deals of
-    matches that wait.
-    """
-    seeds = tuple(secrets.token_hex(_SEED_BYTES) for _ in spec.seeds)
+    """Return an attempt's specification with a new seed for each one dealt before, and note all as dealt."""
+    dealt = set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(spec.seeds))).scalars())
+    seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])
     return replace(spec, seeds=seeds)
+
+
+def give_up_deals(connection: Connection) -> None:
+    """Note the deals of all waiting matches as dealt: the arena of a backup may have dealt them since."""
+    waiting = (MatchRow.kind == MatchKind.RATED, MatchRow.state == MatchState.WAITING)
+    specs = connection.execute(select(MatchRow.spec).where(text(OPEN), *waiting)).scalars()
+    seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}
+    seeds -= set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(seeds))).scalars())
+    if seeds:
+        connection.execute(insert(DealRow), [{"seed": seed} for seed in sorted(seeds)])
 
 
 BOT: Final = func.coalesce(BotRow.name, SubmissionRow.bot).label("bot")
