@@ -85,7 +85,7 @@ def _play(stage: HostileStage, line: _Line, *, loosen: bool) -> None:
         got = "/".join(sorted(taken.verdicts))
         line.add(got, taken.seconds, taken.memory, taken.wrong, taken.loose)
         return
-    outcome, wrong = stage.attack(attack)
+    (outcome,), wrong = stage.attack(attack)
     stays = stage.gvisor and attack.control.gvisor
     loose = stage.attack_without_control(attack)[1] if loosen and not stays else ()
     line.add(outcome.verdict, outcome.seconds, outcome.peak.bots, wrong, loose)

@@ -3,18 +3,15 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from arena.protocol.faults import Fault
-from arena.protocol.match import Clock, MatchRecord
+from arena.protocol.match import Clock, MatchRecord, SeatReport
 from arena.sandbox.runtime import MATCH_LABEL, SEAT_LABEL
 
 SEAT: Final = 0
-"""The attacker's, in every hostile match."""
-
-ACCOMPLICE: Final = 1
-"""Its accomplice's, where it has one."""
+"""The first attacker's, in every hostile match; its accomplice, where it has one, sits on the next seat."""
 
 FIRST_SLOT: Final = 100
 """The slots from here on are the suite's: what runs as their users is nobody else's."""
@@ -67,9 +64,9 @@ class Peak(NamedTuple):
     cores: float = 0
 
 
-def is_attacker(labels: Mapping[str, str], seats: Sequence[int] = (SEAT,)) -> bool:
-    """Tell the attacker's container, or those on these seats of its match, from all others."""
-    return labels.get(MATCH_LABEL) == MATCH and labels.get(SEAT_LABEL) in {str(seat) for seat in seats}
+def hostile_seat(labels: Mapping[str, str]) -> int | None:
+    """Return the seat of a container of the hostile match; None for all others."""
+    return int(labels[SEAT_LABEL]) if labels.get(MATCH_LABEL) == MATCH else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,21 +74,23 @@ class Outcome:
     """What came of an attack.
 
     Attributes:
-        record: Of the hostile match; the attacker sits on :data:`SEAT`.
+        record: Of the hostile match.
+        seat: The attacker's. Its accomplice, where it has one, sits on the next.
         peak: The most that was used meanwhile.
-        throttled: In how many periods of 0.1 s the attacker was held back since its share of the processor
-            was used up.
+        throttlings: In how many periods of 0.1 s the bot on each seat was held back since its share of the
+            processor was used up.
         left: What was still there after the match, in words, one thing each.
         seconds: From the start of the match to its end.
         runtime: What ran the containers, such as ``runc``; ``runsc`` for gVisor under any name.
     """
 
     record: MatchRecord
+    seat: int = SEAT
     peak: Peak
     left: tuple[str, ...]
     seconds: float
     runtime: str
-    throttled: int = 0
+    throttlings: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def gvisor(self) -> bool:
@@ -99,14 +98,24 @@ class Outcome:
         return self.runtime == "runsc"
 
     @property
+    def report(self) -> SeatReport:
+        """What the match's record says of the attacker."""
+        return self.record.seats[self.seat]
+
+    @property
+    def throttled(self) -> int:
+        """In how many such periods the attacker was."""
+        return self.throttlings.get(self.seat, 0)
+
+    @property
     def told(self) -> Mapping[str, Any]:
         """What the program told: every line of its stderr that is a JSON object, later facts over earlier."""
-        return self._told_by(SEAT)
+        return self._told_by(self.seat)
 
     @property
     def accomplice_told(self) -> Mapping[str, Any]:
         """What its accomplice told, in the same way."""
-        return self._told_by(ACCOMPLICE)
+        return self._told_by(self.seat + 1)
 
     def _told_by(self, seat: int) -> Mapping[str, Any]:
         facts: dict[str, Any] = {}
@@ -123,7 +132,7 @@ class Outcome:
         return tuple(
             FaultAt(number // turns + 1, number % turns + 1, decision.fault)
             for number, step in enumerate(steps)
-            if (decision := step[SEAT]) is not None and decision.fault is not None
+            if (decision := step[self.seat]) is not None and decision.fault is not None
         )
 
     @property
@@ -170,8 +179,7 @@ class Attack:
             with the control in place, and must not be without it. A fact that was never told is an error.
         control: What holds it.
         clock: The hostile match's.
-        honest: How many honest bots sit beside it, 1 or 2.
-        accomplice: Sits in place of the first of them, plays honestly too, and loses the control with it.
+        accomplice: Sits on the next seat, plays honestly too, and loses the control with it.
     """
 
     number: int
@@ -182,24 +190,17 @@ class Attack:
     achieved: Callable[[Outcome], str]
     control: Control
     clock: Clock = CLOCK
-    honest: int = 1
     accomplice: Callable[[], object] | None = None
 
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """Those of its own programs."""
-        return (SEAT,) if self.accomplice is None else (SEAT, ACCOMPLICE)
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """Return the words that start its programs in their containers."""
+        return tuple(start_of(program) for program in (self.program, self.accomplice) if program is not None)
 
-    def command(self) -> tuple[str, ...]:
-        """Return the words that start the program in its container."""
-        return start_of(self.program)
 
-    def commands(self, honest: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return the words that start each seat's program, given those that start an honest one."""
-        others = [honest] * self.honest
-        if self.accomplice is not None:
-            others[0] = start_of(self.accomplice)
-        return (self.command(), *others)
+def seats_of(attacks: Sequence[Attack]) -> tuple[int, ...]:
+    """Return the seats of attackers, who sit side by side with their accomplices."""
+    sizes = [len(attack.commands()) for attack in attacks]
+    return tuple(SEAT + sum(sizes[:place]) for place in range(len(sizes)))
 
 
 def title(attack: Attack) -> str:

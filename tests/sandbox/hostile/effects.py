@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from arena.protocol.match import Limits
-from tests.sandbox.hostile.attack import SEAT, Outcome
+from tests.sandbox.hostile.attack import Outcome
 from tests.sandbox.hostile.judge import BOUNDS
 
 _LIMITS: Final = Limits()
@@ -39,7 +39,7 @@ def tasks(outcome: Outcome) -> str:
 
 def heap(outcome: Outcome) -> str:
     """Tell of memory beyond the limit, or of an end for memory that the report leaves unexplained."""
-    if outcome.verdict == "C" and not outcome.record.seats[SEAT].out_of_memory:
+    if outcome.verdict == "C" and not outcome.report.out_of_memory:
         return "an end that its report does not explain"
     taken: int = outcome.told["mebibytes"]
     return f"{taken} MiB" if taken > _LIMITS.memory_mib else ""
@@ -80,7 +80,7 @@ def disk(outcome: Outcome) -> str:
     printed = outcome.told["mebibytes"]
     if printed < 2 * _LOG_MIB:
         raise ValueError(f"it printed no more than {printed} MiB")
-    if len(outcome.record.seats[SEAT].stderr) > 64 * 1024:
+    if len(outcome.report.stderr) > 64 * 1024:
         return "more of its stderr kept than 64 KiB"
     used = outcome.peak.disk / 1024 / 1024
     return f"{used:.1f} MiB of disk" if used > _LOG_MIB else ""

@@ -3,12 +3,11 @@
 from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
 from arena.protocol.match import GameRecord, MatchSpec
 from arena.rules import Move, State, apply, asked, new_game, shuffled_deck, view
-from tests.sandbox.hostile.attack import SEAT
 from tests.sandbox.hostile.bot import choose
 
 
 def differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> tuple[str, ...]:
-    """Compare a game with the same seed in process: honest seats, and the stand-in where it is due.
+    """Compare a game with the same seed in process: all play honestly, and the stand-in where it is due.
 
     Args:
         spec: The match.
@@ -25,9 +24,11 @@ def differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> t
     for number, step in enumerate(game.steps):
         if state.over:
             return (*found, "the game went on after its end")
-        moment = moments[SEAT]
-        gone = faults[number][SEAT] is not None or (moment is not None and number > moment)
-        moves = _moves(state, gone=gone)
+        gone = [
+            faults[number][seat] is not None or (moment is not None and number > moment)
+            for seat, moment in enumerate(moments)
+        ]
+        moves = _moves(state, gone)
         for seat, (decision, move) in enumerate(zip(step, moves, strict=True)):
             played = None if decision is None else decision.cards
             wanted = None if move is None else tuple(card.label for card in move.cards)
@@ -43,9 +44,9 @@ def differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> t
     return tuple(found)
 
 
-def _moves(state: State, *, gone: bool) -> list[Move | None]:
+def _moves(state: State, gone: list[bool]) -> list[Move | None]:
     moves: list[Move | None] = [None] * state.rules.players
     for seat in asked(state):
         seen = view(state, seat)
-        moves[seat] = stand_in(seen) if gone and seat == SEAT else choose(seen)
+        moves[seat] = stand_in(seen) if gone[seat] else choose(seen)
     return moves

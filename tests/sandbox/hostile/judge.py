@@ -1,10 +1,11 @@
 """Whether an attack was held: everything that is wrong with an outcome, in words."""
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.protocol.match import MatchRecord, MatchSpec
 from arena.scheduler.check import RecordRefused, check_record
-from tests.sandbox.hostile.attack import SEAT, Attack, Outcome, Peak
+from tests.sandbox.hostile.attack import Attack, Outcome, Peak, seats_of
 from tests.sandbox.hostile.expected import differences
 
 _MIB: Final = 1024 * 1024
@@ -28,16 +29,24 @@ LOOSE_HOST: Final = 2048 * _MIB
 
 
 def complaints(
-    attack: Attack, outcome: Outcome, hostile: MatchSpec, second: tuple[MatchSpec, MatchRecord] | None = None
+    attacks: Sequence[Attack],
+    outcomes: Sequence[Outcome],
+    hostile: MatchSpec,
+    second: tuple[MatchSpec, MatchRecord] | None = None,
 ) -> tuple[str, ...]:
-    """Judge an attack that was played against the arena as it is. Empty: it was held."""
+    """Judge attacks that were played in one match against the arena as it is. Empty: they were held."""
+    outcome = outcomes[0]
     of_second: list[str] = []
     if second is not None:
         of_second = _unequal("second match", *second) + _blamed("second match", second[1])
     return (
-        *_verdict(attack, outcome),
+        *(
+            f"{attack.name}: {what}"
+            for attack, its in zip(attacks, outcomes, strict=True)
+            for what in _verdict(attack, its)
+        ),
         *_unequal("hostile match", hostile, outcome.record),
-        *_blamed("hostile match", outcome.record, sparing=SEAT),
+        *_blamed("hostile match", outcome.record, sparing=seats_of(attacks)),
         *of_second,
         *(f"left: {what}" for what in outcome.left),
         *_beyond(outcome.peak),
@@ -64,7 +73,7 @@ def _verdict(attack: Attack, outcome: Outcome) -> list[str]:
     if outcome.verdict not in attack.verdicts:
         found.append(
             f"verdict {outcome.verdict}, not {attack.verdicts}: {[*map(tuple, outcome.faults)]}, "
-            f"{outcome.record.seats[SEAT].trouble}"
+            f"{outcome.report.trouble}"
         )
     elif attack.faults is not None and outcome.faults != attack.faults:
         found.append(f"faults {[*map(tuple, outcome.faults)]}, not {[*map(tuple, attack.faults)]}")
@@ -79,7 +88,7 @@ def _verdict(attack: Attack, outcome: Outcome) -> list[str]:
 def _achieved(attack: Attack, outcome: Outcome) -> tuple[str, str]:
     """Return what the attack got, and why nobody can tell; each may be empty."""
     if not outcome.told:
-        said = outcome.record.seats[SEAT].stderr[-500:]
+        said = outcome.report.stderr[-500:]
         return "", f"it told nothing, so nobody knows that it ran; its stderr ends with {said!r}"
     try:
         return attack.achieved(outcome), ""
@@ -97,16 +106,16 @@ def _unequal(name: str, spec: MatchSpec, record: MatchRecord) -> list[str]:
     return [f"{name}: {what}" for what in differences(spec, game.record, game.places)]
 
 
-def _blamed(name: str, record: MatchRecord, sparing: int | None = None) -> list[str]:
+def _blamed(name: str, record: MatchRecord, sparing: Collection[int] = ()) -> list[str]:
     return [
         f"{name}: seat {seat} has the fault {decision.fault}: {decision.trouble}"
         for step in record.games[0].steps
         for seat, decision in enumerate(step)
-        if decision is not None and decision.fault is not None and seat != sparing
+        if decision is not None and decision.fault is not None and seat not in sparing
     ] + [
         f"{name}: seat {seat}: {report.trouble}"
         for seat, report in enumerate(record.seats)
-        if report.trouble is not None and seat != sparing
+        if report.trouble is not None and seat not in sparing
     ]
 
 

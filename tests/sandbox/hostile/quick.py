@@ -5,8 +5,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
@@ -16,7 +17,7 @@ from arena.play.launcher.launcher import Launcher
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import Attack, Outcome, Peak
+from tests.sandbox.hostile.attack import Attack, Outcome, Peak, seats_of
 from tests.sandbox.stage import ProcessStage
 
 _ROOT: Final = Path(__file__).parents[3]
@@ -44,22 +45,33 @@ class QuickStage:
         self._run_dir = self._folder / "run"
         self._launcher = Launcher(self._stage.runtime, self._stage.install, self._run_dir)
 
-    def play(self, attack: Attack, clock: Clock, *, control: bool) -> tuple[MatchSpec, Outcome]:
-        """Play an attack beside an honest bot, with its control or without."""
-        module, name = attack.program.__module__, attack.program.__name__
+    def play(self, attacks: Sequence[Attack], clock: Clock) -> tuple[MatchSpec, tuple[Outcome, ...]]:
+        """Play attacks in one match, with an honest bot on the last seat."""
+        spec, outcome = self._play([attack.program for attack in attacks], clock, "")
+        return spec, tuple(replace(outcome, seat=seat) for seat in seats_of(attacks))
+
+    def play_without_control(self, attack: Attack, clock: Clock) -> Outcome:
+        """Play an attack beside an honest bot, without its control."""
+        control = attack.control
+        return self._play([attack.program], control.clock or clock, control.referee or "")[1]
+
+    def _play(
+        self, programs: list[Callable[[], object]], clock: Clock, lines: str
+    ) -> tuple[MatchSpec, Outcome]:
         spec = MatchSpec(
             match="hostile",
             attempt=1,
-            rules=Rules(players=2),
+            rules=Rules(players=len(programs) + 1),
             seeds=("5" * 32,),
-            seats=(self._source(module, name), self._source(bot.__name__, "honest")),
-            clock=clock if control else attack.control.clock or clock,
+            seats=tuple(self._source(p.__module__, p.__name__) for p in (*programs, bot.honest)),
+            clock=clock,
             limits=Limits(),
             runtime=RuntimeName.PROCESS,
         )
         begun = time.monotonic()
-        with self._referee("" if control else attack.control.referee or "") as peak:
-            record = decode(self._launcher.play(encode(spec), (0, 1)), MatchRecord)
+        with self._referee(lines) as peak:
+            slots = tuple(range(len(spec.seats)))
+            record = decode(self._launcher.play(encode(spec), slots), MatchRecord)
         return spec, Outcome(
             record=record,
             peak=Peak(referees=int(peak.read_text()) * 1024),

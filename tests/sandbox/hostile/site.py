@@ -20,7 +20,7 @@ from arena.db.store import Store, open_store
 from arena.protocol.match import Clock, Limits, RuntimeName, encode
 from arena.rules import Rules
 from arena.scheduler.check import finish
-from tests.sandbox.hostile.attack import SEAT, Outcome
+from tests.sandbox.hostile.attack import Outcome
 from tests.sandbox.hostile.system.talking import BIDI, MARKUP
 from tests.web.app import site_of
 
@@ -44,8 +44,9 @@ def shown(outcome: Outcome) -> str:
     Raises:
         ValueError: The record does not hold what the bot wrote, so the pages prove nothing.
     """
-    seat, note = outcome.record.seats[SEAT], outcome.told["note"]
-    notes = {decision.note for step in outcome.record.games[0].steps if (decision := step[SEAT]) is not None}
+    seat, note = outcome.report, outcome.told["note"]
+    decisions = [step[outcome.seat] for step in outcome.record.games[0].steps]
+    notes = {decision.note for decision in decisions if decision is not None}
     if (seat.sdk, notes, note in seat.stderr) != (outcome.told["sdk"], {note}, True):
         raise ValueError(f"the record holds {seat.sdk!r}, {notes}, {seat.stderr[:200]!r}")
     found = []

@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,7 +28,16 @@ from arena.rules import Rules
 from arena.sandbox.docker.policy import FIRST_UID
 from arena.sandbox.docker.runtime import DockerRuntime
 from tests.sandbox.hostile import bot
-from tests.sandbox.hostile.attack import CLOCK, FIRST_SLOT, MATCH, SEAT, Attack, Control, Outcome, is_attacker
+from tests.sandbox.hostile.attack import (
+    CLOCK,
+    FIRST_SLOT,
+    MATCH,
+    Attack,
+    Control,
+    Outcome,
+    hostile_seat,
+    seats_of,
+)
 from tests.sandbox.hostile.judge import complaints, control_complaints
 from tests.sandbox.hostile.watch import Watch
 
@@ -47,12 +56,12 @@ class LooseClient(docker.APIClient):
     def __init__(self) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
         self.without = _NO_CONTROL
-        self.seats: Sequence[int] = (SEAT,)
+        self.seats: Collection[int] = ()
         self.before_removal: Callable[[], None] = lambda: None
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
         """Create it, without the control."""
-        if self.without.template and is_attacker(arguments.get("labels") or {}, self.seats):
+        if self.without.template and hostile_seat(arguments.get("labels") or {}) in self.seats:
             self.without.template(arguments)
         return super().create_container(*args, **arguments)
 
@@ -95,30 +104,36 @@ class HostileStage:
         """Whether it is gVisor that runs the containers."""
         return self.runtime.host.gvisor
 
-    def attack(self, attack: Attack, *, beside: bool = True) -> tuple[Outcome, tuple[str, ...]]:
-        """Play an attack against the arena as it is, and say what is wrong with the outcome.
+    def attack(self, *attacks: Attack, beside: bool = True) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
+        """Play attacks against the arena as it is, in one match with an honest bot on the last seat.
 
         Args:
-            attack: What is played.
+            attacks: What is played; all have the same clock.
             beside: Whether a second match of honest bots runs meanwhile.
+
+        Returns:
+            The outcome of each, and what is wrong with any of them.
         """
-        hostile = self._match(MATCH, attack.commands(_HONEST), attack.clock)
+        (clock,) = {attack.clock for attack in attacks}
+        commands = tuple(command for attack in attacks for command in attack.commands())
+        hostile = self._match(MATCH, (*commands, _HONEST), clock)
         if not beside:
             with _alone():
-                outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT))
-                return outcome, complaints(attack, outcome, hostile)
+                outcomes = _each(attacks, self._outcome(lambda: self._play(hostile, FIRST_SLOT)))
+                return outcomes, complaints(attacks, outcomes, hostile)
         second = self._match("second", (_HONEST, _HONEST), CLOCK)
         with _alone(), ThreadPoolExecutor(1) as pool:
             other = pool.submit(self._play, second, FIRST_SLOT + len(hostile.seats))
             outcome = self._outcome(lambda: self._play(hostile, FIRST_SLOT), other.result)
-            return outcome, complaints(attack, outcome, hostile, (second, other.result()))
+            outcomes = _each(attacks, outcome)
+            return outcomes, complaints(attacks, outcomes, hostile, (second, other.result()))
 
     def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
         """Play an attack with its control taken away, and say what is wrong with the outcome."""
         control = attack.control
-        hostile = self._match(MATCH, attack.commands(_HONEST)[:2], control.clock or attack.clock)
+        hostile = self._match(MATCH, (*attack.commands(), _HONEST)[:2], control.clock or attack.clock)
         seen: list[str] = []
-        self._client.without, self._client.seats = control, attack.seats
+        self._client.without, self._client.seats = control, range(len(attack.commands()))
         self._client.before_removal = lambda: seen.extend(self._watch.remains())
         try:
             with _alone(), control.within(), self._referee(control):
@@ -151,7 +166,7 @@ class HostileStage:
         return Outcome(
             record=record,
             peak=self._watch.peak,
-            throttled=self._watch.throttled,
+            throttlings=self._watch.throttled,
             left=self._watch.left(),
             seconds=seconds,
             runtime="runsc" if self.gvisor else self.runtime.describe.removeprefix("docker/"),
@@ -197,6 +212,11 @@ class HostileStage:
         program.chmod(0o700)
         with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
             yield
+
+
+def _each(attacks: tuple[Attack, ...], outcome: Outcome) -> tuple[Outcome, ...]:
+    """Return the outcome as each of the attacks has to answer for it."""
+    return tuple(replace(outcome, seat=seat) for seat in seats_of(attacks))
 
 
 @contextmanager

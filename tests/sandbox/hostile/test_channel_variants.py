@@ -1,6 +1,6 @@
 """More ways to attack the channel, each with its right verdict, and each a success without its control."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -19,17 +19,32 @@ _PEAK: Final = 100 * _MIB
 """A referee that plays two honest bots has had 50 MiB."""
 
 
-def first_of_each_kind() -> list[ParameterSet]:
-    """Return all variants; those held by an earlier one's control, with its faults, are for the long run."""
+_ATTACKERS: Final = 4
+"""As many sit at one table, with an honest bot."""
+
+_ALLOWED: Final = (
+    sizes.longest_message,
+    sizes.longest_note,
+    sizes.metadata_in_bounds,
+    sizes.header_bombs,
+    connections.speaks_when_all_is_over,
+)
+"""Limits hold at exactly their number; what gets past them costs nothing; a late call harms nobody."""
+
+
+def tables() -> list[ParameterSet]:
+    """Return tables of all variants; the short run has one of each control and faults."""
     kinds: set[object] = set()
-    found = []
+    first, more = [without_fault(program) for program in _ALLOWED], list[Attack]()
     for attack in VARIANTS:
         kind = attack.control.name, attack.faults
-        found.append(
-            pytest.param(attack, id=title(attack), marks=[pytest.mark.soak] if kind in kinds else [])
-        )
+        (more if kind in kinds else first).append(attack)
         kinds.add(kind)
-    return found
+    return [
+        pytest.param(table, id=", ".join(map(title, table)), marks=marks)
+        for attacks, marks in ((first, []), (more, [pytest.mark.soak]))
+        for table in (attacks[start : start + _ATTACKERS] for start in range(0, len(attacks), _ATTACKERS))
+    ]
 
 
 @pytest.fixture
@@ -40,31 +55,28 @@ def stage() -> Iterator[QuickStage]:
     stage.close()
 
 
-def check(stage: QuickStage, attack: Attack) -> None:
-    """Play an attack, and see that it gets its verdict and nothing else."""
-    spec, outcome = stage.play(attack, CLOCK, control=True)
-    assert outcome.faults == attack.faults, outcome.record.seats[0]
-    assert outcome.verdict in attack.verdicts
-    assert outcome.told
-    assert attack.achieved(outcome) == ""
+@pytest.mark.parametrize("attacks", tables())
+def test_they_get_their_verdicts_and_nothing_else(stage: QuickStage, attacks: list[Attack]) -> None:
+    """Faults fall where they must, and the honest seat's game is that of the same seed with stand-ins."""
+    spec, outcomes = stage.play(attacks, CLOCK)
+    for attack, outcome in zip(attacks, outcomes, strict=True):
+        assert outcome.faults == attack.faults, outcome.report
+        assert outcome.verdict in attack.verdicts
+        assert outcome.told
+        assert attack.achieved(outcome) == ""
+    outcome = outcomes[0]
     game = check_record(spec, outcome.record)[0]
     assert differences(spec, game.record, game.places) == ()
-    assert outcome.record.seats[1].trouble is None
+    assert outcome.record.seats[-1].trouble is None
     assert outcome.left == ()
     assert 10 * _MIB < outcome.peak.referees < _PEAK
-
-
-@pytest.mark.parametrize("attack", first_of_each_kind())
-def test_it_gets_its_verdict_and_nothing_else(stage: QuickStage, attack: Attack) -> None:
-    """The fault falls where it must, and the other seat's game is that of the same seed with the stand-in."""
-    check(stage, attack)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", VARIANTS, ids=title)
 def test_without_its_control_it_succeeds(stage: QuickStage, attack: Attack) -> None:
     """The same program gets what it is after, so it is the control that holds it."""
-    _, outcome = stage.play(attack, CLOCK, control=False)
+    outcome = stage.play_without_control(attack, CLOCK)
     assert attack.achieved(outcome) != "", outcome.told
 
 
@@ -75,7 +87,7 @@ def test_without_its_control_it_succeeds(stage: QuickStage, attack: Attack) -> N
 def test_without_the_guard_a_flood_costs_memory(stage: QuickStage, name: str, mebibytes: int) -> None:
     """A referee that is not guarded grows with what it is sent."""
     attack = next(attack for attack in VARIANTS if attack.name == name)
-    _, outcome = stage.play(attack, CLOCK, control=False)
+    outcome = stage.play_without_control(attack, CLOCK)
     assert outcome.peak.referees > mebibytes * _MIB
 
 
@@ -84,21 +96,5 @@ def test_without_the_guard_a_flood_costs_memory(stage: QuickStage, name: str, me
 def test_without_the_guard_a_message_costs_memory(stage: QuickStage, name: str) -> None:
     """As above, for two of the reference's own."""
     attack = next(attack for attack in ATTACKS if attack.name == name)
-    _, outcome = stage.play(attack, CLOCK, control=False)
+    outcome = stage.play_without_control(attack, CLOCK)
     assert outcome.peak.referees > 70 * _MIB
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        sizes.longest_message,
-        sizes.longest_note,
-        sizes.metadata_in_bounds,
-        sizes.header_bombs,
-        connections.speaks_when_all_is_over,
-    ],
-    ids=lambda program: program.__name__,
-)
-def test_what_is_allowed_is_no_fault(stage: QuickStage, program: Callable[[], object]) -> None:
-    """Limits hold at exactly their number; what gets past them costs nothing; a late call harms nobody."""
-    check(stage, without_fault(program))

@@ -8,13 +8,9 @@ import pytest
 from tests.images.hostile import ATTACKS as ARCHIVES
 from tests.sandbox.hostile import bot
 from tests.sandbox.hostile.attack import Attack, Control, title
-from tests.sandbox.hostile.catalog import ATTACKS
+from tests.sandbox.hostile.catalog import ATTACKS, CROWDED, TABLES
 from tests.sandbox.hostile.stage import HostileStage
 from tests.sandbox.hostile.uploads import UPLOADS
-from tests.soak import SOAK
-
-WANT_MUCH = {1, 2, 3, 6, 7, 14, 16}
-"""Numbers of attacks that want much of what all share: a second match is always played beside these."""
 
 pytestmark = [
     pytest.mark.docker,
@@ -30,10 +26,11 @@ def stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[Hosti
     stage.close()
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=title)
-def test_an_attack_gets_its_verdict_and_harms_nobody(stage: HostileStage, attack: Attack) -> None:
-    """Its seat ends as it must, all others play as if it were not there, and nothing of it is left."""
-    _, wrong = stage.attack(attack, beside=SOAK or attack.number in WANT_MUCH)
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_attacks_get_their_verdicts_and_harm_nobody(stage: HostileStage, table: tuple[int, ...]) -> None:
+    """Their seats end as they must, all others play as if alone, and nothing is left of them."""
+    attacks = [attack for attack in ATTACKS if attack.number in table]
+    _, wrong = stage.attack(*attacks, beside=table in CROWDED)
     assert wrong == ()
 
 
@@ -46,10 +43,14 @@ def test_without_its_control_an_attack_succeeds(stage: HostileStage, attack: Att
 
 
 def test_the_reference_is_complete() -> None:
-    """Each of the thirty numbers is played or, where it is an upload, taken; its archives are there."""
+    """Each of the thirty numbers is played or, where it is an upload, taken; its archives are there.
+
+    Every attack sits at one table.
+    """
     played, taken = {attack.number for attack in ATTACKS}, {upload.number for upload in UPLOADS}
     assert not set(range(1, 31)) - played - taken
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    assert sorted(number for table in TABLES for number in table) == sorted(played)
     assert {name for upload in UPLOADS for name in upload.archives} <= {archive.name for archive in ARCHIVES}
 
 
@@ -62,9 +63,8 @@ def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
         verdicts="N",
         achieved=lambda _: "",
         control=Control(name="nothing"),
-        honest=2,
     )
-    outcome, wrong = stage.attack(nothing, beside=False)
+    (outcome,), wrong = stage.attack(nothing, beside=False)
     assert outcome.verdict == "N"
     assert len(wrong) == 1
-    assert wrong[0].startswith("it told nothing")
+    assert wrong[0].startswith("nothing: it told nothing")

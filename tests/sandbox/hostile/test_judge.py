@@ -88,7 +88,7 @@ def outcome(record: MatchRecord) -> Outcome:
 
 def judged(result: Outcome, second: MatchRecord | None = None, attack: Attack = ATTACK) -> tuple[str, ...]:
     """Return what the judge says."""
-    return complaints(attack, result, spec("hostile"), (spec("second"), second or played("second")))
+    return complaints((attack,), (result,), spec("hostile"), (spec("second"), second or played("second")))
 
 
 def test_an_attack_without_effect_is_held() -> None:
@@ -102,9 +102,9 @@ def test_a_fault_of_the_attacker_is_its_verdict() -> None:
     assert judged(result, attack=replace(ATTACK, verdicts="T")) == ()
     assert judged(result, attack=replace(ATTACK, verdicts="T", faults=result.faults)) == ()
     (wrong,) = judged(result)
-    assert wrong.startswith("verdict T, not N")
+    assert wrong.startswith("takes: verdict T, not N")
     (wrong,) = judged(result, attack=replace(ATTACK, verdicts="T", faults=()))
-    assert wrong.startswith("faults ")
+    assert wrong.startswith("takes: faults ")
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -149,7 +149,7 @@ def test_success_is_wrong_with_the_control_and_right_without() -> None:
     """The same question is asked both times, with opposite answers wanted."""
     record = played("hostile")
     success = replace(record, seats=tuple(replace(seat, stderr='{"taken": 4}') for seat in record.seats))
-    assert judged(outcome(success)) == ("it got 4 things",)
+    assert judged(outcome(success)) == ("takes: it got 4 things",)
     assert control_complaints(ATTACK, outcome(success)) == ()
     (wrong,) = control_complaints(ATTACK, outcome(record))
     assert "without its limit it got nothing either" in wrong

@@ -12,7 +12,7 @@ import docker
 from docker.errors import APIError
 
 from arena.sandbox.runtime import INSTALL_LABEL
-from tests.sandbox.hostile.attack import Peak, is_attacker
+from tests.sandbox.hostile.attack import Peak, hostile_seat
 from tests.sandbox.hostile.groups import Group, Meter
 
 _PAUSE_SECONDS: Final = 0.1
@@ -40,7 +40,7 @@ class Watch:
         self._groups: dict[str, Group] = {}
         self._meters: dict[str, Meter] = {}
         self._peak = Peak()
-        self._throttled = 0
+        self._throttled: dict[int, int] = {}
         self._shared: set[str] = set()
 
     @property
@@ -49,15 +49,15 @@ class Watch:
         return self._peak
 
     @property
-    def throttled(self) -> int:
-        """In how many periods the attacker had used up its share of the processor, in the same."""
+    def throttled(self) -> dict[int, int]:
+        """In how many periods each seat of the hostile match had used up its share of the processor."""
         return self._throttled
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look again and again while the context lasts."""
         self._seen, self._groups, self._meters = {}, {}, {}
-        self._peak, self._throttled, self._shared = Peak(), 0, self._volumes()
+        self._peak, self._throttled, self._shared = Peak(), {}, self._volumes()
         before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
@@ -106,15 +106,9 @@ class Watch:
             disk=sum(_size(folder) for details in self._seen.values() for folder in self._folders(details)),
         )
         self._peak = Peak(*map(max, self._peak, now))
-        self._throttled = max(
-            self._throttled,
-            *(
-                group.throttled()
-                for group in groups
-                if is_attacker(self._seen[group.container]["Config"]["Labels"])
-            ),
-            0,
-        )
+        for group in groups:
+            if (seat := hostile_seat(self._seen[group.container]["Config"]["Labels"])) is not None:
+                self._throttled[seat] = max(self._throttled.get(seat, 0), group.throttled())
 
     def _containers(self) -> list[str]:
         found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self._install}"})

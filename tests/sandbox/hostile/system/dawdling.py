@@ -12,7 +12,9 @@ _SPINNERS: Final = 3
 _SPIN_SECONDS: Final = 0.8
 """Of each process's own CPU time. They share 0.4 of a core, so that takes 8 s, or longer on a busy host."""
 
-_STOP_SECONDS: Final = 6.5
+_STOP_SECONDS: Final = 15.0
+"""Longer than three decisions beside others that dawdle, and within the time that a patient clock gives."""
+
 _OVER_SECONDS: Final = 1.85
 """Beyond the free second, two such decisions take 1.7 s of the bank of 2 s and three 2.55 s. Both margins are
 wider than what a busy host may add to a decision or have deducted from it."""
