@@ -85,12 +85,12 @@ class DockerStage:
     def source(self, program: str) -> str:
         """Return the id of an image whose command is this program."""
         if program not in self._sources:
-            self._sources[program] = self._committed(["python3", "-c", program])
+            self._sources[program] = self.started_by(["python3", "-c", program])
         return self._sources[program]
 
-    def _committed(self, command: list[str]) -> str:
-        """Return the id of an image of the base with this command, which takes a third of a build's time."""
-        container = self.client.api.create_container(self._base)["Id"]
+    def started_by(self, command: list[str], base: str = "") -> str:
+        """Return the id of an image of a base with this command, which takes a third of a build's time."""
+        container = self.client.api.create_container(base or self._base)["Id"]
         try:
             made = self.client.api.commit(container, conf={"Entrypoint": command, "Cmd": None})
         finally:

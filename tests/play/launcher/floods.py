@@ -91,11 +91,9 @@ import zlib
 bomb = zlib.compress(bytes(10_000_000))
 line.sendall(frame(DATA, b"\\x01" + len(bomb).to_bytes(4, "big") + bomb, call=1))
 """
-UNDECODABLE: Final = 'line.sendall(frame(DATA, b"\\x00\\x00\\x00\\x00\\x04\\xff\\xff\\xff\\xff", call=1))'
 SMALL_MESSAGES: Final = "flood(line, frame(DATA, message(), call=1) * 1000)"
 STRAY_MOVES: Final = "flood(line, frame(DATA, message(*[pb.Move(game=9)] * 3200), call=1))"
 MOVES_OF_NO_END: Final = "flood(line, frame(DATA, message(pb.Move(game=9)), call=1) * 100)"
-BAD_HEADERS: Final = 'line.sendall(frame(HEADERS, b"\\xff" * 100, flags=5, call=3))'
 
 AFTER_HELLO: Final = {
     name: _after_hello(attack)
@@ -111,11 +109,9 @@ AFTER_HELLO: Final = {
         "resets": RESETS,
         "4 GiB": FOUR_GIB,
         "compressed": COMPRESSED,
-        "undecodable": UNDECODABLE,
         "empty messages": SMALL_MESSAGES,
         "3,200 stray moves": STRAY_MOVES,
         "stray moves": MOVES_OF_NO_END,
-        "bad headers": BAD_HEADERS,
     }.items()
 }
 BEFORE_HELLO: Final = {
@@ -127,40 +123,6 @@ BEFORE_HELLO: Final = {
         "resets": RESETS,
     }.items()
 }
-
-NEVER_READS: Final = _after_hello("""
-# Let the server send without end, and read nothing of it.
-line.sendall(frame(SETTINGS, b"\\x00\\x04\\x7f\\xff\\xff\\xff") + frame(PING, bytes(8)) * 200)
-""")
-
-MANY_CONNECTIONS: Final = """
-import os, socket, sys, threading
-from arena.sdk import run
-
-address = os.environ["ARENA_REFEREE"].removeprefix("unix://")
-lines, refused = [], 0
-
-def dial():
-    global refused
-    for _ in range(1000):
-        line = socket.socket(socket.AF_UNIX)
-        try:
-            line.connect(address)
-            lines.append(line)
-        except OSError:
-            refused += 1
-            line.close()
-
-def choose(view):
-    if (view.round, view.turn) == (1, 2):
-        dial()
-        print("refused:", refused, file=sys.stderr, flush=True)
-    return view.legal_moves()[-1]
-
-import resource
-resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
-run(choose, games_at_once=1)
-"""
 
 MESSAGES_BY_THE_LIBRARY: Final = """
 import os, itertools

@@ -1,5 +1,6 @@
 """On a host with other work: what the host keeps from a bot is not the bot's time, and all else is."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ SMALLER_BANK = Clock(start_millis=10_000, move_millis=1_000, bank_millis=850)
 
 GREETING_MILLIS = 6_000
 
-_OTHERS = 8
+_OTHERS = 2 * (os.cpu_count() or 1)
 
 
 @contextmanager

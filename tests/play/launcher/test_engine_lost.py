@@ -19,6 +19,7 @@ from arena.play.launcher.errors import HostFailed
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Clock, encode
+from arena.sandbox.docker import engine
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.scheduler.workers import LOOK_SECONDS, LocalWorkers, local_workers
 from tests.patience import WAIT_SECONDS
@@ -188,9 +189,10 @@ def test_an_engine_that_is_ending_can_play_nothing(
 
 
 def test_an_engine_that_hangs_holds_nobody_up(
-    docker_client: docker.DockerClient, base_image: str, folder: Path
+    docker_client: docker.DockerClient, base_image: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request for room has its answer meanwhile, and a question how it is has one before long."""
+    monkeypatch.setattr(engine, "_PING_SECONDS", 1)
     with (
         _hall_on(docker_client, base_image, folder) as at,
         ThreadPoolExecutor(2) as threads,
@@ -200,7 +202,7 @@ def test_an_engine_that_hangs_holds_nobody_up(
         at.workers.host_failed(HostFailed("the engine does not answer"))
 
         def ask() -> bool:
-            end = time.monotonic() + 6 * LOOK_SECONDS
+            end = time.monotonic() + 4 * LOOK_SECONDS
             while time.monotonic() < end:
                 if at.workers.take(2) is not None:
                     return True

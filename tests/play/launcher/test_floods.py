@@ -18,7 +18,6 @@ from tests.play.launcher import floods, programs
 from tests.play.launcher.conftest import Hall
 
 CLOCK = Clock(start_millis=30_000, move_millis=5_000, bank_millis=10_000)
-QUICK = Clock(start_millis=15_000, move_millis=1_000, bank_millis=2_000)
 PEAK_MIB = 200
 MOST_PLAYERS = 5
 FLOOD = 1
@@ -88,15 +87,15 @@ def check_the_others(spec: MatchSpec, record: MatchRecord, seats: Collection[int
 _CARDS = {card.label: card for card in Card}
 
 
-def play(hall: Hall, *floods_: str, clock: Clock = CLOCK, games: int = 2) -> MatchRecord:
+def play(hall: Hall, *floods_: str) -> MatchRecord:
     """Play a match of some floods after a good bot, and before another if there is room.
 
     The good ones and the referee have to be well.
     """
     programs_ = (programs.GOOD, *floods_, programs.GOOD)[:MOST_PLAYERS]
-    spec = hall.spec(*programs_, games=games, clock=clock)
+    spec = hall.spec(*programs_, games=2, clock=CLOCK)
     with watched() as peak:
-        record = hall.play(*programs_, games=games, clock=clock)
+        record = hall.play(*programs_, games=2, clock=CLOCK)
     seats = range(FLOOD, FLOOD + len(floods_))
     check_the_others(spec, record, seats)
     assert all(report.trouble is None for seat, report in enumerate(record.seats) if seat not in seats)
@@ -104,9 +103,9 @@ def play(hall: Hall, *floods_: str, clock: Clock = CLOCK, games: int = 2) -> Mat
     return record
 
 
-def faults(record: MatchRecord, game: int = 0, seat: int = FLOOD) -> list[Fault]:
+def faults(record: MatchRecord, seat: int) -> list[Fault]:
     """Return the faults of a seat that floods."""
-    decisions = [step[seat] for step in record.games[game].steps]
+    decisions = [step[seat] for step in record.games[0].steps]
     return [decision.fault for decision in decisions if decision and decision.fault]
 
 
@@ -127,34 +126,40 @@ LIMITS_BEFORE_HELLO = {
     **{name: LIMITS[name] for name in ("CONTINUATION", "headers", "resets")},
     "PING": "257 PING frames (256 are allowed)",
 }
+FLOODS = {
+    **{f"{name}, then": (floods.AFTER_HELLO[name], limit) for name, limit in LIMITS.items()},
+    **{f"{name}, at once": (floods.BEFORE_HELLO[name], limit) for name, limit in LIMITS_BEFORE_HELLO.items()},
+}
+"""Bots with the limit that ends them: some greet and are asked first."""
+
+SHORT = ("headers, then", "4 GiB, then", "PING, at once", "CONTINUATION, at once")
+"""A table of floods of each kind; test_frames.py has all limits without bots."""
 
 
-@pytest.mark.parametrize("names", [tuple(LIMITS)[:4], tuple(LIMITS)[4:8], tuple(LIMITS)[8:]], ids=", ".join)
+@pytest.mark.parametrize(
+    "names",
+    [
+        SHORT,
+        *(
+            pytest.param(tuple(sorted(FLOODS.keys() - {*SHORT}))[start : start + 4], marks=pytest.mark.soak)
+            for start in (0, 4, 8)
+        ),
+    ],
+    ids="; ".join,
+)
 def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
     process_hall: Hall, names: tuple[str, ...]
 ) -> None:
     """The seat is lost at its first decision; nobody else notices, and the referee stays small."""
-    record = play(process_hall, *(floods.AFTER_HELLO[name] for name in names))
+    record = play(process_hall, *(FLOODS[name][0] for name in names))
     for seat, name in enumerate(names, FLOOD):
-        assert faults(record, seat=seat) == [Fault.CRASH]
-        assert f"the channel's limits ended its stream: {LIMITS[name]}" in (record.seats[seat].trouble or "")
+        assert faults(record, seat) == [Fault.CRASH]
+        assert f"the channel's limits ended its stream: {FLOODS[name][1]}" in (
+            record.seats[seat].trouble or ""
+        )
 
 
-def test_a_flood_instead_of_a_greeting_is_a_crash(process_hall: Hall) -> None:
-    """It does not take the time that there is for a greeting, and one game is played."""
-    record = play(process_hall, *(floods.BEFORE_HELLO[name] for name in LIMITS_BEFORE_HELLO))
-    for seat, limit in enumerate(LIMITS_BEFORE_HELLO.values(), FLOOD):
-        assert faults(record, seat=seat) == [Fault.CRASH]
-        assert f"the channel's limits ended its stream: {limit}" in (record.seats[seat].trouble or "")
-    assert len(record.games) == 1
-
-
-def test_what_gRPC_can_not_read_is_a_crash(process_hall: Hall) -> None:  # noqa: N802 - its name
-    """No matter which finds out, the guard or the library."""
-    record = play(process_hall, floods.AFTER_HELLO["undecodable"], floods.AFTER_HELLO["bad headers"])
-    assert [faults(record, seat=seat) for seat in (FLOOD, FLOOD + 1)] == [[Fault.CRASH]] * 2
-
-
+@pytest.mark.soak
 def test_messages_without_end_expel(process_hall: Hall) -> None:
     """It is the protocol that they break, so every fault of the seat is one of the protocol.
 
@@ -175,21 +180,6 @@ def test_messages_without_end_expel(process_hall: Hall) -> None:
 
 def assert_protocol_faults(record: MatchRecord, seat: int) -> None:
     """See that the seat has faults, and that they are all of the protocol."""
-    got = faults(record, seat=seat)
+    got = faults(record, seat)
     assert got
     assert set(got) <= {Fault.PROTOCOL, Fault.EXPELLED}
-
-
-def test_a_bot_that_never_reads_runs_out_of_time(process_hall: Hall) -> None:
-    """What it is sent waits for it in a buffer of its own, and three times it does not answer."""
-    record = play(process_hall, floods.NEVER_READS, clock=QUICK)
-    assert faults(record) == [Fault.TIMEOUT] * 3
-
-
-def test_a_thousand_connections_have_no_effect(process_hall: Hall) -> None:
-    """The connection in play goes on; 64 were taken in all, and most of these closed at once."""
-    record = play(process_hall, floods.MANY_CONNECTIONS)
-    assert [faults(record, game) for game in range(2)] == [[], []]
-    assert record.seats[FLOOD].trouble is None
-    refused = int(record.seats[FLOOD].stderr.split("refused:")[1].split()[0])
-    assert refused > 900

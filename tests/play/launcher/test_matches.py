@@ -23,9 +23,6 @@ from tests.sandbox.stage import DockerStage
 PATIENT = Clock(start_millis=60_000, move_millis=20_000, bank_millis=20_000)
 """For good bots beside one that is gone at once: however busy this machine is, they have the time."""
 
-PUNCTUAL = Clock(start_millis=10_000, move_millis=20_000, bank_millis=20_000)
-"""For bots that never greet: so long they are waited for, and a good one has greeted by then."""
-
 
 def faults(record: MatchRecord, seat: int, game: int = 0) -> list[Fault]:
     """Return the faults of a seat in a game, in order."""
@@ -44,13 +41,13 @@ def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
     assert all(seat.runtime == hall.stage.runtime.describe and seat.limits for seat in record.seats)
 
 
-def test_illegal_answers_take_the_seat_over_in_every_game(hall: Hall) -> None:
+def test_illegal_answers_take_the_seat_over_in_every_game(process_hall: Hall) -> None:
     """Three illegal moves a game, then the stand-in; the next game begins afresh.
 
     What the referee writes down is what the rules give when it is played again.
     """
-    spec = hall.spec(programs.GOOD, programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
-    record = decode(hall.launcher.play(encode(spec), (0, 1, 2)), MatchRecord)
+    spec = process_hall.spec(programs.GOOD, programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
+    record = decode(process_hall.launcher.play(encode(spec), (0, 1, 2)), MatchRecord)
     assert [faults(record, 1, game) for game in (0, 1)] == [[Fault.ILLEGAL] * 3] * 2
     assert record.seats[1].trouble is None
     games = check_record(spec, record)
@@ -58,7 +55,7 @@ def test_illegal_answers_take_the_seat_over_in_every_game(hall: Hall) -> None:
     assert [game.taken_over for game in games] == [(False, True, False)] * 2
 
 
-def test_bots_that_never_get_going_lose_one_game(hall: Hall) -> None:
+def test_bots_that_never_get_going_lose_one_game(process_hall: Hall) -> None:
     """Each gets a typed fault and a reason in words; the stand-in finishes the game, the rest is not played.
 
     What a dying bot printed is kept, and there is no traceback of the arena's own.
@@ -69,7 +66,7 @@ def test_bots_that_never_get_going_lose_one_game(hall: Hall) -> None:
         programs.NO_HELLO_FIRST: (Fault.EXPELLED, "the first message holds no Hello"),
         programs.HUGE_MESSAGE: (Fault.CRASH, "the channel's limits"),
     }
-    record = hall.play(programs.GOOD, *expected, games=3, clock=PATIENT)
+    record = process_hall.play(programs.GOOD, *expected, games=3, clock=PATIENT)
     assert len(record.games) == 1
     assert faults(record, 0) == []
     assert record.seats[0].trouble is None
@@ -80,28 +77,19 @@ def test_bots_that_never_get_going_lose_one_game(hall: Hall) -> None:
     assert record.seats[1].exit_code == 3
 
 
-@pytest.mark.docker
-def test_bots_that_never_greet_are_absent(docker_hall: Hall) -> None:
-    """Whatever they do instead, all at one table: they are waited for together, and the good one plays."""
-    absent = (
+def test_a_table_where_nobody_greets_is_over(process_hall: Hall) -> None:
+    """Whatever they do instead, they are waited for together, and the stand-in plays for all."""
+    silent = (
+        programs.NEVER_CONNECTS,
         programs.CONNECTS_AND_SAYS_NOTHING,
         programs.SENDS_GARBAGE,
         programs.CLINGS_TO_ITS_LINE,
         programs.DRIBBLES,
     )
-    record = docker_hall.play(programs.GOOD, *absent, games=3, clock=PUNCTUAL)
+    record = process_hall.play(*silent, games=3, clock=Clock(start_millis=2_000))
     assert len(record.games) == 1
-    assert [faults(record, seat) for seat in range(5)] == [[], *[[Fault.ABSENT]] * 4]
-    assert all("no valid Hello within 10 s" in (seat.trouble or "") for seat in record.seats[1:])
-    assert record.seats[0].trouble is None
-
-
-def test_a_table_where_nobody_greets_is_over(hall: Hall) -> None:
-    """The stand-in plays for both."""
-    record = hall.play(*[programs.NEVER_CONNECTS] * 2, games=3, clock=replace(PUNCTUAL, start_millis=1_000))
-    assert len(record.games) == 1
-    assert [faults(record, seat) for seat in range(2)] == [[Fault.ABSENT]] * 2
-    assert all("no valid Hello within 1 s" in (seat.trouble or "") for seat in record.seats)
+    assert [faults(record, seat) for seat in range(5)] == [[Fault.ABSENT]] * 5
+    assert all("no valid Hello within 2 s" in (seat.trouble or "") for seat in record.seats)
 
 
 def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
@@ -121,20 +109,22 @@ def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
     assert "exit code 1" in (record.seats[1].trouble or "")
 
 
-def test_a_slow_bot_uses_up_its_bank_and_then_times_out(hall: Hall) -> None:
+def test_a_slow_bot_uses_up_its_bank_and_then_times_out(process_hall: Hall) -> None:
     """The first overrun is paid from the bank, the following ones are faults."""
     # It sleeps for 0.6 s at each decision. A bank of 1.1 s holds one overrun of 0.59 s, also where waking up
     # takes longer, and no two of them.
-    record = hall.play(programs.TOO_SLOW, programs.GOOD, clock=Clock(move_millis=10, bank_millis=1_100))
+    record = process_hall.play(
+        programs.TOO_SLOW, programs.GOOD, clock=Clock(move_millis=10, bank_millis=1_100)
+    )
     first = record.games[0].steps[0][0]
     assert first is not None
     assert first.fault is None
     assert faults(record, 0) == [Fault.TIMEOUT] * 3
 
 
-def test_a_second_stream_is_refused_and_harms_nobody(hall: Hall) -> None:
+def test_a_second_stream_is_refused_and_harms_nobody(process_hall: Hall) -> None:
     """One stream a seat: the first one goes on."""
-    record = hall.play(programs.SECOND_STREAM, programs.GOOD)
+    record = process_hall.play(programs.SECOND_STREAM, programs.GOOD)
     assert faults(record, 0) == []
     assert "second stream: RESOURCE_EXHAUSTED" in record.seats[0].stderr
 

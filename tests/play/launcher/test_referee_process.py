@@ -121,8 +121,8 @@ def await_that(condition: Callable[[], bool]) -> None:
 
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
     """For longer than the time to greet: nobody gives up, and nobody is blamed."""
-    clock = Clock(start_millis=many(5_000, 10_000))
-    record = _stood_still(process_hall, tmp_path, programs.GOOD, many(7, 13), clock)
+    clock = Clock(start_millis=many(3_000, 10_000))
+    record = _stood_still(process_hall, tmp_path, programs.GOOD, many(4, 13), clock)
     assert not any(decision.fault for step in record.games[0].steps for decision in step if decision)
     assert [seat.trouble for seat in record.seats] == [None, None]
 
