@@ -1,4 +1,4 @@
-"""``arena admin`` and ``arena workers``: bots and workers; and what all operators' commands share."""
+"""``arena admin`` commands for bots, ``arena workers``, and helpers of all operators' commands."""
 
 import os
 import pwd
@@ -28,7 +28,7 @@ from arena.services.operators import BotOperators, OperationRefused
 
 @contextmanager
 def opened_arena() -> Iterator[tuple[Settings, Store]]:
-    """Open an arena's settings and store; turn errors into a sentence and an exit code."""
+    """Open an arena's settings and store; turn errors into a message and an exit code."""
     try:
         settings = read_settings()
         with closing(open_results(settings)) as store:
@@ -45,7 +45,7 @@ def operating() -> Iterator[Operators]:
 
 
 def who() -> str:
-    """Return the operator's name for the audit log: the user that runs this process."""
+    """Return the operator's name for the audit log: the user running this process."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -59,19 +59,19 @@ def write_down(what: str, subject: str = "", detail: str = "") -> None:
         operators.record(who(), what, subject, detail)
 
 
-Bot = Annotated[str, typer.Argument(metavar="BOT", help="Its name.")]
-Reason = Annotated[str, typer.Option(help="For everybody to read.")]
+Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
+Reason = Annotated[str, typer.Option(help="Reason, shown publicly.")]
 
 _COLUMNS = ("bot", "author", "state", "since (UTC)", "reason")
 
 
 def bots(
     *,
-    state: Annotated[BotState | None, typer.Option(help="Only those in this state.")] = None,
-    author: Annotated[str | None, typer.Option(help="Only those of this author.")] = None,
+    state: Annotated[BotState | None, typer.Option(help="Only bots in this state.")] = None,
+    author: Annotated[str | None, typer.Option(help="Only bots of this author.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List bots with the version that plays, whether they play, and why not."""
+    """List bots with their active version, their state and the reason for it."""
     with _operating() as operators:
         found = list(operators.every(state=state, author=author))
     if as_json:
@@ -81,28 +81,28 @@ def bots(
 
 
 def bench(bot: Bot, reason: Reason) -> None:
-    """Let a bot sit out until its author, a new version or you bring it back."""
+    """Bench a bot until its author, a new version or you reactivate it."""
     with _operating() as operators:
         _print(operators.bench(who(), bot, reason))
 
 
 def unbench(bot: Bot) -> None:
-    """Let a bot that was benched play again."""
+    """Reactivate a benched bot."""
     with _operating() as operators:
         _print(operators.unbench(who(), bot))
 
 
 def retire(bot: Bot) -> None:
-    """Take a bot off the ladder; its author or a new version may bring it back."""
+    """Take a bot off the ladder; its author or a new version can reactivate it."""
     with _operating() as operators:
         _print(operators.retire(who(), bot))
 
 
 def play_version(
     bot: Bot,
-    version: Annotated[int, typer.Argument(min=1, metavar="N", help="The version that is to play.")],
+    version: Annotated[int, typer.Argument(min=1, metavar="N", help="Version to activate.")],
 ) -> None:
-    """Let an older version of a bot play, or a newer one again."""
+    """Activate another version of a bot, older or newer."""
     with _operating() as operators:
         _print(operators.play_version(who(), bot, version))
 
@@ -111,26 +111,26 @@ def disqualify(
     bot: Bot,
     reason: Reason,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Don't ask whether you mean it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation.")] = False,
 ) -> None:
-    """Take a bot off the ladder for good, and rate everybody anew without its games."""
+    """Take a bot off the ladder permanently, and recompute all ratings without its games."""
     with _operating() as operators:
         known = operators.find(bot)
         if not yes:
-            _confirm(f"Disqualify {known.name} of {known.author}, and rate all games anew without it?")
+            _confirm(f"Disqualify {known.name} of {known.author}, and recompute all ratings?")
         _print_rebuilt(operators.disqualify(who(), bot, reason))
         _print(operators.find(bot))
 
 
 def reinstate(bot: Bot) -> None:
-    """Take a disqualification back, and rate everybody anew with the bot's games."""
+    """Revoke a disqualification, and recompute all ratings with the bot's games."""
     with _operating() as operators:
         _print_rebuilt(operators.reinstate(who(), bot))
         _print(operators.find(bot))
 
 
 def plain(bot: KnownBot) -> dict[str, Any]:
-    """Return a bot as JSON data, with the names of the site's API."""
+    """Return a bot as JSON data, with the field names of the site's API."""
     return {
         "name": bot.name,
         "author": bot.author,
@@ -166,9 +166,9 @@ def _operating() -> Iterator[BotOperators]:
 
 def _confirm(question: str) -> None:
     if not sys.stdin.isatty():
-        fail("can't ask for confirmation without a terminal: add --yes")
+        fail("confirmation needed, but stdin is not a terminal: pass --yes")
     if not typer.confirm(question, err=True):
-        say("nothing was changed")
+        say("cancelled; nothing changed")
         raise typer.Exit(WRONG)
 
 
@@ -177,14 +177,14 @@ def _print(bot: KnownBot) -> None:
 
 
 def _print_rebuilt(rebuilt: Rebuilt) -> None:
-    typer.echo(f"{rebuilt.events} events folded, {rebuilt.ratings} ratings changed")
+    typer.echo(f"{rebuilt.events} events applied, {rebuilt.ratings} ratings changed")
 
 
 Seen = list[tuple[KnownWorker, list[OpenMatch]]]
 
 
 def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show who plays matches, how many of their seats are taken, and what they play."""
+    """Show the workers, how many of their slots are in use, and the matches they play."""
     with opened_arena() as (_, store):
         running = store.activity.workload(utc_now()).running
         seen = [(worker, _played_by(worker, running)) for worker in store.leases.workers()]
@@ -193,11 +193,11 @@ def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.
         print_json([*(_plain(worker, matches) for worker, matches in seen), *map(_refusal, refused)])
         return
     if not seen:
-        say("nobody plays: no coordinator has been heard of in the last half minute, or it has no workers")
+        say("no workers: no coordinator has reported in the last 30 seconds, or none has a worker")
     rows = [*_rows(seen), *map(_refused_row, refused)]
     if rows:
-        columns = ("worker", "host", "seats", "busy", "plays", "since", "note")
-        print_table(columns, rows, numbers=("seats", "busy"))
+        columns = ("worker", "host", "slots", "in use", "match", "since", "note")
+        print_table(columns, rows, numbers=("slots", "in use"))
 
 
 def _played_by(worker: KnownWorker, running: tuple[OpenMatch, ...]) -> list[OpenMatch]:
@@ -206,14 +206,14 @@ def _played_by(worker: KnownWorker, running: tuple[OpenMatch, ...]) -> list[Open
 
 
 def _rows(seen: Seen) -> list[tuple[str, ...]]:
-    """Return one row per match, with the worker in its first row, and one row for each idle worker."""
+    """Return one row per match, naming each worker once, and one row per idle worker."""
     rows: list[tuple[str, ...]] = []
     for worker, matches in seen:
         status = worker.status
         first = (status.name, status.host, str(status.seats), str(status.busy))
         note = "on probation" if status.doubted else ""
         if status.usable is not None:
-            note = f"{note}, busy host: {status.usable} seats used".removeprefix(", ")
+            note = f"{note}, busy host: limited to {status.usable} slots".removeprefix(", ")
         for match in matches:
             since = f"{match.started.astimezone():%H:%M:%S}"
             rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
@@ -225,7 +225,7 @@ def _rows(seen: Seen) -> list[tuple[str, ...]]:
 
 def _refused_row(worker: RefusedWorker) -> tuple[str, ...]:
     since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
-    return (worker.name, worker.host, "", "", "", since, f"refused: {worker.reason}")
+    return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
 
 
 def _refusal(worker: RefusedWorker) -> dict[str, Any]:

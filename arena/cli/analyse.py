@@ -1,4 +1,4 @@
-"""``arena analyse``: who was winning a recorded game, and what each decision cost."""
+"""``arena analyse``: each seat's chance to win a recorded game, and the cost of each decision."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -29,21 +29,21 @@ def analyse(
     word: Annotated[
         str,
         typer.Argument(
-            help="A game, by id, number or address, or a file of replays.", metavar="GAME", show_default=False
+            help="A game's id, number or URL, or a file of replays.", metavar="GAME", show_default=False
         ),
     ],
     *,
     playouts: Annotated[
-        int, typer.Option(min=FEWEST_PLAYOUTS, max=100_000, help="For each position and each option.")
+        int, typer.Option(min=FEWEST_PLAYOUTS, max=100_000, help="Playouts per position and option.")
     ] = PLAYOUTS,
-    seed: Annotated[int, typer.Option(min=0, help="The analyst's dice follow from it.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the analysis.")] = 0,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", help="File for the replays with their analyses; - for stdout."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Analyse a recorded game: each seat's chance to win turn by turn, and what each decision cost.
+    """Analyse a recorded game: each seat's chance to win turn by turn, and the cost of each decision.
 
     A game takes 10 to 20 seconds. The same game, --playouts and --seed give the same numbers.
 
@@ -83,13 +83,13 @@ def _games(word: str) -> Iterator[PublicReplay]:
 
 
 def annotated(game: PublicReplay, analysis: Analysis) -> bytes:
-    """Return a replay in one line of JSON with its analysis under a key of its own."""
+    """Return a replay as one line of JSON, with its analysis under the key ``analysis``."""
     return msgspec.json.encode(msgspec.to_builtins(game) | {"analysis": analysis})
 
 
 def _print(game: PublicReplay, analysis: Analysis) -> None:
     names = [f"{number} {seat.bot}" for number, seat in enumerate(game.seats)]
-    echo(f"game {game.game}: chance to win in % by what each seat could know, in brackets from all hands")
+    echo(f"game {game.game}: chance to win from what each seat knew; in brackets, from all hands")
     turns = [
         (
             str(turn.round),

@@ -25,20 +25,22 @@ _MIB: Final = 1024 * 1024
 
 
 def backup(
-    file: Annotated[str, typer.Argument(help="Where it goes: a file, or - for stdout.")],
+    file: Annotated[str, typer.Argument(help="Backup file to write; - for stdout.")],
 ) -> None:
-    """Write everything that the arena has to keep into one file, while it runs."""
+    """Write all of the arena's persistent data into one file, even while the arena runs."""
     with _explained(file), opened(file, private=True) as target:
         made = make_backup(read_settings(), target, say)
         is_read_back = target.readable()
     if is_read_back:
-        say(f"the backup is whole: {_words(made)}")
+        say(f"backup written and verified: {_words(made)}")
     else:
-        say(f"the backup is written: {_words(made)}. It can't be read back from stdout: check what arrived")
+        say(
+            f"backup written: {_words(made)}. Not verified, because stdout can't be read back: check the copy"
+        )
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
+    file: Annotated[Path, typer.Argument(help="Backup file to restore.")],
 ) -> None:
     """Restore a backup into an empty folder (ARENA_DATA_DIR) and an empty database (ARENA_DATABASE_URL)."""
     with _explained(str(file)):
@@ -49,7 +51,7 @@ def restore(
 
 @contextmanager
 def _explained(file: str) -> Iterator[None]:
-    """Turn an error into a sentence and an exit code."""
+    """Turn an error into a message and an exit code."""
     try:
         yield
     except (BackupError, CannotStart, IntakeTrouble, StoreError, WrongSettings) as error:
@@ -65,7 +67,7 @@ def _words(made: BackupManifest) -> str:
         (made.rows("game"), "rated games"),
         (made.rows("account"), "accounts"),
         (len(made.names(f"{IMAGES}/images")), "images"),
-        (len(made.names(UPLOADS)), "files on their way"),
+        (len(made.names(UPLOADS)), "files waiting for intake"),
     )
     size = sum(part.size for part in made.parts.values()) / _MIB
     held = ", ".join(f"{count} {what}" for count, what in counts)
@@ -73,11 +75,11 @@ def _words(made: BackupManifest) -> str:
 
 
 def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) -> BackupManifest:
-    """Write a backup of an existing arena, whether it runs or not.
+    """Write a backup of an arena, whether it runs or not.
 
     ``file`` need not be seekable. If it is readable, the backup is read back and verified. ``say`` receives
-    progress messages. Raises IntakeTrouble, OSError, StoreError; CannotStart if there is no arena; or
-    NotRestorable if the arena holds data that can't be restored, or the disk is faulty.
+    progress messages. Raises IntakeTrouble, OSError or StoreError. Raises CannotStart if there is no arena,
+    and NotRestorable if the arena has data that can't be restored, or the disk is faulty.
     """
     with closing(open_results(settings)) as store:
         sources = BackupSources(
@@ -89,7 +91,7 @@ def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) 
         )
         made = make(sources, file, utc_now(), say)
     if file.readable():
-        say("reading it back")
+        say("verifying the backup")
         read_back(file)
     return made
 
@@ -98,8 +100,8 @@ def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str]
     """Restore a backup into the data directory and database of the settings, which must be empty.
 
     ``who`` is the operator, for the audit log; ``say`` receives progress messages. Raises IntakeTrouble,
-    OSError, StoreError; BackupError if the backup is damaged, newer than this program, or too old; or there
-    is something at the destination; or CannotStart if an arena runs there, or the folder can't be created.
+    OSError or StoreError. Raises BackupError if the backup is damaged, newer than this program or too old, or
+    if the destination isn't empty. Raises CannotStart if an arena runs there, or the folder can't be created.
     """
     with BackupArchive.opened(path) as archive, data_dir_lock(settings.data_dir, restoring=True):
         place = RestorePlace(

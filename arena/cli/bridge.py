@@ -1,4 +1,4 @@
-"""``arena bridge``: a program that speaks JSON lines as a bot."""
+"""``arena bridge``: run a program that speaks JSON lines as a bot."""
 
 from typing import Annotated
 
@@ -8,9 +8,9 @@ import typer
 def bridge(
     command: Annotated[list[str], typer.Argument(help="The program, after --.", metavar="-- COMMAND...")],
 ) -> None:
-    """Run a program that reads and writes the protocol's messages as lines of JSON, as a bot.
+    """Run a program as a bot if it reads and writes the protocol's messages as lines of JSON.
 
-    The arena starts it with a referee's address in ARENA_REFEREE, as it starts every bot.
+    The arena starts it like every bot, with the referee's address in ARENA_REFEREE.
 
     Example: arena play greedy --bot 'arena bridge -- ./mybot'
     """

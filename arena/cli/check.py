@@ -1,4 +1,4 @@
-"""``arena check``: checks on the author's machine, with the arena's own code, whether a bot would qualify."""
+"""``arena check``: the arena's own qualification, run on the author's machine."""
 
 import fcntl
 import json
@@ -44,39 +44,38 @@ from arena.submissions.receiver import Receiver, Upload, open_receiver
 from arena.submissions.uploads import NoRoom, UploadRefused
 
 PATIENCE_SECONDS: Final = QUIET_SECONDS + 20
-"""Give up on a submission that waits longer than this. Longer than the pause before a replay."""
+"""Longest wait for a submission to proceed. Exceeds the pause before a match is repeated."""
 
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
-_LASTING: Final = "/var/tmp"  # noqa: S108 - a folder in it is made for this user alone
-"""Temporary files survive a reboot here, as the engine's containers and images do."""
+_LASTING: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
+"""Files here survive a reboot, as the engine's containers and images do."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArenaAtHome:
-    """An arena for the user's own bots, and the receiver of their files."""
+    """A temporary arena for the user's own bots, and the receiver of their files."""
 
     arena: Arena
     receiver: Receiver
     _settings: Settings
 
     def image_bytes(self, source: str) -> int:
-        """Return the total bytes of a stored image's layers. Raises IntakeTrouble."""
+        """Return the total size of a stored image's layers in bytes. Raises IntakeTrouble."""
         image = images_of(self._settings).records.image(source)
         return 0 if image is None else sum(layer.size for layer in image.layers)
 
 
 @contextmanager
 def open_at_home(settings: Settings, say: Say) -> Iterator[ArenaAtHome]:
-    """Open a temporary arena, after removing what killed ones left.
+    """Open a temporary arena, after removing the remains of killed ones.
 
-    Settings that concern an arena running here are replaced. ``say`` receives messages about what was removed
-    and what could not be. Raises RuntimeTrouble, or CannotStart if a folder can't be created, or this machine
-    is too small.
+    Settings of an arena on this machine are replaced. ``say`` receives messages about removals and failed
+    removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too small.
     """
-    connect().close()  # before there is anything that only an engine can remove
+    connect().close()  # fail before creating anything that only an engine can remove
     with _folder(settings, say) as folder:
         own = _settings_in(settings, folder)
         try:
@@ -87,11 +86,11 @@ def open_at_home(settings: Settings, say: Say) -> Iterator[ArenaAtHome]:
             try:
                 _remove(own, folder)
             except (RuntimeTrouble, OSError) as error:
-                say(f"some files of the check could not be removed, the next one will try again: {error}")
+                say(f"some files of this check could not be removed; the next check will try again: {error}")
 
 
 def _settings_in(settings: Settings, folder: Path) -> Settings:
-    """Return settings that use nothing of an arena on this machine, and set no limits."""
+    """Return settings that share nothing with an arena on this machine, and have no quotas."""
     return settings.model_copy(
         update={
             "data_dir": folder / "data",
@@ -114,7 +113,7 @@ def _folder(settings: Settings, say: Say) -> Iterator[Path]:
     lasting = Path(os.environ.get("TMPDIR", _LASTING))
     parent = private_folder(lasting / f"kaiten-check-{os.geteuid()}", setting="TMPDIR")
     with ExitStack() as held:
-        # The parent's lock keeps others from removing the new folder before its own lock is held.
+        # Without the parent's lock, another check could remove the new folder before it is locked.
         with (parent / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for left in filter(Path.is_dir, sorted(parent.iterdir())):
@@ -131,17 +130,17 @@ def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
         except CannotStart:  # still running
             return
         _remove(settings, folder)
-        say(f"removed what a killed check had left ({folder})")
+        say(f"removed the remains of a killed check ({folder})")
 
 
 def _remove(settings: Settings, folder: Path) -> None:
-    """Remove an arena: the engine's part first, because only the folder knows of it."""
+    """Remove an arena, containers and images first: they are found by the folder's install id."""
     if settings.data_dir.is_dir():
         install = install_id(settings.data_dir)
         shutil.rmtree(settings.data_dir / "images", ignore_errors=True)
         with closing(runtime_of(settings, install, image_source)) as runtime:
             runtime.sweep(install)
-            runtime.prune_images()  # all of them: none is stored any more
+            runtime.prune_images()  # removes all, because no stored image is left
             common_group(settings, runtime).remove()
         shutil.rmtree(settings.sockets / install, ignore_errors=True)
     shutil.rmtree(folder)
@@ -196,7 +195,7 @@ class LocalFollowing:
         """Report progress, and return the state of the newest game."""
         known = self._submissions.find(self._id)
         if known is None:
-            raise ArenaTrouble("the submission is gone")
+            raise ArenaTrouble("the submission has disappeared")
         games = self._submissions.games(self._id)
         self.told = plain(whole_document(known, games))
         self._telling.hear(self.told)
@@ -208,7 +207,7 @@ class LocalFollowing:
         """Stop the check if the arena itself keeps failing."""
         newest = games[-1] if games else None
         if newest is not None and newest.state is MatchState.QUARANTINED:
-            raise ArenaTrouble(f"it could not play a game: {newest.reason}")
+            raise ArenaTrouble(f"a game failed: {newest.reason}")
         if known.waiting is None or (newest is not None and newest.state in _OPEN):
             self._waits_since = None
             return
@@ -226,9 +225,7 @@ _MIB: Final = 1024 * 1024
 def check(
     target: Annotated[
         str,
-        typer.Argument(
-            help="A source file, what docker save wrote, a folder with a Dockerfile, or an image."
-        ),
+        typer.Argument(help="A source file, a docker save archive, a folder with a Dockerfile, or an image."),
     ],
     *,
     as_json: Annotated[
@@ -237,7 +234,7 @@ def check(
 ) -> None:
     """Check on this machine whether an arena would accept a bot, before you submit it.
 
-    Exit code 0: it qualifies; 1: it does not; 2: wrong usage, or this machine can't tell.
+    Exit codes: 0 the bot qualifies; 1 it does not; 2 wrong usage, or the check can't run on this machine.
     """
     began = time.monotonic()
     with _explained():
@@ -248,13 +245,13 @@ def check(
         print_verdict(told, "it qualifies")
         if image_bytes:
             most = DEFAULT_LIMITS.image_bytes // _MIB
-            typer.echo(f"its image has {image_bytes / _MIB:.1f} MiB; the limit is {most} MiB")
+            typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {most} MiB)")
     if told["stage"] != Stage.ACTIVE:
         raise typer.Exit(WRONG)
 
 
 def _checked(named: str, telling: Telling) -> tuple[dict[str, Any], int]:
-    """Return the submission's document, and the size of its image in bytes; 0 if it has none."""
+    """Return the submission's document, and the size of its image in bytes, or 0 without an image."""
     target = target_of(named)
     with open_at_home(read_settings(), say) as home:
         _prepare(home, target)
@@ -273,8 +270,8 @@ def _prepare(home: ArenaAtHome, target: Target) -> None:
             ensure_base_image(client, target.language, say)
     home.arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
     share, usual = home.arena.ladder.limits.cpus, Limits().cpus
-    few = f", and bots get {share:g} of a core, not {usual:g}" if share < usual else ""
-    say(f"as on an arena, but this machine's sandbox is not tested (`arena doctor` does that){few}")
+    few = f"; bots get {share:g} of a core instead of {usual:g}" if share < usual else ""
+    say(f"checking as an arena does, but without testing the sandbox (see `arena doctor`){few}")
 
 
 def _handed_in(home: ArenaAtHome, target: Target) -> str:
@@ -290,10 +287,10 @@ def _handed_in(home: ArenaAtHome, target: Target) -> str:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn an error into a sentence and an exit code."""
-    # The reader is a person, and lesser events are reported as the submission's progress.
+    """Turn an error into a message and an exit code."""
+    # Minor events are reported as the submission's progress.
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
-    # Closing the terminal ends the command like SIGTERM, so that running work cleans up.
+    # Closing the terminal stops the command like SIGTERM, so that it cleans up.
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         yield
@@ -304,7 +301,7 @@ def _explained() -> Iterator[None]:
     except (CannotSend, WrongSettings) as error:
         fail(str(error))
     except (ArenaTrouble, CannotStart, ImageTrouble, IntakeTrouble, RuntimeTrouble, StoreError) as error:
-        fail(f"this machine can't check it: {error}", USAGE)
+        fail(f"can't check on this machine: {error}", USAGE)
     except KeyboardInterrupt:
         say("stopped")
         raise typer.Exit(INTERRUPTED) from None

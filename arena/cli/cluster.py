@@ -1,4 +1,4 @@
-"""The commands of a cluster: ``arena scheduler``, ``arena worker``, ``arena admin cluster-keys``."""
+"""Cluster commands: ``arena scheduler``, ``arena worker``, ``arena admin cluster-keys``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +15,10 @@ from arena.platform.settings import Address
 
 def scheduler(
     listen: Annotated[
-        str, typer.Argument(metavar="HOST:PORT", help="Where it listens; 0.0.0.0 for all addresses.")
+        str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all.")
     ] = "127.0.0.1:8786",
 ) -> None:
-    """Bring coordinators and workers of a cluster together, until SIGTERM or Ctrl-C."""
+    """Connect a cluster's coordinators and workers, until SIGTERM or Ctrl-C."""
     try:
         address = Address.parse(listen)
     except ValueError as error:
@@ -27,18 +27,18 @@ def scheduler(
         fail("name an address, such as 127.0.0.1:8786")
     with explained():
         settings = settings_of_arena()
-        schedule(settings, address, lambda where: say(f"the scheduler listens at {where}"))
+        schedule(settings, address, lambda where: say(f"scheduler listening at {where}"))
     say("stopped")
 
 
 def worker(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where the scheduler reaches it; 0 for a free one.")
+        int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free one.")
     ] = 0,
 ) -> None:
     """Play matches on this host for the cluster of ARENA_EXECUTOR.
 
-    SIGTERM lets the matches that run end, and takes no more; a second one throws them away.
+    On SIGTERM the worker finishes its matches and accepts no more; a second SIGTERM abandons them.
     """
     with explained():
         settings = settings_of_arena()
@@ -48,12 +48,12 @@ def worker(
 
 
 def cluster_keys(
-    folder: Annotated[Path, typer.Argument(help="For the keys; its ca.key stays with the operator.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the keys. Keep its ca.key to yourself.")],
     names: Annotated[
-        list[str] | None, typer.Argument(help="Of members. Without: scheduler, coordinator, worker.")
+        list[str] | None, typer.Argument(help="Names of members. Default: scheduler, coordinator, worker.")
     ] = None,
 ) -> None:
-    """Make a cluster's own authority, where there is none, and a folder of keys for each of these members."""
+    """Create a folder of keys for each cluster member, and the cluster's certificate authority if needed."""
     try:
         made = make_cluster_keys(folder, names or ["scheduler", "coordinator", "worker"], utc_now())
     except CannotStart as error:
@@ -61,6 +61,6 @@ def cluster_keys(
     for member in made:
         typer.echo(member)
     say(
-        "each of these folders is for its member alone, and all that it needs; "
-        f"{folder / 'ca.key'} is for the operator only: it can admit other members"
+        "copy each folder only to its member, which needs nothing else. "
+        f"Keep {folder / 'ca.key'} to yourself: it can admit other members"
     )

@@ -1,4 +1,4 @@
-"""``arena compare``: does one bot beat another?"""
+"""``arena compare``: a statistical test of whether one bot beats another."""
 
 import secrets
 import sys
@@ -37,34 +37,34 @@ def compare(  # noqa: PLR0913 - one argument an option
     bots: Annotated[
         list[str] | None,
         typer.Argument(
-            help="The bot to judge, and the one to beat: files, folders, or house bots.", metavar="BOT OTHER"
+            help="The bot to test and the bot to beat: files, folders or house bots.", metavar="BOT OTHER"
         ),
     ] = None,
     *,
     commands: Annotated[
         list[str] | None,
         typer.Option(
-            "--bot", help="A command in quotes, for any language; before those named.", metavar="COMMAND"
+            "--bot", help="A bot in any language, as a quoted command; comes first.", metavar="COMMAND"
         ),
     ] = None,
     players: Annotated[
-        str, typer.Option(help="Players at a table; several with commas between are used in turn.")
+        str, typer.Option(help="Players per table, such as 2,4; several numbers are used in turn.")
     ] = "2",
     field: Annotated[
         str,
-        typer.Option(help="Their opponents, with commas between. Without it the two bots play each other."),
+        typer.Option(help="Opponents, separated by commas. Default: the two bots play each other."),
     ] = "",
     effect: Annotated[
-        float, typer.Option(help="The least advantage worth finding, as a share of opponents: 0.05 is 5 %.")
+        float, typer.Option(help="Smallest advantage worth finding, as a share of opponents: 0.05 is 5 %.")
     ] = 0.05,
-    error: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
-    games: Annotated[int, typer.Option("--games", "-n", min=2, help="The maximum number of games.")] = 20_000,
+    error: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
+    games: Annotated[int, typer.Option("--games", "-n", min=2, help="Maximum number of games.")] = 20_000,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
     ] = None,
     results: Annotated[
-        Path | None, typer.Option(help="Keep the results in this file, and continue from it.", dir_okay=False)
+        Path | None, typer.Option(help="File to store the results in, and to resume from.", dir_okay=False)
     ] = None,
     soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
     pass_both_ways: Annotated[
@@ -73,17 +73,17 @@ def compare(  # noqa: PLR0913 - one argument an option
     dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Find out whether a bot beats another one, with as few games as that takes.
+    """Find out whether one bot beats another, with as few games as possible.
 
-    Every deal is played twice, with the bots on each other's seats, on all cores, until a sequential test is
-    sure. Exit codes: 0 the first bot is better; 1 it is not, or not by --effect, or --games are played; 2
-    wrong input or a bot that can't be played; 130 Ctrl-C.
+    Every deal is played twice, with the bots' seats swapped, on all cores, until a sequential test decides.
+    Exit codes: 0 the first bot is better; 1 it is not, or not by --effect, or --games was reached; 2 wrong
+    input or a bot that can't play; 130 Ctrl-C.
 
     Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
     """
     given = len(commands or ()) + len(bots or ())
     if given != _PAIR:
-        fail(f"give two bots, not {given}: arena compare mybot.py old/mybot.py")
+        fail(f"two bots needed, {given} given: arena compare mybot.py old/mybot.py")
     opponents = filter(None, (word.strip() for word in field.split(",")))
     try:
         pair = [*map(bot_of_command, commands or ()), *map(find_bot, bots or ())]
@@ -127,7 +127,7 @@ class _Session:
         self._code: int | None = None
 
     def resume(self, results: Sequence[DealResult]) -> None:
-        """Take over what a file holds, and begin it if it holds nothing."""
+        """Add a file's results; write the header if it has none."""
         for result in results:
             self._progress.add(result)
         if results:
@@ -187,7 +187,7 @@ class _Session:
             echo(_answer(self._comparison.bots, evidence, self._comparison.hypotheses))
             bot, other = self._comparison.bots[:2]
             mine, others = self._progress.shares
-            echo(f"{bot} left {100 * mine:.1f} % of its opponents behind, {other} {100 * others:.1f} %")
+            echo(f"{bot} beat {100 * mine:.1f} % of its opponents, {other} {100 * others:.1f} %")
             for name, faults in zip((bot, other), self._progress.faults, strict=True):
                 if faults:
                     echo(f"{name} has {faults} faults")
@@ -214,13 +214,10 @@ class _Session:
 
 
 def tables_of(players: str, **variants: bool) -> tuple[Variant, ...]:
-    """Return the tables that ``--players`` names.
-
-    Raises InvalidRules, or UnusableBot if they aren't numbers.
-    """
+    """Parse ``--players`` into tables. Raises InvalidRules, or UnusableBot if it isn't a list of numbers."""
     counts = [word.strip() for word in players.split(",")]
     if not all(count.isdecimal() for count in counts):
-        raise UnusableBot(f"--players {players}: give numbers from 2 to 5, several by comma")
+        raise UnusableBot(f"--players {players}: give numbers from 2 to 5, separated by commas")
     return tuple(Variant.of(Rules(players=int(count), **variants)) for count in counts)
 
 
@@ -229,7 +226,7 @@ def _answer(bots: Sequence[str], evidence: SprtState, hypotheses: Hypotheses) ->
     if evidence.verdict is SprtVerdict.BETTER:
         return f"{bot} is better than {other}"
     if evidence.verdict is SprtVerdict.OPEN:
-        return f"open: {bot} may be better than {other} or not; play more games"
+        return f"undecided whether {bot} is better than {other}: play more games"
     worse = evidence.within is not None and evidence.mean + evidence.within < 0
     by = "" if worse else f" by {100 * hypotheses.effect:g} points or more"
     return f"{bot} is {'worse' if worse else 'not better'} than {other}{by}"

@@ -1,4 +1,4 @@
-"""``arena conformance``: does a program speak the protocol?"""
+"""``arena conformance``: check whether a program follows the protocol."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -12,14 +12,16 @@ from arena.home.workers import PlayingFailed
 
 
 def conformance(
-    command: Annotated[str, typer.Argument(help="What starts the program, in quotes.", metavar="COMMAND")],
+    command: Annotated[
+        str, typer.Argument(help="Command that starts the program, quoted.", metavar="COMMAND")
+    ],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Play recorded games of every variant with a program, and say rule by rule what it got wrong.
+    """Play recorded games of every variant with a program, and report its mistakes rule by rule.
 
-    Whatever it answers, the games go on as recorded, so one mistake doesn't hide the next. The exit code is 1
-    if it broke a rule.
+    The games continue as recorded whatever the program answers, so one mistake doesn't hide the next. The
+    exit code is 1 if it broke a rule.
 
     Example: arena conformance "java -jar mybot.jar"
     """
@@ -35,7 +37,7 @@ def conformance(
     except PlayingFailed as error:
         explain(error, WRONG)
     except OSError as error:
-        fail(f"can't run it: {error}", USAGE)
+        fail(f"can't run the program: {error}", USAGE)
     except KeyboardInterrupt:
         say(f"stopped after {len(replies)} decisions")
         raise typer.Exit(INTERRUPTED) from None
@@ -54,6 +56,6 @@ def conformance(
     wrong = any(each.wrong for each in found)
     if wrong and end.stderr:
         typer.echo(visible_lines(end.stderr), err=True)
-    say(f"{len(replies)} decisions in {len(games)} games, one of each variant")
+    say(f"{len(replies)} decisions in {len(games)} games, one per variant")
     if wrong:
         raise typer.Exit(WRONG)

@@ -19,7 +19,7 @@ from arena.platform.files import sync
 from arena.platform.speech import spoken, visible
 
 WRONG: Final = 1
-"""Exit code: what was checked or run is faulty."""
+"""Exit code: the thing checked or run is faulty."""
 USAGE: Final = 2
 """Exit code: wrong usage or unusable input."""
 
@@ -36,7 +36,7 @@ def fail(message: str, code: int = USAGE) -> NoReturn:
 
 
 def say(text: str, level: int = logging.INFO) -> None:
-    """Print a message on stderr, without control characters; it may have several lines.
+    """Print a message of one or more lines on stderr, without control characters.
 
     If the command logs JSON, the message becomes a log line of this ``level``.
     """
@@ -91,9 +91,9 @@ _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file, or stdout for ``-``, for writing.
 
-    A file is written under a temporary name and moved into place once it is on disk; after an error or
-    interruption nothing of it is left. Until then it can be read back. Stdout and devices receive the data
-    directly. ``private`` hides a file from other users. Raises OSError.
+    A file is written under a temporary name and renamed once it is on disk; an error or interruption leaves
+    nothing behind. Until then it can be read back. Stdout and devices receive the data directly. ``private``
+    makes a file unreadable for other users. Raises OSError.
     """
     if target == "-":
         yield sys.stdout.buffer
@@ -101,7 +101,7 @@ def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
         return
     path = Path(target).resolve()
     if path.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+        raise IsADirectoryError(f"{target} is a folder: name a file in it")
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             yield device

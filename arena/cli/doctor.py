@@ -25,9 +25,10 @@ _GIB = 1024**3
 
 
 def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Try what this machine can hold, beside an arena or without one, and say what is missing.
+    """Test which sandbox controls this machine enforces, with or without a running arena.
 
-    Exit code 0: every control is held, or accepted as missing; 1: one is not; 2: nothing could be tried.
+    Exit codes: 0 every control is enforced, or accepted as missing; 1 a control is missing; 2 the tests can't
+    run.
     """
     configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for the operator
     try:
@@ -45,7 +46,7 @@ def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
 
 
 def _machine(settings: Settings) -> dict[str, Any]:
-    """Return this machine's resources: cores for the arena, seats, free disk space for the data."""
+    """Return this machine's resources: cores for the arena, slots, free disk space for the data."""
     folder = settings.data_dir.absolute()
     return {
         "cores": len(os.sched_getaffinity(0)),
@@ -75,7 +76,7 @@ def _print(report: HostReport, settings: Settings) -> None:
         "engine": report.engine or "none",
         "control groups": report.cgroup or "none",
         "cores": str(machine["cores"]),
-        "seats at a time": str(machine["slots"]),
+        "slots": str(machine["slots"]),
         "disk free": f"{machine['disk_free_gib']} GiB",
     }
     for name, value in facts.items():
@@ -85,18 +86,18 @@ def _print(report: HostReport, settings: Settings) -> None:
         Console(highlight=False).print(_table(report.findings, settings.accept_missing))
         typer.echo()
     for warning in report.warnings:
-        typer.echo(f"the engine warns: {warning}")
+        typer.echo(f"warning from the engine: {warning}")
     typer.echo(_verdict(report, settings.accept_missing))
 
 
 def _table(findings: Collection[Finding], accepted: Collection[str]) -> Table:
     mend = {control.name: control.mend for control in CONTROLS}
     table = Table(box=None, pad_edge=False)
-    for column in ("control", "state", "what was seen"):
-        table.add_column(column, no_wrap=column != "what was seen")
+    for column in ("control", "state", "finding"):
+        table.add_column(column, no_wrap=column != "finding")
     for finding in findings:
         held = finding.held
-        state = "held" if held else "accepted" if finding.control in accepted else "NOT HELD"
+        state = "enforced" if held else "accepted" if finding.control in accepted else "NOT ENFORCED"
         words = finding.detail if held else f"{finding.detail}\n{mend[finding.control]}"
         table.add_row(finding.control, state, Text(words))
     return table
@@ -109,7 +110,7 @@ def _verdict(report: HostReport, accepted: Collection[str]) -> str:
     if names:
         every = [name for name in missing(report) if name in names or name in accepted]
         return (
-            "Untrusted bots are refused. Mend what is not held, or accept it as it is: "
+            "Untrusted bots are refused. Fix the missing controls, or accept that they are missing: "
             f"ARENA_ACCEPT_MISSING={','.join(every)}"
         )
     without = ", ".join(missing(report))

@@ -1,4 +1,4 @@
-"""``arena challenge``, ``arena games`` and ``arena logs``: your bots' games on a site."""
+"""``arena challenge``, ``arena games`` and ``arena logs``: the user's games on a site."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -29,17 +29,19 @@ _COLUMNS: Final = ("bot", "games", "wins", "place", "points")
 
 
 def challenge(  # noqa: PLR0913 - its options
-    bot: Annotated[str, typer.Argument(help="Yours.")],
+    bot: Annotated[str, typer.Argument(help="Name of your bot.")],
     opponents: Annotated[
-        list[str], typer.Argument(metavar="OPPONENT...", help="Bots, or versions of them as in greedy@2.")
+        list[str], typer.Argument(metavar="OPPONENT...", help="Bots, or versions such as greedy@2.")
     ],
     *,
-    version: Annotated[int | None, typer.Option(min=1, help="Of yours; without, the one that plays.")] = None,
-    deals: Annotated[int, typer.Option(min=1, max=6, help="Different deals of each match.")] = 1,
-    no_follow: Annotated[bool, typer.Option("--no-follow", help="End when it is asked for.")] = False,
+    version: Annotated[
+        int | None, typer.Option(min=1, help="Version of your bot. Default: the active one.")
+    ] = None,
+    deals: Annotated[int, typer.Option(min=1, max=6, help="Deals per match.")] = 1,
+    no_follow: Annotated[bool, typer.Option("--no-follow", help="Don't wait for the games.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the challenge as JSON.")] = False,
 ) -> None:
-    """Let your bot play unrated games, and show how they went."""
+    """Play unrated games between your bot and others, and show their results."""
     with visiting() as site:
         wanted = {"opponents": opponents, "version": version, "deals": deals}
         told = site.post(f"/bots/{part(bot)}/challenges", wanted)
@@ -54,16 +56,16 @@ def challenge(  # noqa: PLR0913 - its options
         else:
             _print(known, _page(site, known))
         if no_follow:
-            say(f"{_page(site, known)} shows how far it is")
+            say(f"progress: {_page(site, known)}")
     if known.state is ChallengeState.FAILED:
-        say("the arena could not play all of it, for a fault of its own: ask again")
+        say("challenge failed because of an arena fault: try again")
         raise typer.Exit(WRONG)
 
 
 def _followed(site: SiteClient, asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
-    """Report the games once they are available, and return the challenge when it is over."""
-    shown = f"{_page(site, asked)} shows how far it is"
-    look = f"the challenge goes on by itself: {shown}"
+    """Report games as they become available, and return the finished challenge."""
+    shown = f"progress: {_page(site, asked)}"
+    look = f"the challenge continues; {shown}"
     told: Any = None
     try:
         say(shown)
@@ -120,11 +122,9 @@ def _print(known: ChallengeSummary, page: str) -> None:
 
 
 def logs(
-    game: Annotated[
-        str | None, typer.Argument(help="Its id, its number, or the address of its page.")
-    ] = None,
+    game: Annotated[str | None, typer.Argument(help="The game's id, number or URL.")] = None,
     *,
-    last: Annotated[bool, typer.Option("--last", help="The newest rated game of your bots.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Use your bots' newest rated game.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print what your bots wrote to stderr in a game, their notes and their faults.
@@ -132,7 +132,7 @@ def logs(
     Example: arena logs --last
     """
     if (game is not None) == last:
-        raise typer.BadParameter("name a game, by id, number or address, or give --last")
+        raise typer.BadParameter("give either a game (id, number or URL) or --last")
     with visiting() as site:
         told = site.get(f"/games/{part(_last(site) if game is None else game_id(site, game))}/logs")
         if as_json:
@@ -156,11 +156,11 @@ _OWN_COLUMNS: Final = ("number", "ended", "players", "yours", "place", "points",
 
 def games(
     *,
-    mine: Annotated[bool, typer.Option("--mine", help="Only those of your bots.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="Only games of your bots.")] = False,
     lost: Annotated[
-        bool, typer.Option("--lost", help="With --mine: only those that none of your bots won.")
+        bool, typer.Option("--lost", help="With --mine: only games that none of your bots won.")
     ] = False,
-    count: Annotated[int, typer.Option("--games", "-n", min=1, help="How many, at most.")] = 20,
+    count: Annotated[int, typer.Option("--games", "-n", min=1, help="Maximum number of games.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List rated games, newest first.
@@ -168,7 +168,7 @@ def games(
     Example: arena games --mine --lost
     """
     if lost and not mine:
-        raise typer.BadParameter("--lost is for your bots' games: arena games --mine --lost")
+        raise typer.BadParameter("--lost needs --mine: arena games --mine --lost")
     with visiting() as site:
         bots = own_bots(site) if mine else frozenset()
         known = games_of(site, bots) if mine else newest_games(site)
@@ -177,8 +177,7 @@ def games(
         print_json([to_builtins(game) for game in told])
         return
     if not told:
-        whose = "your bots have" if mine else "this arena has"
-        say(f"{whose} {'lost' if lost else 'played'} no rated game yet")
+        say(f"no rated games {'lost' if lost else 'played'}{' by your bots' if mine else ''} yet")
         return
     numbers = ("number", "players", "place", "points")
     columns = _OWN_COLUMNS if mine else _GAME_COLUMNS
@@ -227,6 +226,6 @@ def _decision(decision: SeatDecision) -> str:
     if decision.millis is not None:
         words.append(f"{decision.millis:.0f} ms")
     if decision.waited_millis:
-        words.append(f"the host kept it waiting for {decision.waited_millis:.0f} ms more")
+        words.append(f"plus {decision.waited_millis:.0f} ms of waiting for the host")
     told = f"round {decision.round}, turn {decision.turn}: {', '.join(words)}"
     return f"{told}  {decision.note}" if decision.note else told

@@ -19,13 +19,13 @@ _MIB: Final = 1024 * 1024
 
 
 def add_bot(
-    name: Annotated[str, typer.Argument(help="Of the bot: letters, digits, - and _.")],
+    name: Annotated[str, typer.Argument(help="Name of the bot: letters, digits, - and _.")],
     file: Annotated[
-        Path, typer.Argument(help="What docker save wrote, or a single source file (.py, .js, .mjs).")
+        Path, typer.Argument(help="A docker save archive, or a single source file (.py, .js, .mjs).")
     ],
-    author: Annotated[str, typer.Option(help="Whose bot it is.")],
+    author: Annotated[str, typer.Option(help="Name of the bot's author.")],
 ) -> None:
-    """Add another author's bot and let it play. The arena may be running."""
+    """Add another author's bot to the ladder, even while the arena runs."""
     if file.is_dir():
         fail(_folder_refused(file))
     with explained():
@@ -40,11 +40,11 @@ def add_bot(
     write_down("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
     typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
     if not done.new:
-        say(f"the newest version of {done.bot} is this very image already; there is no new one")
+        say(f"no new version: the newest version of {done.bot} has the same image")
 
 
 def prune_images() -> None:
-    """Remove images of submitted bots beyond the quota, those used longest ago first."""
+    """Remove the least recently used images of submitted bots until the rest fit the quota."""
     with explained():
         try:
             with open_keeper(read_settings()) as keeper:
@@ -61,8 +61,8 @@ def prune_images() -> None:
 def _folder_refused(folder: Path) -> str:
     if (folder / "Dockerfile").is_file():
         return (
-            f"{folder} is a folder with a Dockerfile, and the arena builds nobody's image. Build and save it "
-            f"yourself, and add what was saved: "
+            f"{folder} is a folder with a Dockerfile, and the arena doesn't build images. Build and save the "
+            f"image yourself, then add the archive: "
             f"docker build -t mybot {folder} && docker save mybot -o mybot.tar"
         )
-    return f"{folder} is a folder: name an archive that docker save wrote, or a source file"
+    return f"{folder} is a folder: give a docker save archive or a source file"

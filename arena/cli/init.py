@@ -1,4 +1,4 @@
-"""``arena init``: the files of a new bot."""
+"""``arena init``: create the files of a new bot."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +11,12 @@ from arena.platform.names import WrongName
 
 
 def init(
-    name: Annotated[str, typer.Argument(help="The bot's name, and that of its folder.")],
+    name: Annotated[str, typer.Argument(help="Name of the bot and of its folder.")],
     *,
-    language: Annotated[StarterLanguage, typer.Option(help="What to write it in.")] = StarterLanguage.PYTHON,
+    language: Annotated[StarterLanguage, typer.Option(help="Programming language.")] = StarterLanguage.PYTHON,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make a folder with a bot that plays, its test, a Dockerfile and a README.
+    """Create a folder with a working bot, its test, a Dockerfile and a README.
 
     Example: arena init mybot --language javascript
     """
@@ -27,10 +27,10 @@ def init(
     except (FolderTaken, WrongName) as error:
         fail(str(error))
     except OSError as error:
-        fail(f"can't make {folder}: {error}")
+        fail(f"can't create {folder}: {error}")
     if as_json:
         print_json({"folder": str(folder), "files": sorted(files)})
         return
     for file in files:
         echo(f"{folder / file}")
-    echo(f"its README names the next commands: {folder / 'README.md'}")
+    echo(f"next steps: see {folder / 'README.md'}")

@@ -31,7 +31,7 @@ def print_board(standings: Sequence[Standing], title: str) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for standing in standings:
         table.add_row(*_cells(standing))
-    # Wide enough for every column if stdout is a file.
+    # If stdout is a file, this fits every column.
     console = Console()
     console.width = max(console.width, 100)
     console.print(table)
@@ -94,14 +94,16 @@ def _standing(row: Row) -> Standing:
 def leaderboard(
     *,
     players: Annotated[
-        int, typer.Option(min=0, max=5, help="Only games of this many players, 2 to 5; 0 for all.")
+        int, typer.Option(min=0, max=5, help="Only games with this many players, 2 to 5; 0 for all.")
     ] = 0,
-    site: Annotated[bool, typer.Option("--site", help="That of the site you are logged in to.")] = False,
+    site: Annotated[
+        bool, typer.Option("--site", help="Show the leaderboard of the site you are logged in to.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print the ratings: the same numbers as on the site. The arena's folder is named by ARENA_DATA_DIR."""
+    """Print the leaderboard, with the same numbers as on the site. Reads the arena in ARENA_DATA_DIR."""
     if players == 1:
-        fail("--players is 2, 3, 4 or 5, or 0 for all")
+        fail("--players must be 2, 3, 4 or 5, or 0 for all")
     standings = _of_site(players) if site else _of_this_machine(players)
     if as_json:
         typer.echo(json.dumps(as_data(standings), indent=2))

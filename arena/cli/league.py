@@ -23,29 +23,31 @@ from arena.rules import InvalidRules
 
 
 def league(  # noqa: PLR0913 - one argument an option
-    folder: Annotated[Path, typer.Argument(help="Its files and folders with a bot are the league's bots.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder with the league's bots: source files, or folders with a bot.")
+    ],
     *,
-    house: Annotated[str, typer.Option(help="House bots that play too, by comma.")] = "",
+    house: Annotated[str, typer.Option(help="House bots to add, separated by commas.")] = "",
     commands: Annotated[
         list[str] | None,
-        typer.Option("--bot", help="Another bot: a command in quotes, for any language.", metavar="COMMAND"),
+        typer.Option("--bot", help="Another bot in any language, as a quoted command.", metavar="COMMAND"),
     ] = None,
-    games: Annotated[int, typer.Option("--games", "-n", min=0, help="How many games to add.")] = 300,
-    players: Annotated[str, typer.Option(help="Players at a table; several by comma.")] = "2,3,4,5",
+    games: Annotated[int, typer.Option("--games", "-n", min=0, help="Number of games to add.")] = 300,
+    players: Annotated[str, typer.Option(help="Players per table, separated by commas.")] = "2,3,4,5",
     results: Annotated[
         Path | None,
-        typer.Option(help="The league's file; league.jsonl in the folder if missing.", dir_okay=False),
+        typer.Option(help="The league's file. Default: league.jsonl in the folder.", dir_okay=False),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Play a rated league between all bots in a folder, and print its table.
 
-    Match-making and ratings are the ladder's. Every game is kept, and the same command adds more. A bot whose
-    code has changed plays on as a new version.
+    Match-making and ratings work as on the ladder. All games are stored, and running the command again adds
+    more. A bot whose code has changed continues as a new version.
 
     Example: arena league ./bots --house greedy,expected --games 600
     """
@@ -77,7 +79,7 @@ def _bots(
     names = {bot.name for bot in bots}
     for word in filter(None, (word.strip() for word in house.split(","))):
         if word in names:
-            raise UnusableBot(f"{folder} has a bot with the name of the house bot {word}: rename it")
+            raise UnusableBot(f"a bot in {folder} has the name of the house bot {word}: rename it")
         bots.append(find_bot(word))
     for bot in map(bot_of_command, commands):
         if any(bot.name == other.name for other in bots):
@@ -86,7 +88,7 @@ def _bots(
     least = min(table.players for table in tables)
     if len(bots) < least:
         raise UnusableBot(
-            f"{folder} holds {len(bots)} bots, and a table needs {least}; --house adds house bots"
+            f"too few bots in {folder}: {len(bots)} found, {least} needed. Add house bots with --house"
         )
     return tuple(bots)
 
@@ -96,7 +98,7 @@ def _add(
 ) -> int:
     """Play games, and return the exit code."""
     report = Report(bots)
-    dice = random.Random(secrets.randbits(64))  # noqa: S311 - who meets whom is no secret
+    dice = random.Random(secrets.randbits(64))  # noqa: S311 - pairings need no secrecy
     try:
         for line in filter(None, (begin, *state.missing())):
             file.write(line)
@@ -141,7 +143,7 @@ def _print(state: League, bots: Sequence[HomeBot], file: Path, *, as_json: bool)
         return
     columns = ("#", "bot", "score", "mean ± 2σ", "games", "wins", "place", "faulty", "median ms")
     print_table(columns, map(_cells, standings), numbers=[column for column in columns if column != "bot"])
-    typer.echo("\nFinished ahead of, % (games):")
+    typer.echo("\nShare of games finished ahead of each opponent, % (games):")
     meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]
     print_table(["", *names], meetings_table, numbers=names)
     say(f"{state.games} games of {len(bots)} bots in {file}")

@@ -1,4 +1,4 @@
-"""``arena login`` and ``arena logout``; and what all commands that use a site share."""
+"""``arena login`` and ``arena logout``, and helpers of all commands that use a site."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def explained() -> Iterator[None]:
 
 @contextmanager
 def visiting() -> Iterator[SiteClient]:
-    """Open the site where the user is logged in; turn errors into one line and an exit code."""
+    """Open the site that the user is logged in to; turn errors into one line and an exit code."""
     with explained():
         login = chosen(users_sites(), os.environ)
         with closing(SiteClient(login.site, login.token)) as site:
@@ -52,11 +52,9 @@ _NEEDED: Final = ("read", "submit")
 
 
 def login(
-    site: Annotated[
-        str | None, typer.Argument(help="Its address, such as https://arena.example. Without: the last one.")
-    ] = None,
+    site: Annotated[str | None, typer.Argument(help="URL of the site. Default: the last site.")] = None,
 ) -> None:
-    """Log in at an arena's site with a token. It is asked for, or read from standard input."""
+    """Log in to an arena's site with a token, read from the terminal or standard input."""
     with explained():
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
@@ -67,26 +65,26 @@ def login(
         with closing(SiteClient(address, token)) as visited:
             account = visited.read(visited.get("/account"), Account)
         sites.remember(Login(site=address, token=token, account=account.name))
-    say(f"logged in at {address} as {visible(account.name)}{_until(account)}")
+    say(f"logged in to {address} as {visible(account.name)}{_until(account)}")
     if missing := [scope for scope in _NEEDED if scope not in account.scopes]:
-        say(f"this token lacks the scope {' and '.join(missing)}: some commands will be refused")
+        say(f"this token lacks the scope {' and '.join(missing)}: some commands will fail")
     if os.environ.get(TOKEN_VARIABLE):
-        say(f"{TOKEN_VARIABLE} is set here, and takes precedence")
+        say(f"{TOKEN_VARIABLE} is set and takes precedence")
 
 
 def logout() -> None:
-    """Revoke the token of the last site, or of ARENA_SITE, and forget it."""
+    """Revoke and delete the token of the last site or, if set, ARENA_SITE."""
     if os.environ.get(TOKEN_VARIABLE):
-        fail(f"{TOKEN_VARIABLE} is set here: unset it; to revoke the token, use the site's page /account")
+        fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's page /account")
     with explained():
         sites = users_sites()
         known = chosen(sites, os.environ)
         _revoke(known)
         sites.forget(known.site)
         left = sites.all()
-    say(f"logged out at {known.site}")
+    say(f"logged out of {known.site}")
     if left:
-        say(f"still logged in at {', '.join(each.site for each in left)}; the commands go to {left[-1].site}")
+        say(f"still logged in to {', '.join(each.site for each in left)}; commands now use {left[-1].site}")
 
 
 def _revoke(known: Login) -> None:
@@ -99,27 +97,27 @@ def _revoke(known: Login) -> None:
         say(f"{known.site} no longer accepts the token")
     except SiteTrouble as trouble:
         say(visible(str(trouble)))
-        say(f"the token was not revoked: if it still works, revoke it on {known.site}/account")
+        say(f"token not revoked: if it still works, revoke it at {known.site}/account")
 
 
 def _last(sites: Sites) -> str:
     known = sites.all()
     if not known:
-        raise WrongLogin("name the site, such as https://arena.example")
+        raise WrongLogin("no site given: pass its URL, such as https://arena.example")
     return known[-1].site
 
 
 def _asked(address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline()
-    say(f"make a token at {address}/account, with the scopes {' and '.join(_NEEDED)}")
+    say(f"create a token at {address}/account, with the scopes {' and '.join(_NEEDED)}")
     asked: str = typer.prompt("Token", hide_input=True, err=True)
     return asked
 
 
 def _warn(address: str) -> None:
     if can_be_read_on_its_way(address):
-        say(f"{address} has no HTTPS: anyone on the same network can read the token and use it")
+        say(f"{address} doesn't use HTTPS: anyone on the network can read the token and use it")
 
 
 def _until(account: Account) -> str:

@@ -23,8 +23,8 @@ STYLE: Final[dict[str, Any]] = {
 class LazyCommand(NamedTuple):
     """A command or a group of commands."""
 
-    where: str  # its function or `Typer`, as `module:attribute`
-    summary: str  # the first sentence of its help, so that listing commands needs no import
+    where: str  # function or `Typer`, as `module:attribute`
+    summary: str  # first sentence of the help, so that listing commands needs no import
 
 
 class LazyGroup(TyperGroup):
@@ -59,38 +59,36 @@ class LazyGroup(TyperGroup):
 
 _COMMANDS: Final = {
     "init": LazyCommand(
-        "arena.cli.init:init", "Make a folder with a bot that plays, its test, a Dockerfile and a README"
+        "arena.cli.init:init", "Create a folder with a working bot, its test, a Dockerfile and a README"
     ),
-    "play": LazyCommand(
-        "arena.cli.play:play", "Play some games between bots on this machine, and print a table"
-    ),
+    "play": LazyCommand("arena.cli.play:play", "Play games between bots on this machine, and print a table"),
     "analyse": LazyCommand(
         "arena.cli.analyse:analyse",
-        "Analyse a recorded game: each seat's chance to win turn by turn, and what each decision cost",
+        "Analyse a recorded game: each seat's chance to win turn by turn, and the cost of each decision",
     ),
     "compare": LazyCommand(
         "arena.cli.compare:compare",
-        "Find out whether a bot beats another one, with as few games as that takes",
+        "Find out whether one bot beats another, with as few games as possible",
     ),
     "league": LazyCommand(
         "arena.cli.league:league", "Play a rated league between all bots in a folder, and print its table"
     ),
-    "puzzle": LazyCommand("arena.cli.play:puzzle", "Put one position to a bot, and print what it plays"),
+    "puzzle": LazyCommand("arena.cli.play:puzzle", "Ask a bot for its move in one position"),
     "rerun": LazyCommand(
         "arena.cli.rerun:rerun",
-        "Put the decisions of played games to a bot, and list where it plays otherwise",
+        "Ask a bot for the decisions of played games, and list where it plays differently",
     ),
     "referee": LazyCommand(
         "arena.cli.referee:referee",
-        "Wait at an address for one program, referee games with it, and print what is said",
+        "Listen for one program, referee games with it, and print the conversation",
     ),
     "conformance": LazyCommand(
         "arena.cli.conformance:conformance",
-        "Play recorded games of every variant with a program, and say rule by rule what it got wrong",
+        "Play recorded games of every variant with a program, and report its mistakes rule by rule",
     ),
     "bridge": LazyCommand(
         "arena.cli.bridge:bridge",
-        "Run a program that reads and writes the protocol's messages as lines of JSON, as a bot",
+        "Run a program as a bot if it reads and writes the protocol's messages as lines of JSON",
     ),
     "simulate": LazyCommand(
         "arena.cli.replays:simulate",
@@ -98,7 +96,7 @@ _COMMANDS: Final = {
     ),
     "demo": LazyCommand(
         "arena.cli.up:demo",
-        "Play a rated round among the sample bots, print the leaderboard, then serve the site and play on",
+        "Play a rated round among the sample bots, print the leaderboard, serve the site and keep playing",
     ),
     "up": LazyCommand(
         "arena.cli.up:up", "Run a whole arena on this machine: rated games, submissions, the site"
@@ -109,29 +107,32 @@ _COMMANDS: Final = {
     ),
     "scheduler": LazyCommand(
         "arena.cli.cluster:scheduler",
-        "Bring coordinators and workers of a cluster together, until SIGTERM or Ctrl-C",
+        "Connect a cluster's coordinators and workers, until SIGTERM or Ctrl-C",
     ),
     "worker": LazyCommand(
         "arena.cli.cluster:worker", "Play matches on this host for the cluster of ARENA_EXECUTOR"
     ),
     "workers": LazyCommand(
         "arena.cli.admin:workers",
-        "Show who plays matches, how many of their seats are taken, and what they play",
+        "Show the workers, how many of their slots are in use, and the matches they play",
     ),
     "leaderboard": LazyCommand(
-        "arena.cli.leaderboard:leaderboard", "Print the ratings: the same numbers as on the site"
+        "arena.cli.leaderboard:leaderboard", "Print the leaderboard, with the same numbers as on the site"
     ),
-    "login": LazyCommand("arena.cli.login:login", "Log in at an arena's site with a token"),
+    "login": LazyCommand(
+        "arena.cli.login:login",
+        "Log in to an arena's site with a token, read from the terminal or standard input",
+    ),
     "logout": LazyCommand(
-        "arena.cli.login:logout", "Revoke the token of the last site, or of ARENA_SITE, and forget it"
+        "arena.cli.login:logout", "Revoke and delete the token of the last site or, if set, ARENA_SITE"
     ),
     "submit": LazyCommand(
-        "arena.cli.submit:submit", "Send a bot to the arena, and follow it until it plays or is rejected"
+        "arena.cli.submit:submit", "Send a bot to the arena, and wait until it plays or is rejected"
     ),
-    "cancel": LazyCommand("arena.cli.submit:cancel", "Take back a submission that is on its way"),
+    "cancel": LazyCommand("arena.cli.submit:cancel", "Cancel a submission in progress"),
     "status": LazyCommand(
         "arena.cli.status:status",
-        "Show your bots, and what is on its way; of one bot its versions and submissions",
+        "Show your bots and submissions in progress, or one bot's versions and submissions",
     ),
     "games": LazyCommand("arena.cli.games:games", "List rated games, newest first"),
     "logs": LazyCommand(
@@ -142,14 +143,12 @@ _COMMANDS: Final = {
         "arena.cli.status:versions", "List a bot's versions with their results, newest first"
     ),
     "rollback": LazyCommand(
-        "arena.cli.status:rollback", "Let an older version of your bot play, or a newer one again"
+        "arena.cli.status:rollback", "Activate another version of your bot, older or newer"
     ),
     "retire": LazyCommand("arena.cli.status:retire", "Take your bot off the ladder"),
-    "return": LazyCommand(
-        "arena.cli.status:return_", "Let your bot play again after it was benched or retired"
-    ),
+    "return": LazyCommand("arena.cli.status:return_", "Reactivate your benched or retired bot"),
     "challenge": LazyCommand(
-        "arena.cli.games:challenge", "Let your bot play unrated games, and show how they went"
+        "arena.cli.games:challenge", "Play unrated games between your bot and others, and show their results"
     ),
     "replay": LazyCommand("arena.cli.replays:app", "Work with public replays"),
     "check": LazyCommand(
@@ -158,12 +157,12 @@ _COMMANDS: Final = {
     ),
     "doctor": LazyCommand(
         "arena.cli.doctor:doctor",
-        "Try what this machine can hold, beside an arena or without one, and say what is missing",
+        "Test which sandbox controls this machine enforces, with or without a running arena",
     ),
     "admin": LazyCommand("arena.cli.main:admin_app", "Operate the arena"),
     "backup": LazyCommand(
         "arena.cli.backup:backup",
-        "Write everything that the arena has to keep into one file, while it runs",
+        "Write all of the arena's persistent data into one file, even while the arena runs",
     ),
     "restore": LazyCommand(
         "arena.cli.backup:restore",
@@ -177,59 +176,59 @@ class _Arena(LazyGroup):
 
 
 _ADMIN_COMMANDS: Final = {
-    "create-user": LazyCommand("arena.cli.users:create_user", "Make an account"),
+    "create-user": LazyCommand("arena.cli.users:create_user", "Create an account"),
     "reset-password": LazyCommand(
         "arena.cli.users:reset_password",
-        "Give an account a new password, and end its sessions and tokens",
+        "Set a new password for an account, and revoke its sessions and tokens",
     ),
-    "set-role": LazyCommand(
-        "arena.cli.users:set_role", "Change what an account may do, its sessions and tokens with it"
-    ),
+    "set-role": LazyCommand("arena.cli.users:set_role", "Change the role of an account"),
     "set-quota": LazyCommand(
         "arena.cli.users:set_quota",
-        "Set how much an account may send, instead of the arena's default quotas",
+        "Set an account's quotas, which replace the arena's default quotas",
     ),
     "show-user": LazyCommand(
         "arena.cli.users:show_user",
-        "Show an account: its bots, its quotas and what it has used of them, its tokens and sessions",
+        "Show an account's bots, quotas and their usage, tokens and sessions",
     ),
     "list-users": LazyCommand("arena.cli.users:list_users", "List all accounts"),
-    "invite": LazyCommand("arena.cli.users:invite", "Print an invitation: it lets one person register"),
+    "invite": LazyCommand(
+        "arena.cli.users:invite", "Create an invitation for one person to register, and print its code"
+    ),
     "audit": LazyCommand(
         "arena.cli.users:audit",
-        "Print what operators did, and what people did with their accounts, oldest first",
+        "Print the audit log: actions of operators, and of users on their accounts, oldest first",
     ),
     "bots": LazyCommand(
-        "arena.cli.admin:bots", "List bots with the version that plays, whether they play, and why not"
+        "arena.cli.admin:bots", "List bots with their active version, their state and the reason for it"
     ),
     "bench": LazyCommand(
-        "arena.cli.admin:bench", "Let a bot sit out until its author, a new version or you bring it back"
+        "arena.cli.admin:bench", "Bench a bot until its author, a new version or you reactivate it"
     ),
-    "unbench": LazyCommand("arena.cli.admin:unbench", "Let a bot that was benched play again"),
+    "unbench": LazyCommand("arena.cli.admin:unbench", "Reactivate a benched bot"),
     "retire": LazyCommand(
         "arena.cli.admin:retire",
-        "Take a bot off the ladder; its author or a new version may bring it back",
+        "Take a bot off the ladder; its author or a new version can reactivate it",
     ),
     "play-version": LazyCommand(
-        "arena.cli.admin:play_version", "Let an older version of a bot play, or a newer one again"
+        "arena.cli.admin:play_version", "Activate another version of a bot, older or newer"
     ),
     "disqualify": LazyCommand(
         "arena.cli.admin:disqualify",
-        "Take a bot off the ladder for good, and rate everybody anew without its games",
+        "Take a bot off the ladder permanently, and recompute all ratings without its games",
     ),
     "reinstate": LazyCommand(
         "arena.cli.admin:reinstate",
-        "Take a disqualification back, and rate everybody anew with the bot's games",
+        "Revoke a disqualification, and recompute all ratings with the bot's games",
     ),
     "ladder": LazyCommand(
-        "arena.cli.upkeep:ladder", "Show what the ladder plays, and change it from the next match on"
+        "arena.cli.upkeep:ladder", "Show the ladder's settings, or change them for future matches"
     ),
     "rebuild-statistics": LazyCommand(
-        "arena.cli.upkeep:rebuild_statistics", "Count the games' cards again and correct what differs"
+        "arena.cli.upkeep:rebuild_statistics", "Recount the cards of all games and correct differences"
     ),
     "quarantine": LazyCommand(
         "arena.cli.upkeep:quarantine",
-        "List the matches that are quarantined because the arena failed them three times, newest first",
+        "List quarantined matches, which the arena failed three times, newest first",
     ),
     "release": LazyCommand(
         "arena.cli.upkeep:release",
@@ -237,28 +236,30 @@ _ADMIN_COMMANDS: Final = {
     ),
     "submissions": LazyCommand(
         "arena.cli.upkeep:submissions",
-        "List what was submitted, newest first: how far it is, and why it was rejected or has to wait",
+        "List submissions, newest first, with their stage and the reason for a rejection or wait",
     ),
     "cluster-keys": LazyCommand(
         "arena.cli.cluster:cluster_keys",
-        "Make a cluster's own authority, where there is none, and a folder of keys for each of these members",
+        "Create a folder of keys for each cluster member, and the cluster's certificate authority if needed",
     ),
     "rebuild-ratings": LazyCommand(
         "arena.cli.upkeep:rebuild_ratings",
-        "Recompute the ratings from the log of games and correct what differs",
+        "Recompute the ratings from the game log and correct differences",
     ),
     "fit-beta": LazyCommand(
         "arena.cli.upkeep:fit_beta",
-        "Fit the noise of a game (β) to the newest games, and print how much better it would predict",
+        "Fit the noise of a game (β) to the newest games, and print the gain in prediction",
     ),
     "odd-results": LazyCommand(
         "arena.cli.upkeep:odd_results",
-        "List bots and authors whose results against each other aren't what their ratings expect",
+        "List pairs of bots or authors whose results contradict their ratings",
     ),
-    "add-bot": LazyCommand("arena.cli.images:add_bot", "Add another author's bot and let it play"),
+    "add-bot": LazyCommand(
+        "arena.cli.images:add_bot", "Add another author's bot to the ladder, even while the arena runs"
+    ),
     "prune-images": LazyCommand(
         "arena.cli.images:prune_images",
-        "Remove images of submitted bots beyond the quota, those used longest ago first",
+        "Remove the least recently used images of submitted bots until the rest fit the quota",
     ),
 }
 
@@ -295,11 +296,11 @@ def arena(
 
 
 class _Terminated(BaseException):
-    """SIGTERM arrived. Not a SystemExit, because a bot may raise that, which is then the bot's error."""
+    """SIGTERM arrived. Not a SystemExit, because a bot that raises that makes a mistake of its own."""
 
 
 def main() -> None:
-    """Run the command line. SIGTERM ends it like Ctrl-C, so that running work cleans up."""
+    """Run the command line. SIGTERM stops it like Ctrl-C, so that it cleans up."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         app(prog_name="arena")

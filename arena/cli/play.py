@@ -1,4 +1,4 @@
-"""``arena play`` and ``arena puzzle``: some games on this machine, and one position of them."""
+"""``arena play`` and ``arena puzzle``: games and single positions on this machine."""
 
 import logging
 import secrets
@@ -30,23 +30,25 @@ _TABLE: Final = (2, 5)
 def play(  # noqa: PLR0913 - one argument an option
     bots: Annotated[
         list[str] | None,
-        typer.Argument(help="Two to five: files, folders, or house bots.", metavar="BOT..."),
+        typer.Argument(help="Two to five bots: files, folders or house bots.", metavar="BOT..."),
     ] = None,
     *,
     commands: Annotated[
         list[str] | None,
-        typer.Option("--bot", help="Another bot: a command in quotes, for any language.", metavar="COMMAND"),
+        typer.Option("--bot", help="Another bot in any language, as a quoted command.", metavar="COMMAND"),
     ] = None,
-    games: Annotated[int, typer.Option("--games", "-n", min=1, help="How many games.")] = 100,
+    games: Annotated[int, typer.Option("--games", "-n", min=1, help="Number of games.")] = 100,
     processes: Annotated[
         bool,
-        typer.Option("--processes", help="Run Python bots as programs of their own too, as the ladder does."),
+        typer.Option("--processes", help="Run Python bots as separate processes too, as the ladder does."),
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
     ] = None,
-    out: Annotated[str | None, typer.Option("--out", "-o", help="File for the replays, one a line.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="File for the replays, one per line.")
+    ] = None,
     soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
     pass_both_ways: Annotated[
         bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
@@ -54,10 +56,10 @@ def play(  # noqa: PLR0913 - one argument an option
     dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Play some games between bots on this machine, and print a table.
+    """Play games between bots on this machine, and print a table.
 
     Every deal is played once in each rotation of the seats. The ladder's clock and faults apply, but nothing
-    is isolated: play only bots that you trust. Faults come with the line of your code and the position.
+    is isolated: play only bots that you trust. Fault reports name the line of code and the position.
 
     Example: arena play mybot.py greedy expected --games 300
     """
@@ -73,7 +75,7 @@ def play(  # noqa: PLR0913 - one argument an option
     try:
         _play(plan, schedule(rules, seed, games, "play"), games, out, report)
     except KeyboardInterrupt:
-        unwritten = f"; {out} is not written" if out else ""
+        unwritten = f"; {out} was not written" if out else ""
         say(f"stopped after {len(report.results)} of {games} games{unwritten}")
         code = INTERRUPTED
     except WorkerEnded as error:
@@ -88,7 +90,7 @@ def play(  # noqa: PLR0913 - one argument an option
 def player_of(
     bots: tuple[HomeBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
 ) -> GamePlayer:
-    """Return what plays these bots: quickly if all are in Python, or else as programs."""
+    """Return the fast player if all bots are in Python, or else one that runs programs."""
     at_once = min(cores(), games)
     if not processes and all(bot.in_process for bot in bots):
         return InProcess(bots=bots, with_replays=with_replays, processes=at_once)
@@ -137,10 +139,7 @@ def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
 
 
 class Report:
-    """Collects results, and tells of each kind of mistake when it first happens.
-
-    ``words`` gives each bot's name in `arena puzzle`, None if it can't be asked.
-    """
+    """Collects results, and reports each kind of mistake when it first happens."""
 
     def __init__(self, bots: Sequence[HomeBot]) -> None:
         self._bots = bots
@@ -148,16 +147,16 @@ class Report:
         self._kinds: dict[tuple[int, Fault, str], int] = {}
         self.results: list[HomeResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
-        self.faults = 0  # how many mistakes there were
-        self.hopeless = False  # whether to stop: a bot was too slow for a whole game
+        self.faults = 0  # number of mistakes
+        self.hopeless = False  # whether to stop because a bot was too slow for a whole game
 
     def add(self, result: HomeResult) -> None:
-        """Add a game to the table, and tell of its mistakes."""
+        """Add a game to the table, and report its mistakes."""
         self.results.append(result)
         self.hear(result)
 
     def hear(self, result: HomeResult) -> None:
-        """Tell of a game's mistakes."""
+        """Report a game's mistakes."""
         late = set()
         for mistake in result.mistakes:
             self.tell(mistake)
@@ -166,10 +165,10 @@ class Report:
         for seat, bot in zip(result.seats, result.game.bots, strict=True):
             if seat.is_taken_over and bot in late:
                 self.hopeless = True
-                say(f"{self._names[bot]} was too slow three times in a game, so no more games are played")
+                say(f"{self._names[bot]} was too slow three times in one game: stopping")
 
     def tell(self, mistake: Mistake) -> None:
-        """Tell of a mistake: in full if it is the first of its kind."""
+        """Report a mistake if it is the first of its kind."""
         self.faults += 1
         kind = (mistake.bot, mistake.fault, mistake.where)
         self._kinds[kind] = self._kinds.get(kind, 0) + 1
@@ -185,7 +184,7 @@ class Report:
             typer.echo(visible_lines("\n".join(position_lines(mistake.puzzle.views()[-1]))), err=True)
             saved = save_puzzle(name, mistake.puzzle)
         if saved is not None:
-            say(f"to ask it again: arena puzzle {saved} {self._bots[mistake.bot].word}")
+            say(f"to reproduce: arena puzzle {saved} {self._bots[mistake.bot].word}")
         self.mistakes.append(
             {
                 "bot": name,
@@ -244,7 +243,7 @@ def _millis(millis: float | None) -> str:
 
 
 def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path | None:
-    """Save a position, usually in the user's cache. Return its file; None if that fails, which is said."""
+    """Save a position, usually in the user's cache. Return its file, or print an error and return None."""
     text = encode_puzzle(puzzle)
     folder = folder or user_cache_path("kaiten") / "puzzles"
     file = folder / f"{name}-{sha256(text).hexdigest()[:8]}.json"
@@ -260,20 +259,20 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
 
 def puzzle(
     file: Annotated[str, typer.Argument(help="A position that `arena play` saved.")],
-    bot: Annotated[str | None, typer.Argument(help="A file, a folder, or a house bot.")] = None,
+    bot: Annotated[str | None, typer.Argument(help="A file, a folder or a house bot.")] = None,
     *,
     command: Annotated[
         str | None,
-        typer.Option("--bot", help="Or a command in quotes, for any language.", metavar="COMMAND"),
+        typer.Option("--bot", help="Or a bot in any language, as a quoted command.", metavar="COMMAND"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Put one position to a bot, and print what it plays.
+    """Ask a bot for its move in one position.
 
-    The bot first gets the decisions before it in that game, so a bot that remembers things can. The exit code
-    is 1 if it fails, or answers late or illegally.
+    The bot first gets the game's earlier decisions, for bots that keep state. The exit code is 1 if it fails,
+    or answers late or illegally.
 
-    Bots in Python are called in this process, others run as programs.
+    Python bots are called in this process, others run as programs.
 
     Example: arena puzzle ~/.cache/kaiten/puzzles/mybot-1a2b3c4d.json mybot.py
     """
@@ -312,7 +311,7 @@ def _position(file: str) -> Puzzle:
 def solver(word: str | None, command: str | None) -> HomeBot:
     """Return the one bot that a command line names; print what is wrong with it, and exit."""
     if (word is None) == (command is None):
-        fail("name one bot: a file, a folder, a house bot, or --bot with a command")
+        fail("give one bot: a file, a folder, a house bot, or --bot with a command")
     try:
         return find_bot(word) if word is not None else bot_of_command(command or "")
     except UnusableBot as error:

@@ -1,4 +1,4 @@
-"""Shared by the commands that play rated games: startup, shutdown and messages."""
+"""Startup, shutdown and messages of the commands that play rated games."""
 
 import logging
 import signal
@@ -36,9 +36,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
     """
     folders = [samples() / name for name in known(samples())]
     if not folders:
-        say(
-            f"WARNING: there are no sample bots in {samples()}. Games are played once other bots are entered."
-        )
+        say(f"WARNING: no sample bots in {samples()}. Games start once other bots are entered.")
     if runtime is RuntimeName.PROCESS:
         return tuple((folder.name, str(folder.resolve())) for folder in folders)
     with closing(docker.from_env()) as client:
@@ -47,7 +45,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
 
 
 def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
-    say(f"image of {folder.name}, on {PYTHON.base_image}")
+    say(f"building the image of {folder.name}, on {PYTHON.base_image}")
     return build_bot_image(client, folder)
 
 
@@ -55,7 +53,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Quiet:
-    """Ignores all events: faults are in the log, and the site shows the rest."""
+    """Ignores all events. The log has the faults, and the site shows the rest."""
 
     def on_started(self, claim: Claim, worker: str) -> None:
         """Do nothing."""
@@ -70,7 +68,7 @@ class Quiet:
         """Do nothing."""
 
     def on_dropped(self, match: str, attempt: int) -> None:
-        """Do nothing: the match was replayed, and the replay counts."""
+        """Do nothing: another attempt of the match counts."""
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
         """Do nothing."""
@@ -78,7 +76,7 @@ class Quiet:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an error that stops a command into a sentence and an exit code."""
+    """Turn an error that stops a command into a message and an exit code."""
     try:
         yield
     except WrongSettings as error:
@@ -126,14 +124,14 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
 
 
 def prepare(arena: Arena, runtime: RuntimeName) -> None:
-    """Report an earlier run's remains, enter the sample bots, and test this host's sandbox controls.
+    """Report the remains of an earlier run, enter the sample bots, and test this host's sandbox controls.
 
     Raises ImageTrouble or RuntimeTrouble.
     """
     if arena.swept:
-        say(f"removed {arena.swept} sandboxes that an earlier run had left")
+        say(f"removed {arena.swept} sandboxes of an earlier run")
     if arena.waiting_again:
-        say(f"{arena.waiting_again} matches that an earlier run did not finish wait again")
+        say(f"requeued {arena.waiting_again} unfinished matches of an earlier run")
     arena.enter_house_bots(house_bots(runtime, say), say)
     if arena.slots is not None:
         arena.check_host(say)
@@ -143,6 +141,6 @@ def warn_of_processes(settings: Settings) -> None:
     """Warn if bots are not isolated."""
     if settings.sandbox is RuntimeName.PROCESS:
         say(
-            "WARNING: the bots run as plain processes. NOTHING IS ISOLATED: run only bots that you trust.",
+            "WARNING: bots run as plain processes. NOTHING IS ISOLATED. Run only bots that you trust.",
             logging.WARNING,
         )

@@ -1,4 +1,4 @@
-"""``arena referee``: a local table that waits for a program or a debugger."""
+"""``arena referee``: a local table for one program, which may run in a debugger."""
 
 import json
 import secrets
@@ -33,14 +33,16 @@ if TYPE_CHECKING:  # gRPC is slow to import
 def referee(  # noqa: PLR0913 - one argument an option
     others: Annotated[
         list[str] | None,
-        typer.Argument(help="Bots in Python for the other seats; greedy if missing.", metavar="BOT..."),
+        typer.Argument(help="Python bots for the other seats. Default: greedy.", metavar="BOT..."),
     ] = None,
     *,
-    listen: Annotated[str, typer.Option(help="Where to wait: unix:PATH, or tcp:PORT of this machine.")],
+    listen: Annotated[
+        str, typer.Option(help="Address to listen on: unix:PATH, or tcp:PORT on this machine.")
+    ],
     seat: Annotated[int, typer.Option(min=0, max=4, help="The program's seat.")] = 0,
-    games: Annotated[int, typer.Option("--games", "-n", min=1, help="How many games.")] = 1,
+    games: Annotated[int, typer.Option("--games", "-n", min=1, help="Number of games.")] = 1,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=2**64 - 1, help="Decks follow from it; drawn if missing.")
+        int | None, typer.Option(min=0, max=2**64 - 1, help="Seed of decks. Default: random.")
     ] = None,
     soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
     pass_both_ways: Annotated[
@@ -48,13 +50,14 @@ def referee(  # noqa: PLR0913 - one argument an option
     ] = False,
     dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the messages as lines of JSON, as `arena bridge` has them.")
+        bool,
+        typer.Option("--json", help="Print the messages as lines of JSON, in the format of `arena bridge`."),
     ] = False,
 ) -> None:
-    """Wait at an address for one program, referee games with it, and print what is said.
+    """Listen for one program, referee games with it, and print the conversation.
 
     Start the program yourself, in a debugger if you like, with the printed ARENA_REFEREE. There is no time
-    limit. The exit code is 1 if the program left or made a fault.
+    limit. The exit code is 1 if the program disconnected or made a fault.
 
     Example: arena referee greedy expected --listen unix:/tmp/seat0
     """
@@ -73,7 +76,7 @@ def referee(  # noqa: PLR0913 - one argument an option
     transcript = _JsonTranscript() if as_json else _Transcript(names)
     try:
         with closing(LocalAddress(listen)) as address:
-            waiting = f"waiting for a program with ARENA_REFEREE={address.dialled}"
+            waiting = f"waiting for the program: start it with ARENA_REFEREE={address.dialled}"
             play(table, address, lambda: say(waiting), transcript.told, transcript.heard)
     except WrongAddress as error:
         fail(str(error))
@@ -88,7 +91,7 @@ def referee(  # noqa: PLR0913 - one argument an option
 def _table(
     words: Sequence[str], seat: int, seeds: Sequence[str], **variants: bool
 ) -> tuple["LocalTable", tuple[str, ...]]:
-    """Return the table, and its bots' names; print what is wrong with them, and exit."""
+    """Return the table and its bots' names; on an error, print it and exit."""
     from arena.home.referee import LocalTable  # noqa: PLC0415 - gRPC is slow to import
 
     try:
@@ -96,9 +99,9 @@ def _table(
         rules = Rules(players=len(bots) + 1, **variants)
         files = [bot.file for bot in bots if bot.in_process and bot.file is not None]
         if len(files) < len(bots):
-            fail("the other seats are for bots in Python")
+            fail("only Python bots can play the other seats")
         if seat >= rules.players:
-            fail(f"--seat {seat}: this table has the seats 0 to {rules.players - 1}")
+            fail(f"--seat {seat} is not at this table: choose 0 to {rules.players - 1}")
         loaded = tuple([load_bot(file) for file in files])
     except (BotBroken, InvalidRules, UnusableBot) as error:
         fail(str(error))
@@ -108,25 +111,25 @@ def _table(
 
 
 class _Transcript:
-    """Prints what is said, in words. ``faults`` counts what went wrong."""
+    """Prints the conversation as text. ``faults`` counts faults and disconnections."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self.faults = 0
 
     def told(self, events: Sequence[Event]) -> None:
-        """Print what the program is sent."""
+        """Print events sent to the program."""
         for event in events:
             for line in self._lines(event):
                 echo(line)
 
     def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
-        """Print what comes from the program."""
+        """Print a message from the program, or its disconnection."""
         if isinstance(heard, Hello):
-            echo(f"it greets: {heard.sdk or 'no name'}, {heard.games_at_once} games at once")
+            echo(f"hello from {heard.sdk or 'a program without a name'}, {heard.games_at_once} games at once")
         elif isinstance(heard, Lost):
             self.faults += 1
-            echo(f"it has left: {heard.why}")
+            echo(f"disconnected: {heard.why}")
         else:
             for answer in heard:
                 note = f"  ({answer.note})" if answer.note else ""
@@ -158,7 +161,7 @@ class _Transcript:
 
 
 class _JsonTranscript:
-    """Prints messages as lines: ``{"to": RefereeMessage}``, ``{"from": BotMessage}`` or ``{"left": why}``."""
+    """Prints lines of JSON: ``{"to": RefereeMessage}``, ``{"from": BotMessage}``, ``{"left": why}``."""
 
     def __init__(self) -> None:
         from arena.play.referee.frames import MAX_MESSAGE_BYTES  # noqa: PLC0415 - slow to import
@@ -170,7 +173,7 @@ class _JsonTranscript:
         self.faults = 0
 
     def told(self, events: Sequence[Event]) -> None:
-        """Print what the program is sent."""
+        """Print events sent to the program."""
         from google.protobuf.json_format import MessageToDict  # noqa: PLC0415 - slow to import
 
         self.faults += sum(isinstance(event, FaultNoticed) for event in events)
@@ -178,7 +181,7 @@ class _JsonTranscript:
         typer.echo(json.dumps({"to": message}))
 
     def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
-        """Print what comes from the program."""
+        """Print a message from the program, or its disconnection."""
         if isinstance(heard, Lost):
             self.faults += 1
             typer.echo(json.dumps({"left": heard.why}))

@@ -1,4 +1,4 @@
-"""``arena simulate`` and ``arena replay``: games in this process, and replays verified and fetched."""
+"""``arena simulate`` plays games in this process; ``arena replay`` verifies and downloads replays."""
 
 import secrets
 import sys
@@ -28,18 +28,19 @@ from arena.rules import InvalidRules, Rules
 def simulate(  # noqa: PLR0913 - one argument an option
     *,
     bots: Annotated[
-        str, typer.Option(help="One bot a seat, by comma: house bots, Python files, or folders.")
+        str, typer.Option(help="One bot per seat, separated by commas: house bots, Python files or folders.")
     ],
     players: Annotated[
-        int | None, typer.Option(help="Players at the table, 2 to 5: as many as bots.", show_default=False)
+        int | None,
+        typer.Option(help="Number of players, 2 to 5. Must equal the number of bots.", show_default=False),
     ] = None,
-    games: Annotated[int, typer.Option(min=0, help="How many games.")] = 1000,
+    games: Annotated[int, typer.Option(min=0, help="Number of games.")] = 1000,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Decks and dice follow from it; drawn if missing."),
+        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="File for the replays, one a line; - for stdout.")
+        str | None, typer.Option("--out", "-o", help="File for the replays, one per line; - for stdout.")
     ] = None,
     soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
     pass_both_ways: Annotated[
@@ -50,9 +51,9 @@ def simulate(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Play games between bots in this process, without a sandbox: only for bots you trust.
 
-    For bulk data: every bot keeps its seat, and only an endless loop is a time-out. The same command with the
-    same --seed gives the same bytes, and ``arena replay verify`` checks them. The first fault ends it. To try
-    out a bot, use ``arena play``.
+    For bulk data: every bot keeps its seat, and only an endless loop counts as a time-out. The first fault
+    stops the command. The same command and --seed give the same bytes, which ``arena replay verify`` checks.
+    To try out a bot, use ``arena play``.
 
     Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
     """
@@ -63,7 +64,7 @@ def simulate(  # noqa: PLR0913 - one argument an option
     rules, table = _table(bots, players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
     timer = DecisionTimer()
     try:
-        # Bots' output must not mix with the data.
+        # The bots' output must not mix with the data.
         with (
             opened(out) if out else nullcontext() as file,
             redirect_stdout(stderr),
@@ -92,7 +93,7 @@ def simulate(  # noqa: PLR0913 - one argument an option
 
 
 class _Summary:
-    """Wins, places and points by seat; ``games`` is how many were added."""
+    """Wins, places and points by seat of ``games`` games."""
 
     def __init__(self) -> None:
         self.games = 0
@@ -118,7 +119,7 @@ class _Summary:
 
 
 def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, list[HomeBot]]:
-    """Return the rules and one bot per seat; print what is wrong with them, and exit."""
+    """Return the rules and one bot per seat; on an error, print it and exit."""
     try:
         rules = Rules(players=len(bots.split(",")) if players is None else players, **variants)
         return rules, _seated(rules, bots)
@@ -130,8 +131,8 @@ def _seated(rules: Rules, bots: str) -> list[HomeBot]:
     names = [name.strip() for name in bots.split(",")]
     if len(names) != rules.players:
         raise UnusableBot(
-            f"--bots has {len(names)} and --players says {rules.players}: give one bot per seat, with "
-            "commas between"
+            f"--bots has {len(names)} bots, but --players is {rules.players}: give one bot per seat, "
+            "separated by commas"
         )
     table = [find_bot(name) for name in names]
     other = next((bot for bot in table if not bot.in_process), None)
@@ -150,9 +151,9 @@ def replay() -> None:
 
 @app.command()
 def verify(
-    file: Annotated[str, typer.Argument(help="Replays, one a line, or a single document; - for stdin.")],
+    file: Annotated[str, typer.Argument(help="Replays, one per line, or a single document; - for stdin.")],
 ) -> None:
-    """Play every replay again and name the first difference, if there is one."""
+    """Play every replay again and report the first difference, if any."""
     games = line = 0
     try:
         with _opened(file) as stream:
@@ -167,13 +168,13 @@ def verify(
     except OSError as error:
         fail(f"can't read {file}: {error}")
     if not games:
-        fail(f"{file} holds no replay")
+        fail(f"{file} contains no replay")
     typer.echo(f"{games} game{'s' * (games != 1)} verified")
 
 
 @app.command()
 def get(
-    game: Annotated[str, typer.Argument(help="Its id, its number, or the address of its page.")],
+    game: Annotated[str, typer.Argument(help="The game's id, number or URL.")],
     *,
     out: Annotated[str, typer.Option("--out", "-o", help="File for the replay; - for stdout.")] = "-",
 ) -> None:
@@ -207,7 +208,7 @@ def _opened(file: str) -> Iterator[BinaryIO]:
 def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield each document with its line number, from 1.
 
-    If the first line alone is not JSON, the whole file may be one document of several lines.
+    If the first line is not a JSON document, the whole file is read as one document.
     """
     for number, line in enumerate(stream, 1):
         if not line.strip():
@@ -220,17 +221,17 @@ def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def path_of(word: str) -> Path | None:
-    """Return the file that a word names, or None for a game of a site; a missing file is an error."""
+    """Return the file that a word names, or None for a game on a site; if the file is missing, exit."""
     path = Path(word)
     if path.is_file():
         return path
     if "://" not in word and (path.suffix or "/" in word):
-        fail(f"there is no file {word}")
+        fail(f"no such file: {word}")
     return None
 
 
 def in_file(path: Path) -> Iterator[PublicReplay]:
-    """Yield the replays of a file, checked; print what is wrong with one, and exit."""
+    """Yield the checked replays of a file; on an error, print it and exit."""
     found = False
     try:
         with path.open("rb") as stream:
@@ -240,11 +241,11 @@ def in_file(path: Path) -> Iterator[PublicReplay]:
     except OSError as error:
         fail(f"can't read {path}: {error.strerror}")
     if not found:
-        fail(f"{path} holds no replay")
+        fail(f"{path} contains no replay")
 
 
 def checked(what: str, text: bytes) -> PublicReplay:
-    """Read and check a replay; print what is wrong with it, and exit."""
+    """Read and check a replay; on an error, print it and exit."""
     try:
         replay = parse(text)
         log_of(replay)

@@ -1,4 +1,4 @@
-"""``arena rerun``: the decisions of played games, put to a bot on this machine."""
+"""``arena rerun``: repeat the decisions of played games with a bot on this machine."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,45 +24,45 @@ def rerun(  # noqa: PLR0913 - one argument an option
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Games, by id, number or address, or files of replays; and last the bot: a file, a folder, "
-            "or a house bot.",
+            help="Games (ids, numbers, URLs or files of replays), then the bot (a file, a folder or a house "
+            "bot).",
             metavar="GAME... BOT",
         ),
     ] = None,
     *,
     command: Annotated[
         str | None,
-        typer.Option("--bot", help="Or a command in quotes, for any language.", metavar="COMMAND"),
+        typer.Option("--bot", help="Or a bot in any language, as a quoted command.", metavar="COMMAND"),
     ] = None,
-    lost: Annotated[
-        bool, typer.Option("--lost", help="Instead of games: those that your bots lost, the newest.")
-    ] = False,
-    count: Annotated[int, typer.Option("--games", "-n", min=1, help="With --lost, how many at most.")] = 20,
+    lost: Annotated[bool, typer.Option("--lost", help="Use your bots' newest lost games.")] = False,
+    count: Annotated[
+        int, typer.Option("--games", "-n", min=1, help="Maximum number of games for --lost.")
+    ] = 20,
     of: Annotated[
         str | None,
         typer.Option(
-            help="Whose decisions, such as mybot or mybot@2. Without it those of your bots, and in a file of "
+            help="Bot whose decisions to repeat, such as mybot or mybot@2. Default: your bots, or in a file "
             "the bot with the same name.",
             metavar="NAME",
         ),
     ] = None,
     puzzles: Annotated[
         Path | None,
-        typer.Option(help="Folder for the positions where it differs, for `arena puzzle`.", file_okay=False),
+        typer.Option(help="Folder for the positions that differ, for `arena puzzle`.", file_okay=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Put the decisions of played games to a bot, and list where it plays otherwise.
+    """Ask a bot for the decisions of played games, and list where it plays differently.
 
-    The games go on as they were played, whatever the bot answers. The exit code is 1 if the bot fails, which
-    ends it, or plays illegally. A bot that rolls dice differs by chance too.
+    The games continue as they were played whatever the bot answers. The exit code is 1 if the bot plays
+    illegally or fails, which stops the command. A bot that uses randomness also differs by chance.
 
     Example: arena rerun 475 games.jsonl mybot.py
     """
     names = list(words or ())
     bot = solver(names.pop() if names and command is None else None, command)
     if bool(names) == lost:
-        fail("name games before the bot, or give --lost: arena rerun 475 mybot.py")
+        fail("give games before the bot, or --lost: arena rerun 475 mybot.py")
     seats = list(_lost(count, of) if lost else _named(names, bot, of))
     found = _Found()
     said, code = "", 0
@@ -78,7 +78,7 @@ def rerun(  # noqa: PLR0913 - one argument an option
     _print(found, bot, puzzles, as_json=as_json)
     games = len({id(each.recorded.replay) for each in found})
     counts = f"{len(found)} decision{'s' * (len(found) != 1)} of {games} game{'s' * (games != 1)}"
-    say(f"{'stopped; ' if code else ''}{counts}, {len(found.different)} of them now played otherwise")
+    say(f"{'stopped; ' if code else ''}{counts}, {len(found.different)} of them now played differently")
     wrong = [each for each in found if each.answer.trouble is not None]
     if wrong:
         _tell(wrong[-1], bot, said)
@@ -120,7 +120,7 @@ def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
         bots = frozenset({of.partition("@")[0]}) if of else own
         games = list(islice((game for game in games_of(site, bots) if game.is_lost_by(bots)), count))
         if not games:
-            fail(f"{f'{of} has' if of else 'your bots have'} lost no rated game yet", WRONG)
+            fail(f"no rated games lost by {of or 'your bots'} yet", WRONG)
         replays = [checked(game.game, replay_of(site, game.game)) for game in games]
         yield from _seats(replays, frozenset({of}) if of else own)
 
@@ -135,7 +135,7 @@ def _seats(replays: Iterable[PublicReplay], whose: frozenset[str]) -> Iterator[R
         if not seats:
             players = ", ".join(map(_name, replay.seats))
             names = " and ".join(sorted(whose))
-            fail(f"{names} didn't play game {replay.game}. Choose with --of from {players}")
+            fail(f"{names} didn't play game {replay.game}: choose with --of from {players}")
         yield from seats
 
 
@@ -193,7 +193,7 @@ def _data(each: Answered) -> dict[str, object]:
 
 
 def _tell(each: Answered, bot: HomeBot, said: str) -> None:
-    """Say how the bot failed, with the position and the command that asks it again."""
+    """Report the bot's failure, the position, and the command to reproduce it."""
     answer, seen = each.answer, each.decision.view
     where = f" ({answer.where})" if answer.where else ""
     say(f"{bot.name}: {answer.trouble}{where}, in game {each.recorded.replay.game}")
@@ -201,4 +201,4 @@ def _tell(each: Answered, bot: HomeBot, said: str) -> None:
         typer.echo(visible_lines(text), err=True)
     typer.echo(visible_lines("\n".join(position_lines(seen))), err=True)
     if file := save_puzzle(bot.name, each.puzzle()):
-        say(f"to ask it again: arena puzzle {file} {bot.word}")
+        say(f"to reproduce: arena puzzle {file} {bot.word}")

@@ -1,4 +1,4 @@
-"""``arena status`` and related: the user's bots, their versions and submissions."""
+"""``arena status`` and related commands for the user's bots, versions and submissions."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -16,7 +16,7 @@ from arena.protocol.documents import Bot, RatedResult, Submission, Version
 
 _MOST: Final = 1000
 
-Name = Annotated[str, typer.Argument(metavar="BOT", help="Its name.")]
+Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 
 
 def versions(
@@ -33,19 +33,19 @@ def versions(
 
 def rollback(
     bot: Name,
-    version: Annotated[int, typer.Argument(min=1, help="The number of the version that is to play.")],
+    version: Annotated[int, typer.Argument(min=1, help="Version to activate.")],
 ) -> None:
-    """Let an older version of your bot play, or a newer one again."""
+    """Activate another version of your bot, older or newer."""
     _say(_changed(bot, {"version": version}))
 
 
 def retire(bot: Name) -> None:
-    """Take your bot off the ladder. Games that are under way are played to their end."""
+    """Take your bot off the ladder. Games in progress are finished."""
     _say(_changed(bot, {"state": "retired"}))
 
 
 def return_(bot: Name) -> None:
-    """Let your bot play again after it was benched or retired."""
+    """Reactivate your benched or retired bot."""
     _say(_changed(bot, {"state": "active"}))
 
 
@@ -89,18 +89,18 @@ def _say(bot: Bot) -> None:
 
 
 _LAST: Final = 10
-"""How many versions and submissions of a bot to show."""
+"""Number of versions, and of submissions, to show for one bot."""
 
 _MANY: Final = 100
 _NOT_FOUND: Final = 404
 
 
 def status(
-    bot: Annotated[str | None, typer.Argument(help="One of yours; without, all of them.")] = None,
+    bot: Annotated[str | None, typer.Argument(help="Name of your bot. Default: all your bots.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show your bots, and what is on its way; of one bot its versions and submissions."""
+    """Show your bots and submissions in progress, or one bot's versions and submissions."""
     with visiting() as site:
         if bot is None:
             _all(site, as_json=as_json)
@@ -124,7 +124,7 @@ def _all(site: SiteClient, *, as_json: bool) -> None:
     for each in known:
         _notice(each)
     if not known and not on_their_way:
-        say("you have no bots yet: arena submit BOT")
+        say("no bots yet: submit one with `arena submit BOT`")
 
 
 def _one(site: SiteClient, name: str, *, as_json: bool) -> None:
@@ -138,7 +138,7 @@ def _one(site: SiteClient, name: str, *, as_json: bool) -> None:
             raise
     submissions = list(islice(site.pages("/submissions", "submissions", bot=name, limit=_LAST), _LAST))
     if bot is None and not submissions:
-        fail(f"there is no bot {visible(name)}, and you have not submitted one of that name")
+        fail(f"no bot is called {visible(name)}, and you have not submitted one with this name")
     if as_json:
         print_json({"bot": bot, "versions": versions, "submissions": submissions})
         return
@@ -171,13 +171,13 @@ def _print_submissions(site: SiteClient, told: list[Any]) -> None:
 
 
 def _notice(bot: Bot) -> None:
-    """Say what keeps a bot from playing, and how to bring it back."""
-    name, why = visible(bot.name), visible(bot.reason or "no reason was given")
+    """Print why a bot does not play, and how to reactivate it."""
+    name, why = visible(bot.name), visible(bot.reason or "no reason given")
     match bot.state:
         case "benched":
-            say(f"{name} is benched: {why}. A new version brings it back, or `arena return {name}`")
+            say(f"{name} is benched: {why}. Submit a new version or run `arena return {name}`")
         case "retired":
-            say(f"{name} is retired. `arena return {name}` lets it play again")
+            say(f"{name} is retired. To reactivate it: `arena return {name}`")
         case "disqualified":
             say(f"{name} is disqualified: {why}. Only an operator can change that")
         case _:

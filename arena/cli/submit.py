@@ -1,4 +1,4 @@
-"""``arena submit`` and ``arena cancel``, and the reports that ``arena check`` uses too."""
+"""``arena submit`` and ``arena cancel``, and their reports, which ``arena check`` also uses."""
 
 import shlex
 import sys
@@ -36,17 +36,17 @@ from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.submissions import Stage
 
 _WIDTH: Final = 120
-"""Fits every column; on a narrower terminal, lines wrap instead of being cut."""
+"""Table width that fits every column. Narrower terminals wrap lines instead of cutting them."""
 
 _MANY: Final = 100
-"""How many submissions are looked at; more can't be on their way."""
+"""Number of submissions to search, more than can be in progress."""
 
 Document = Mapping[str, Any]
 
 _STAGES: Final[Mapping[str, str]] = {
-    Stage.RECEIVED: "received: it is made into an image",
-    Stage.INSPECTED: "inspected: the engine loads it",
-    Stage.QUALIFYING: f"qualifying: it plays {GAMES} games that are not rated",
+    Stage.RECEIVED: "received: building the image",
+    Stage.INSPECTED: "inspected: loading the image into the engine",
+    Stage.QUALIFYING: f"qualifying: playing {GAMES} unrated games",
 }
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
 _COLUMNS: Final = (
@@ -73,21 +73,21 @@ class Telling:
         self._games = 0
 
     def hear(self, submission: Document) -> None:
-        """Report what has changed in a document; its ``games`` may be missing."""
+        """Report the changes in a document, which may lack ``games``."""
         stage = str(submission["stage"])
         if stage in _STAGES:
             self._enter(stage)
         waiting = submission.get("waiting")
         if waiting != self._waiting:
             self._waiting = waiting
-            self._say(f"waits: {waiting}" if waiting else "goes on")
+            self._say(f"waiting: {waiting}" if waiting else "continuing")
         done = [game for game in submission.get("games", ()) if game.get("figures")]
         for at, game in enumerate(done[self._games :], self._games):
             number = _game_number(at, game)
             again = number in (_game_number(*each) for each in enumerate(done[:at]))
             self._say(_game(number, game, again=again))
         self._games = max(self._games, len(done))
-        self._enter(stage)  # the last stage comes with the last game, which it follows
+        self._enter(stage)  # after the games, because the final stage arrives with the last game
 
     def _enter(self, stage: str) -> None:
         if stage != self._stage:
@@ -99,7 +99,7 @@ class Telling:
 
 
 def print_verdict(submission: Document, taken: str) -> None:
-    """Print the verdict on a submission and its games; ``taken`` is the sentence if it was accepted."""
+    """Print the verdict on a submission and its games; ``taken`` is the text for an accepted one."""
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
     cause = submission.get("cause")
     if cause is None:
@@ -111,7 +111,7 @@ def print_verdict(submission: Document, taken: str) -> None:
     for name, value in _rows(cause):
         console.print(Text(f"  {name:10} ").append(visible(value)))
     if stderr := str(cause.get("stderr", "")).rstrip():
-        console.print(Text("  the end of what it printed on stderr:"))
+        console.print(Text("  the end of its stderr:"))
         for line in stderr.split("\n"):
             console.print(Text(f"    {visible(line)}".rstrip()))
 
@@ -125,13 +125,13 @@ def _rows(cause: Document) -> Iterator[tuple[str, str]]:
         yield "memory", OUT_OF_MEMORY
     if request := cause.get("request"):
         where = f"game {request['game']} of {GAMES} ({request['players']} players, seat {request['seat']})"
-        yield "asked last", f"{where}, round {request['round']}, turn {request['turn']}"
+        yield "decision", f"{where}, round {request['round']}, turn {request['turn']}"
         yield "hand", ", ".join(map(str, request["hand"]))
     yield "try", str(cause["hint"])
 
 
 def _game_number(at: int, game: Document) -> int:
-    """Return the game's number in the qualification; older arenas don't send it."""
+    """Return the game's number in the qualification, which older arenas don't send."""
     return int(game.get("number", at + 1))
 
 
@@ -169,7 +169,7 @@ def _ordinal(place: int) -> str:
 
 @contextmanager
 def sending_bar(what: str) -> Iterator[Report]:
-    """Show upload progress on stderr if it is a terminal; yields the function that reports it."""
+    """Show upload progress on stderr if it is a terminal; yield a function to report it."""
     if not sys.stderr.isatty():
         yield lambda _sent, _total: None
         return
@@ -188,21 +188,19 @@ def sending_bar(what: str) -> Iterator[Report]:
 def submit(
     bot: Annotated[
         str,
-        typer.Argument(
-            help="A source file, what docker save wrote, a folder with a Dockerfile, or an image."
-        ),
+        typer.Argument(help="A source file, a docker save archive, a folder with a Dockerfile, or an image."),
     ],
     *,
     name: Annotated[
-        str | None, typer.Option(help="The bot's. Without: that of file, folder or image.")
+        str | None, typer.Option(help="Bot name. Default: the name of the file, folder or image.")
     ] = None,
-    note: Annotated[str, typer.Option(help="Your own words on this version.")] = "",
-    no_follow: Annotated[bool, typer.Option("--no-follow", help="End when it is sent.")] = False,
+    note: Annotated[str, typer.Option(help="Your note on this version.")] = "",
+    no_follow: Annotated[bool, typer.Option("--no-follow", help="Don't wait for the result.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
 ) -> None:
-    """Send a bot to the arena, and follow it until it plays or is rejected.
+    """Send a bot to the arena, and wait until it plays or is rejected.
 
-    Exit code 0: it plays, or was sent with --no-follow; 1: it was rejected, or the arena is in trouble.
+    Exit codes: 0 the bot plays, or was sent with --no-follow; 1 it was rejected, or the arena failed.
     """
     with visiting() as site:
         told = _sent(site, bot, name, note)
@@ -243,7 +241,7 @@ def _put(site: SiteClient, parcel: Parcel, note: str, report: Report) -> Any:  #
         except SiteProblem as problem:
             if not problem.passes:
                 raise
-            say(f"{visible(problem.detail)} Trying again soon")
+            say(f"{visible(problem.detail)} Retrying soon")
             patience.lose(problem)
             continue
         except KeyboardInterrupt:
@@ -251,8 +249,8 @@ def _put(site: SiteClient, parcel: Parcel, note: str, report: Report) -> Any:  #
         received = site.read(told, Submission)
         if received.sha256 != body.sha256:
             raise SiteTrouble(
-                f"{site.address} received different data than was sent (SHA-256 {received.sha256} and not "
-                f"{body.sha256}): submit it again"
+                f"{site.address} received different data than was sent (SHA-256 {received.sha256} instead of "
+                f"{body.sha256}): submit again"
             )
         return told
 
@@ -264,47 +262,47 @@ def _said(parcel: Parcel, note: str) -> dict[str, str]:
 
 def _stopped(body: Body | None) -> NoReturn:
     if body is not None and body.whole:
-        say("stopped after the last byte was sent: `arena status` shows whether it arrived")
+        say("stopped after sending the last byte: check with `arena status` whether it arrived")
     else:
-        say("stopped; the arena has kept nothing")
+        say("stopped; the arena has stored nothing")
     raise typer.Exit(INTERRUPTED)
 
 
 def _followed(site: SiteClient, sent: Submission) -> Any:  # noqa: ANN401 - JSON
-    """Report a submission's stages as they come, and return its final document with games."""
+    """Report a submission's stages, and return its final document with games."""
     began = time.monotonic()
     telling = Telling(lambda: time.monotonic() - began)
-    look = f"`arena status {visible(sent.bot)}` shows how far it is"
+    look = f"see `arena status {visible(sent.bot)}`"
     try:
         for told in stage_by_stage(follow(site, part(sent.id), Patience())):
             telling.hear(told)
         return site.get(f"/submissions/{part(sent.id)}")
     except KeyboardInterrupt:
-        say(f"stopped following; the submission goes on by itself: {look}")
+        say(f"stopped following; the submission continues: {look}")
         raise typer.Exit(INTERRUPTED) from None
     except SiteTrouble as trouble:
-        raise SiteTrouble(f"{trouble}. The submission goes on by itself: {look}") from trouble
+        raise SiteTrouble(f"{trouble}. The submission continues: {look}") from trouble
 
 
 def _say_what_follows(site: SiteClient, submission: Submission, target: str) -> None:
     if submission.ended is None:
-        say(f"`arena status {visible(submission.bot)}` shows how far it is")
+        say(f"progress: `arena status {visible(submission.bot)}`")
     elif submission.cause is None:
-        say(f"its first rated game is next, and will appear on {site.address}/bots/{part(submission.bot)}")
+        say(f"its first rated game is next and will appear at {site.address}/bots/{part(submission.bot)}")
     else:
         if submission.cause.kind.shows_at_home:
-            say(f"to see it here: arena check {shlex.quote(target)}")
+            say(f"to reproduce: arena check {shlex.quote(target)}")
         _say_what_plays(site, submission.bot)
 
 
 def _say_what_plays(site: SiteClient, name: str) -> None:
-    """Say that an older version keeps playing."""
+    """Report that an older version keeps playing."""
     try:
         bot = site.read(site.get(f"/bots/{part(name)}"), Bot)
     except SiteProblem:
         return  # no version ever played
     if bot.state == "active":
-        say(f"{visible(bot.name)}@{bot.version} plays on")
+        say(f"{visible(bot.name)}@{bot.version} keeps playing")
 
 
 def _named(submission: Submission) -> str:
@@ -312,11 +310,13 @@ def _named(submission: Submission) -> str:
 
 
 def cancel(
-    submission: Annotated[str, typer.Argument(metavar="BOT", help="Its name, or a submission's id.")],
+    submission: Annotated[
+        str, typer.Argument(metavar="BOT", help="Name of the bot, or id of the submission.")
+    ],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
 ) -> None:
-    """Take back a submission that is on its way. It still counts towards the quota.
+    """Cancel a submission in progress. It still counts towards the quota.
 
     Example: arena cancel mybot
     """
@@ -325,12 +325,14 @@ def cancel(
         known = [site.read(each, Submission) for each in newest]
         found = [each for each in known if each.ended is None and submission in {each.bot, each.id}]
         if not found:
-            raise ClientError(f"no submission of {submission} is on its way: arena status")
+            raise ClientError(f"no submission of {submission} in progress: see `arena status`")
         if len(found) > 1:
             ids = ", ".join(each.id for each in found)
-            raise ClientError(f"{len(found)} submissions of {submission} are on their way, name one: {ids}")
+            raise ClientError(
+                f"{len(found)} submissions of {submission} in progress: give one of the ids {ids}"
+            )
         site.delete(f"/submissions/{part(found[0].id)}")
         if as_json:
             print_json(site.get(f"/submissions/{part(found[0].id)}"))
-        say(f"the submission {visible(found[0].id)} of {visible(found[0].bot)} is cancelled")
+        say(f"cancelled submission {visible(found[0].id)} of {visible(found[0].bot)}")
         _say_what_plays(site, found[0].bot)

@@ -1,4 +1,4 @@
-"""``arena up``, ``arena coordinator`` and ``arena demo``: play on this machine, with or without the site."""
+"""``arena up``, ``arena coordinator`` and ``arena demo``: play rated games, with or without the site."""
 
 import ctypes
 import os
@@ -33,10 +33,7 @@ _END_SECONDS: Final = 8
 
 
 def check_port(settings: Settings) -> None:
-    """Check early that the site can listen.
-
-    Raises CannotStart if the address is unusable, for example already in use.
-    """
+    """Check early that the site can listen. Raises CannotStart if its address is unusable or in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -62,7 +59,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
             "ARENA_LOG_LEVEL": settings.log_level or "",
             "ARENA_LOG_FORMAT": settings.log_format,
         },
-        # Ctrl-C at the terminal goes to the arena only, which stops the site when it is ready.
+        # Ctrl-C in the terminal must reach only the arena, which stops the site after its matches.
         start_new_session=True,
         preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
     )
@@ -79,7 +76,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _end_with_parent() -> None:
-    """Ask the kernel to end this process when the arena's process dies."""
+    """Have the kernel terminate this process when the arena's process dies."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
@@ -95,14 +92,14 @@ def _await(process: subprocess.Popen[bytes], settings: Settings) -> None:
             time.sleep(0.05)
         finally:
             connection.close()
-    raise CannotStart("the site did not start; see its output above")
+    raise CannotStart("the site failed to start: see its output above")
 
 
 def up() -> None:
     """Run a whole arena on this machine: rated games, submissions, the site.
 
-    SIGTERM lets the matches that run end, and begins no more; a second one, or Ctrl-C, throws them away.
-    They are played again next time.
+    On SIGTERM the arena finishes its running matches and starts no more. A second SIGTERM, or Ctrl-C,
+    abandons them; the next run plays them again.
     """
     with explained():
         settings = settings_of_arena()
@@ -116,11 +113,11 @@ def up() -> None:
 def serve(settings: Settings, arena: Arena) -> None:
     """Serve the site and play rated games until a signal arrives.
 
-    Raises CannotStart if the site did not start, or ended by itself.
+    Raises CannotStart if the site did not start, or stopped unexpectedly.
     """
     with site(settings) as process, playing(arena, Quiet()) as coordinator:
-        say(f"the site is at http://{settings.host}:{settings.port}/")
-        say("more games are played; Ctrl-C ends both")
+        say(f"site: http://{settings.host}:{settings.port}/")
+        say("playing rated games; press Ctrl-C to stop")
 
         def refill() -> bool:
             arena.ladder.refill()
@@ -130,12 +127,12 @@ def serve(settings: Settings, arena: Arena) -> None:
         threading.Thread(target=_watch, args=(process, coordinator, alone), name="site", daemon=True).start()
         coordinator.run(refill)
         if alone.is_set():
-            raise CannotStart(f"the site ended with exit code {process.returncode}")
+            raise CannotStart(f"the site stopped with exit code {process.returncode}")
     say("stopped; nothing is left running")
 
 
 def _watch(process: subprocess.Popen[bytes], coordinator: Coordinator, alone: threading.Event) -> None:
-    """Drain the arena if its site ends by itself, so that a supervisor restarts both."""
+    """Drain the arena if its site stops unexpectedly, so that a supervisor restarts both."""
     process.wait()
     if not (coordinator.draining or coordinator.stopped):
         alone.set()
@@ -155,19 +152,19 @@ def coordinator() -> None:
                 return True
 
             with playing(arena, Quiet()) as player:
-                say("rated games are played; SIGTERM or Ctrl-C ends it")
+                say("playing rated games; press Ctrl-C or send SIGTERM to stop")
                 player.run(refill)
         say("stopped; nothing is left running")
 
 
 def demo(
     *,
-    once: Annotated[bool, typer.Option("--once", help="End after the leaderboard has been printed.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Stop after printing the leaderboard.")] = False,
     sandbox: Annotated[
-        RuntimeName | None, typer.Option(help="How bots are run; process isolates nothing.")
+        RuntimeName | None, typer.Option(help="Isolation of bots; process isolates nothing.")
     ] = None,
 ) -> None:
-    """Play a rated round among the sample bots, print the leaderboard, then serve the site and play on."""
+    """Play a rated round among the sample bots, print the leaderboard, serve the site and keep playing."""
     with explained():
         settings = settings_of_arena(LogLevel.WARNING, LogFormat.CONSOLE)
         if sandbox is not None:
@@ -181,12 +178,12 @@ def _demo(settings: Settings, *, once: bool) -> None:
         check_port(settings)
     with open_arena(settings) as arena:
         prepare(arena, settings.sandbox)
-        # If there are games already, skip the round and show the site sooner.
+        # If there are games already, skip the round to start the site sooner.
         quarantined = _play_round(arena) if once or not arena.store.activity.totals().games else 0
         if not once:
             serve(settings, arena)
         elif quarantined:
-            fail(f"{quarantined} matches were quarantined for faults of the arena, see above", WRONG)
+            fail(f"{quarantined} matches were quarantined because of arena faults: see above", WRONG)
 
 
 def _play_round(arena: Arena) -> int:
@@ -221,7 +218,7 @@ class _Bar:
         self._progress.stop()
 
     def on_started(self, claim: Claim, worker: str) -> None:
-        """Keep waiting for its end."""
+        """Do nothing."""
 
     def on_finished(self, match: FinishedMatch) -> None:
         """Advance the bar."""
@@ -244,7 +241,7 @@ class _Bar:
         self.quarantined += quarantined
 
     def on_dropped(self, match: str, attempt: int) -> None:
-        """Keep waiting for the end of its other attempt."""
+        """Do nothing: the match's other attempt counts."""
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
         """Do nothing."""

@@ -1,4 +1,4 @@
-"""``arena admin``: submissions, the ladder, the quarantine, rebuilding ratings."""
+"""``arena admin`` commands for submissions, the ladder, the quarantine, ratings and statistics."""
 
 import json
 from contextlib import closing
@@ -23,7 +23,7 @@ from arena.submissions.document import document, plain
 
 
 def rebuild_ratings() -> None:
-    """Recompute the ratings from the log of games and correct what differs. Exits with 1 if anything did."""
+    """Recompute the ratings from the game log and correct differences. Exits with 1 if there were any."""
     try:
         with closing(open_results(read_settings())) as store:
             rebuilt = store.ladder.rebuild()
@@ -36,11 +36,11 @@ def rebuild_ratings() -> None:
 
 
 _NEWEST_GAMES: Final = 20_000
-"""The newest games, which reports read; more would change β by less than its error."""
+"""Number of newest games that reports read. More would change β by less than its error."""
 
 
 def fit_beta() -> None:
-    """Fit the noise of a game (β) to the newest games, and print how much better it would predict."""
+    """Fit the noise of a game (β) to the newest games, and print the gain in prediction."""
     with opened_arena() as (_, store):
         fits = fit_betas(store.ratings.predicted_games(_NEWEST_GAMES))
     if not fits:
@@ -63,15 +63,15 @@ def fit_beta() -> None:
 
 
 def odd_results() -> None:
-    """List bots and authors whose results against each other aren't what their ratings expect.
+    """List pairs of bots or authors whose results contradict their ratings.
 
-    It looks at the newest games. Such a pair is a reason to look at its games, not a proof.
+    Uses the newest games. Being listed is a reason to review the pair's games, not a proof of collusion.
     """
     with opened_arena() as (_, store):
         games = store.ratings.predicted_games(_NEWEST_GAMES)
         owners = store.ratings.owners({version for game in games for version in game.versions})
     bots = {version: owner.bot for version, owner in owners.items()}
-    # House bots are added up for no author: several may sit at a table, and nobody gains by what they do.
+    # House bots have no author here: several may share a table, and nobody gains from their results.
     authors = {version: owner.author for version, owner in owners.items() if not owner.house}
     rows = [
         (
@@ -99,24 +99,26 @@ _RULES = "the basic game"
 def ladder(  # noqa: PLR0913 - each is an option
     *,
     pause: Annotated[
-        bool | None, typer.Option("--pause/--resume", help="Draw no more matches, or draw them again.")
+        bool | None, typer.Option("--pause/--resume", help="Stop or resume creating matches.")
     ] = None,
     players: Annotated[
-        str | None, typer.Option(help="Numbers of players of its tables, with commas between, as in 2,3,4.")
+        str | None, typer.Option(help="Players per table, separated by commas, such as 2,3,4.")
     ] = None,
-    deals: Annotated[int | None, typer.Option(help="Most deals of a match, 1 to 24.")] = None,
-    start_millis: Annotated[int | None, typer.Option(help="Time from a bot's start to its Hello.")] = None,
-    move_millis: Annotated[int | None, typer.Option(help="Free time of a decision.")] = None,
+    deals: Annotated[int | None, typer.Option(help="Maximum deals per match, 1 to 24.")] = None,
+    start_millis: Annotated[
+        int | None, typer.Option(help="Time limit from a bot's start to its Hello, in ms.")
+    ] = None,
+    move_millis: Annotated[int | None, typer.Option(help="Free time per decision, in ms.")] = None,
     bank_millis: Annotated[
-        int | None, typer.Option(help="Bank of a game, for decisions that take longer.")
+        int | None, typer.Option(help="Bank per game for longer decisions, in ms.")
     ] = None,
-    cpus: Annotated[float | None, typer.Option(help="Cores of a bot, at most 0.4.")] = None,
-    memory_mib: Annotated[int | None, typer.Option(help="Memory of a bot, at most 256.")] = None,
-    pids: Annotated[int | None, typer.Option(help="Processes and threads of a bot, at most 64.")] = None,
-    tmp_mib: Annotated[int | None, typer.Option(help="Size of a bot's /tmp, at most 16.")] = None,
+    cpus: Annotated[float | None, typer.Option(help="Cores per bot, at most 0.4.")] = None,
+    memory_mib: Annotated[int | None, typer.Option(help="Memory per bot in MiB, at most 256.")] = None,
+    pids: Annotated[int | None, typer.Option(help="Processes and threads per bot, at most 64.")] = None,
+    tmp_mib: Annotated[int | None, typer.Option(help="Size of a bot's /tmp in MiB, at most 16.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what the ladder plays, and change it from the next match on."""
+    """Show the ladder's settings, or change them for future matches."""
     from arena.app.host import limits_of_bots  # noqa: PLC0415 - docker, which --help doesn't need
 
     tables = None if players is None else _numbers(players)
@@ -144,7 +146,7 @@ def ladder(  # noqa: PLR0913 - each is an option
 def _numbers(text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")]
     if not all(word.isascii() and word.isdigit() for word in words):
-        fail(f"--players {text!a} names no tables: write numbers of players with commas between, as in 2,3,4")
+        fail(f"--players {text!a} is invalid: give numbers of players separated by commas, such as 2,3,4")
     return tuple(sorted(int(word[:9]) for word in words))
 
 
@@ -168,14 +170,14 @@ def _rows(status: LadderStatus) -> list[tuple[str, str]]:
     return [
         ("rules", _RULES),
         ("players", ", ".join(map(str, settings.players))),
-        ("deals", f"{settings.deals} a match, 1 if a bot in it has no rated game yet, fewer at slow tables"),
+        ("deals", f"{settings.deals} per match; 1 if a bot has no rated game yet, fewer at slow tables"),
         ("start", f"{clock.start_millis} ms"),
-        ("decision", f"{clock.move_millis} ms, and a bank of {clock.bank_millis} ms a game for longer ones"),
+        ("decision", f"{clock.move_millis} ms, plus a bank of {clock.bank_millis} ms per game"),
         ("processor", f"{limits.cpus} of a core"),
-        ("memory", f"{limits.memory_mib} MiB, of these {limits.tmp_mib} for /tmp"),
+        ("memory", f"{limits.memory_mib} MiB, including {limits.tmp_mib} MiB for /tmp"),
         ("processes", str(limits.pids)),
         ("rated games", str(status.games)),
-        ("matches", f"{status.waiting} wait, {status.running} run, {status.quarantined} quarantined"),
+        ("matches", f"{status.waiting} queued, {status.running} running, {status.quarantined} quarantined"),
     ]
 
 
@@ -183,7 +185,7 @@ _COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
 
 
 def quarantine(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List the matches that are quarantined because the arena failed them three times, newest first."""
+    """List quarantined matches, which the arena failed three times, newest first."""
     with opened_arena() as (_, store):
         found = QuarantineOperators(store, utc_now).every()
     if as_json:
@@ -224,11 +226,11 @@ def _match_row(match: QuarantinedMatch) -> tuple[str, ...]:
 
 def submissions(
     *,
-    bot: Annotated[str | None, typer.Option(help="Only those of this bot.")] = None,
-    last: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
+    bot: Annotated[str | None, typer.Option(help="Only submissions of this bot.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of submissions.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with causes in full.")] = False,
 ) -> None:
-    """List what was submitted, newest first: how far it is, and why it was rejected or has to wait."""
+    """List submissions, newest first, with their stage and the reason for a rejection or wait."""
     try:
         with closing(open_results(read_settings())) as store:
             found = store.submissions.newest(bot=bot, limit=last)
@@ -257,7 +259,7 @@ def _line(submission: KnownSubmission) -> str:
 
 
 def rebuild_statistics() -> None:
-    """Count the games' cards again and correct what differs. Exits with 1 if anything did unexpectedly."""
+    """Recount the cards of all games and correct differences. Exits with 1 if any were unexpected."""
     with opened_arena() as (_, store):
         rebuilt = store.cards.rebuild()
     told = _told(rebuilt)
@@ -270,5 +272,5 @@ def rebuild_statistics() -> None:
 def _told(rebuilt: RebuiltCards) -> str:
     games = f"{rebuilt.games} games counted"
     if rebuilt.missing:  # so the sums are expected to differ
-        return f"{games}; those before game {rebuilt.missing + 1} had not been"
+        return f"{games}; games before {rebuilt.missing + 1} had not been counted"
     return f"{games}, {rebuilt.differing} sums differed"

@@ -1,4 +1,4 @@
-"""``arena admin``: accounts, invitations and the audit log."""
+"""``arena admin`` commands for accounts, invitations and the audit log."""
 
 import sys
 from typing import Annotated
@@ -25,9 +25,9 @@ Number = Annotated[int | None, typer.Option(min=0, max=_MOST)]
 def create_user(
     name: Name,
     *,
-    operator: Annotated[bool, typer.Option("--operator", help="Let it operate the arena.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="Give the account the role operator.")] = False,
 ) -> None:
-    """Make an account. The password is asked for, or read from standard input."""
+    """Create an account. The password is read from the terminal or standard input."""
     with operating() as operators:
         password = _new_password()
         made = operators.create_user(who(), name, password, Role.OPERATOR if operator else Role.USER)
@@ -35,16 +35,14 @@ def create_user(
 
 
 def reset_password(name: Name) -> None:
-    """Give an account a new password, and end its sessions and tokens."""
+    """Set a new password for an account, and revoke its sessions and tokens."""
     with operating() as operators:
         operators.reset_password(who(), name, _new_password())
-    say(f"{name} has a new password; all its sessions and tokens have ended")
+    say(f"{name} has a new password; its sessions and tokens are revoked")
 
 
-def set_role(
-    name: Name, role: Annotated[Role, typer.Argument(help="What it may do from now on: user or operator.")]
-) -> None:
-    """Change what an account may do, its sessions and tokens with it."""
+def set_role(name: Name, role: Annotated[Role, typer.Argument(help="New role: user or operator.")]) -> None:
+    """Change the role of an account. Its sessions and tokens follow."""
     with operating() as operators:
         changed = operators.set_role(who(), name, role)
     typer.echo(f"{changed.name} {changed.role}")
@@ -56,12 +54,12 @@ def set_quota(
     submissions_a_day: Number = None,
     bots: Number = None,
     challenges_a_day: Number = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Let the arena's own settings count again.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Return to the arena's default quotas.")] = False,
 ) -> None:
-    """Set how much an account may send, instead of the arena's default quotas."""
+    """Set an account's quotas, which replace the arena's default quotas."""
     quota = AccountQuota(submissions_a_day=submissions_a_day, bots=bots, challenges_a_day=challenges_a_day)
     if reset == (quota != AccountQuota()):
-        fail("name --submissions-a-day, --bots or --challenges-a-day with a number, or --reset for all three")
+        fail("give --submissions-a-day, --bots or --challenges-a-day, or --reset for all three")
     with operating() as operators:
         if reset:
             operators.reset_quota(who(), name)
@@ -71,7 +69,7 @@ def set_quota(
 
 
 def show_user(name: Name, *, as_json: Json = False) -> None:
-    """Show an account: its bots, its quotas and what it has used of them, its tokens and sessions."""
+    """Show an account's bots, quotas and their usage, tokens and sessions."""
     status = _status(name)
     if as_json:
         print_json(_plain_status(status))
@@ -81,8 +79,8 @@ def show_user(name: Name, *, as_json: Json = False) -> None:
         ("role", account.role.value),
         ("since (UTC)", f"{account.created:%Y-%m-%d}"),
         ("submissions within 24 hours", str(status.submissions)),
-        ("tokens that work", str(status.tokens)),
-        ("browsers that are logged in", str(status.sessions)),
+        ("valid tokens", str(status.tokens)),
+        ("browser sessions", str(status.sessions)),
     ]
     print_table(("account", account.name), rows)
     typer.echo()
@@ -112,22 +110,22 @@ def list_users(*, as_json: Json = False) -> None:
 
 
 def invite(
-    days: Annotated[int, typer.Option(min=1, max=366, help="How long it is good for.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=366, help="Days until the invitation expires.")] = 7,
 ) -> None:
-    """Print an invitation: it lets one person register."""
+    """Create an invitation for one person to register, and print its code."""
     with operating() as operators:
         code = operators.invite(who(), days)
     typer.echo(code)
-    say(f"good for one account and {days} days, at the site's page /register?invitation={code}")
+    say(f"valid for one account and {days} days, at the site's page /register?invitation={code}")
     if read_settings().registration is not RegistrationMode.INVITATION:
-        say("the site asks for invitations only with ARENA_REGISTRATION=invitation")
+        say("the site requires invitations only if ARENA_REGISTRATION=invitation")
 
 
 def audit(
-    last: Annotated[int, typer.Option(min=1, help="How many entries.")] = 50,
-    account: Annotated[str | None, typer.Option(help="Only what it did, and what was done to it.")] = None,
+    last: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 50,
+    account: Annotated[str | None, typer.Option(help="Only actions by or on this account.")] = None,
 ) -> None:
-    """Print what operators did, and what people did with their accounts, oldest first."""
+    """Print the audit log: actions of operators, and of users on their accounts, oldest first."""
     with operating() as operators:
         entries = operators.audit(last, account)
     for entry in entries:
@@ -160,7 +158,7 @@ def _quotas(status: UserStatus) -> dict[str, QuotaStatus]:
 
 def _print_quotas(status: UserStatus) -> None:
     rows = [
-        (name.replace("_", " "), str(quota.most), "set for this account" if quota.own else "the arena's own")
+        (name.replace("_", " "), str(quota.most), "this account" if quota.own else "arena default")
         for name, quota in _quotas(status).items()
     ]
     print_table(("quota", "most", "from"), rows, numbers=("most",))

@@ -1,7 +1,7 @@
-"""What an analyst says about a recorded game: who was winning, and what each decision cost.
+"""The analysis of a recorded game: each seat's chance to win, and the cost of each decision.
 
-Chances are expected shares of first place, from 0 to 1: two seats that share it have half each. Points are
-those at the end of the game, puddings included.
+Chances are expected shares of first place, from 0 to 1; two seats that share it get half each. Points are
+final points, puddings included.
 """
 
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ ANALYSIS_FORMAT: Final = "kaiten-analysis/1"
 
 
 FEWEST_PLAYOUTS: Final = 8
-"""For each position and each option."""
+"""Minimum number of playouts per position and option."""
 
 
 class Grade(StrEnum):
-    """How good a decision was; docs/analysis.md has the limits."""
+    """Grade of a decision. docs/analysis.md has the thresholds."""
 
     BEST = "best"
     GOOD = "good"
@@ -29,11 +29,11 @@ COSTLY: Final = frozenset({Grade.INACCURACY, Grade.BLUNDER})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What a seat may expect at the end of the game.
+    """A seat's expected result.
 
     Attributes:
         chance: Expected share of first place.
-        points: Expected points.
+        points: Expected final points.
     """
 
     chance: float
@@ -42,13 +42,13 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedTurn:
-    """A turn before anybody chose; lists have one entry per seat.
+    """The outlook before a turn's decisions, one entry per seat.
 
     Attributes:
-        round: From 1.
-        turn: In its round, from 1.
-        known: Each from what its own seat could know, so the chances needn't add up to 1.
-        dealt: From all hands of the round.
+        round: Round number, from 1.
+        turn: Turn number in its round, from 1.
+        known: Outlook from what each seat could know, so the chances needn't add up to 1.
+        dealt: Outlook from all hands of the round.
     """
 
     round: int
@@ -59,13 +59,13 @@ class AnalysedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A legal move, and what the seat may expect from it by what it could know.
+    """A legal move, and the seat's expected result from what it could know.
 
     Attributes:
-        cards: Names of kinds in the order of placing.
-        dummy: The dummy's card, in control of it, or null.
+        cards: Names of card kinds, in the order of placing.
+        dummy: The dummy's card if the seat controls the dummy, or null.
         chance: Expected share of first place.
-        points: Expected points at the end.
+        points: Expected final points.
     """
 
     cards: tuple[str, ...]
@@ -79,17 +79,18 @@ class AnalysedDecision:
     """A decision of one seat.
 
     Attributes:
-        round: From 1.
-        turn: In its round, from 1.
-        seat: From 0.
+        round: Round number, from 1.
+        turn: Turn number in its round, from 1.
+        seat: Seat number, from 0.
         standin: Whether the stand-in chose instead of the bot.
-        options: The best first; where the order of two cards can't matter, only one order.
-        played: Index into the options.
-        house: Indices likewise, of what house bots would have played, by the bot's name.
-        lost_chance: By not playing the first option.
-        lost_points: Likewise; below 0 if the played move brings more points but wins less often.
+        options: Legal moves, best first. If the order of two cards can't matter, only one order.
+        played: Index of the played move in the options.
+        house: Index of each house bot's move in the options, by the bot's name.
+        lost_chance: Chance lost by not playing the first option.
+        lost_points: Points lost by not playing the first option; below 0 if the played move brings more
+            points but wins less often.
         margin: Two standard errors of the lost chance.
-        grade: How good it was.
+        grade: Grade of the decision.
     """
 
     round: int
@@ -110,13 +111,13 @@ class SeatSummary:
     """All decisions of one seat.
 
     Attributes:
-        grades: How many decisions of each grade.
-        accuracy: The share of what was at stake that the seat kept: 1 if it always played the best move, 0
-            if always the worst; null if nothing was at stake.
-        lost_chance: Of all decisions together.
-        lost_points: Of all decisions together.
-        swing: The largest change of its chance from a turn to the next, with its sign.
-        swing_turn: The turn before that change: an index into the analysis's turns.
+        grades: Number of decisions of each grade.
+        accuracy: Share of the chance at stake that the seat kept: 1 if it always played the best move, 0 if
+            always the worst; null if nothing was at stake.
+        lost_chance: Sum over all decisions.
+        lost_points: Sum over all decisions.
+        swing: Largest change of its chance between consecutive turns, with its sign.
+        swing_turn: Index, in the analysis's turns, of the turn before that change.
     """
 
     grades: dict[Grade, int]
@@ -133,16 +134,16 @@ class Analysis:
 
     Attributes:
         format: `kaiten-analysis/1`.
-        analyst: Name.
-        version: The analyst's.
-        playouts: For each position and each option.
-        seed: Of the analyst's dice.
-        game: Id.
-        turns: Those with a decision, in order.
+        analyst: The analyst's name.
+        version: The analyst's version.
+        playouts: Playouts per position and option.
+        seed: Seed of the analyst's random numbers.
+        game: The game's id.
+        turns: Turns with a decision, in order.
         result: Each seat's share of first place by points.
-        decisions: Turn by turn, and in a turn seat by seat.
+        decisions: All decisions, ordered by turn, then by seat.
         seats: A summary of each seat.
-        turning_points: Indices into the turns, in order: what happened in them mattered most.
+        turning_points: Indices, in order, of the turns that mattered most.
     """
 
     format: str

@@ -15,7 +15,7 @@ class Control:
 
     name: str  # short and stable
     stops: str  # what it prevents, in one line
-    mend: str  # how to fix a host that lacks it, in one line
+    mend: str  # how to enable it on a host, in one line
 
 
 _TEMPLATE: Final = "The launch template sets it; look for an engine plugin or wrapper that undoes it."
@@ -192,8 +192,8 @@ class HostReport:
     cgroup: str  # version and driver of the control groups, such as `v2, systemd`; empty without
     checked: datetime  # when, in UTC
     findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
-    warnings: tuple[str, ...]  # the engine's, from creating the containers
-    slots: int | None = None  # how many bots run there at a time; None in reports of earlier versions
+    warnings: tuple[str, ...]  # of the engine, from creating the containers
+    slots: int | None = None  # maximum number of bots at once; None in reports of earlier versions
 
 
 def missing(report: HostReport) -> tuple[str, ...]:
@@ -230,26 +230,26 @@ class Gate:
         self._decided = own
 
     def decide(self, report: HostReport, accepted: Collection[str]) -> None:
-        """Open or close it by a host's report and the controls that the operator accepts as missing."""
+        """Open or close the gate, given a host's report and the controls accepted as missing."""
         self._open = not unaccepted(report, accepted)
         self._decided = True
 
     @property
     def decided(self) -> bool:
-        """Whether a report has arrived, or none is needed."""
+        """True once a report has arrived, or if none is needed."""
         return self._decided
 
     @property
     def house_only(self) -> bool:
-        """Whether only the arena's own bots may play."""
+        """True if only house bots may play."""
         return not self._open
 
 
 def admit(report: HostReport | None, accepted: Collection[str]) -> None:
-    """Admit an untrusted bot to a host, or refuse it.
+    """Raise UntrustedBotsRefused unless untrusted bots may play on a host.
 
-    ``report`` is None if the host was never checked; ``accepted`` names controls whose absence the operator
-    accepts. Raises UntrustedBotsRefused.
+    ``report`` is None if the host was never checked. ``accepted`` names controls whose absence the operator
+    accepts.
     """
     if report is None:
         raise UntrustedBotsRefused(
@@ -268,7 +268,7 @@ def admit(report: HostReport | None, accepted: Collection[str]) -> None:
 def _explained(report: HostReport, names: tuple[str, ...], accepted: Collection[str]) -> str:
     seen = {finding.control: finding.detail for finding in report.findings}
     lines = [
-        f"  {name}: {seen.get(name, 'not tried')}. It stops: {_CONTROLS[name].stops} {_CONTROLS[name].mend}"
+        f"  {name}: {seen.get(name, 'not tried')}. Stops: {_CONTROLS[name].stops} {_CONTROLS[name].mend}"
         for name in names
     ]
     value = ",".join(name for name in _CONTROLS if name in names or name in accepted)
@@ -276,6 +276,6 @@ def _explained(report: HostReport, names: tuple[str, ...], accepted: Collection[
         [
             f"untrusted bots are refused: {report.host} ({report.runtime}) lacks controls:",
             *lines,
-            f"Fix the host and start the arena again, or accept it as it is: ARENA_ACCEPT_MISSING={value}",
+            f"Fix the host and restart the arena, or accept what is missing: ARENA_ACCEPT_MISSING={value}",
         ]
     )

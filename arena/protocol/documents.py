@@ -1,4 +1,4 @@
-"""Documents of the site's API: the site answers with them, and the client reads them. Frozen data.
+"""Documents that the site's API returns and the client reads. Frozen data.
 
 Their docstrings are the API's description: see :mod:`web.http.api`.
 """
@@ -17,13 +17,13 @@ class Token:
     """A token.
 
     Attributes:
-        id: Its number.
-        name: What its owner calls it.
-        prefix: How its secret begins.
-        scopes: What it may do.
-        created: When it was made.
-        expires: When it ends to work.
-        last_used: When it was used last, about; null where it never was.
+        id: The token's number.
+        name: The owner's name for it.
+        prefix: The first characters of its secret.
+        scopes: Its permissions.
+        created: Creation time.
+        expires: Expiry time.
+        last_used: Approximate time of its last use; null if it was never used.
     """
 
     id: int
@@ -37,14 +37,14 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """Who asks.
+    """The account that sent the request.
 
     Attributes:
-        name: Of the account.
-        role: What the account may do.
-        created: When it was made.
-        scopes: What the caller may do, by name.
-        token: With which the caller asks; null for a session.
+        name: The account's name.
+        role: The account's role.
+        created: Creation time.
+        scopes: Scopes of the request.
+        token: The token used; null for a session.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Bot:
     """A bot.
 
     Attributes:
-        name: Its own.
+        name: The bot's name.
         author: Its author's name.
-        house: Whether it is one of the arena's own.
-        state: Whether it plays.
-        reason: Why it does not; null where there is no more to say.
-        since: When state or version changed last; null where neither ever did.
-        version: The number of the version that plays, or would.
-        newest: The highest number of a version.
-        open_to_people: Whether its author lets anyone play against it; house bots play anyway.
+        house: Whether it is a house bot.
+        state: The bot's state.
+        reason: Why it does not play; null if no reason was given.
+        since: Time of the last change of state or version; null if neither ever changed.
+        version: Number of the version that plays, or would play if the bot were active.
+        newest: Number of the newest version.
+        open_to_people: Whether its author allows anyone to play against it. House bots always play.
     """
 
     name: str
@@ -83,13 +83,13 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedResult:
-    """How a version did in rated games.
+    """A version's results in rated games.
 
     Attributes:
         players: Number of players, or 0 for all games.
-        games: How many.
-        wins: Games in which it was first, alone or shared.
-        mean_place: 1 is best; null without a game.
+        games: Number of games.
+        wins: Games in which it was first or tied for first.
+        mean_place: Mean place, 1 is best; null without a game.
         faulty: Games in which it had a fault.
         mean: μ.
         deviation: σ.
@@ -111,15 +111,15 @@ class Version:
     """A version of a bot.
 
     Attributes:
-        number: From 1.
-        playing: Whether it is the one that plays, or would.
-        created: When it came to the ladder.
+        number: Version number, from 1.
+        playing: Whether it is the version that plays, or would play if the bot were active.
+        created: When it joined the ladder.
         image: Id of its image, or the name of its folder.
-        sha256: Of the file that it came of; null where it came of none.
-        size: Of that file, in bytes; null as above.
-        note: Its author's own words; null for others than its owner and operators.
-        available: Whether its image is still kept. Without it can't play again.
-        results: For all games first, then by number of players.
+        sha256: SHA-256 hash of its uploaded file; null if there was none.
+        size: Size of its uploaded file in bytes; null if there was none.
+        note: The author's note; null unless you are its owner or an operator.
+        available: Whether its image is still stored. A version without its image can't play again.
+        results: Results in all games first, then by number of players.
     """
 
     number: int
@@ -135,13 +135,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatResult:
-    """How a seat of a game did.
+    """The result of one seat in a game.
 
     Attributes:
-        bot: Name.
-        version: Number, from 1.
-        points: At the end.
-        place: From 1; a seat that was taken over ranks below the rest.
+        bot: The bot's name.
+        version: Version number, from 1.
+        points: Final points.
+        place: Place, from 1. Seats that the stand-in took over rank below the rest.
     """
 
     bot: str
@@ -152,15 +152,15 @@ class SeatResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatDecision:
-    """A decision that needs more than its cards to describe.
+    """A decision with a note, a fault or an error.
 
     Attributes:
-        round: From 1.
-        turn: Within the round, from 1.
-        note: The bot's own words, or None.
+        round: Round number, from 1.
+        turn: Turn number in its round, from 1.
+        note: The bot's note, or None.
         fault: Why the stand-in played, or None.
-        trouble: What went wrong, in words, or None.
-        millis: From request to answer; None without an answer in time.
+        trouble: Description of the error, or None.
+        millis: Time from request to answer; None without an answer in time.
         waited_millis: Time excluded from that because the host kept the bot waiting, or None.
     """
 
@@ -175,17 +175,17 @@ class SeatDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedSeat:
-    """What became of a seat.
+    """The log of one seat.
 
     Attributes:
-        seat: From 0.
-        bot: Name.
-        version: Number; null for a submission, which was no version then.
-        exit_code: Of its program; null where that ran until the end of the match.
-        out_of_memory: Whether the kernel ended it for memory.
-        trouble: What went wrong with its sandbox, or null.
-        stderr: The head and the tail of what it printed there, in the whole match.
-        decisions: Those with a note, a fault or a trouble.
+        seat: Seat number, from 0.
+        bot: The bot's name.
+        version: Version number; null for a submission that was not yet a version.
+        exit_code: Exit code of its program; null if it ran until the end of the match.
+        out_of_memory: Whether the kernel killed it for using too much memory.
+        trouble: Description of a sandbox error, or null.
+        stderr: Head and tail of its stderr in the whole match.
+        decisions: Decisions with a note, a fault or an error.
     """
 
     seat: int
@@ -200,12 +200,12 @@ class LoggedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logs:
-    """What bots left of a game.
+    """The logs of a game.
 
     Attributes:
-        game: Its id.
+        game: Id of the game.
         match: Id of its match.
-        seats: Those that are for the caller.
+        seats: Seats whose logs the caller may read.
     """
 
     game: str
@@ -214,7 +214,7 @@ class Logs:
 
 
 class ChallengeState(StrEnum):
-    """How far a challenge is."""
+    """State of a challenge."""
 
     WAITING = "waiting"
     """None of its matches has begun."""
@@ -222,11 +222,11 @@ class ChallengeState(StrEnum):
     DONE = "done"
     """All its matches were played."""
     FAILED = "failed"
-    """Nothing more will come of it, and not all its matches were played."""
+    """It has ended, and not all its matches were played."""
 
     @property
     def over(self) -> bool:
-        """Whether this state is final."""
+        """True if this state is final."""
         return self in {ChallengeState.DONE, ChallengeState.FAILED}
 
 
@@ -235,9 +235,9 @@ class PlayedGame:
     """A game of a challenge.
 
     Attributes:
-        game: Id.
-        ended: When.
-        seats: In seat order.
+        game: Id of the game.
+        ended: End of the game.
+        seats: Results, in seat order.
     """
 
     game: str
@@ -250,12 +250,12 @@ class Entrant:
     """The results of an entrant in all games of a challenge.
 
     Attributes:
-        bot: Name.
-        version: Number, from 1.
-        games: That were played.
-        wins: Games in which it was first, alone or shared.
-        mean_place: 1 is best; null without a game.
-        points: At the end of a game, on average; null without a game.
+        bot: The bot's name.
+        version: Version number, from 1.
+        games: Number of games played.
+        wins: Games in which it was first or tied for first.
+        mean_place: Mean place, 1 is best; null without a game.
+        points: Mean final points; null without a game.
     """
 
     bot: str
@@ -268,17 +268,17 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChallengeSummary:
-    """A challenge, and what came of it.
+    """A challenge and its results.
 
     Attributes:
-        id: Its own.
-        bot: Name of the bot that challenges.
-        version: Its number.
+        id: The challenge's id.
+        bot: Name of the challenging bot.
+        version: Version number of the challenging bot.
         created: When it was requested.
-        deals: Each is played once a seat, with everybody once on each.
-        state: How far it is.
-        entrants: The challenger first.
-        games: Those that were played, in their order; none before all matches are over.
+        deals: Number of deals. Each is played once per seat, so that every entrant plays from every seat.
+        state: The challenge's state.
+        entrants: Entrants, the challenger first.
+        games: Games played, in order; empty until all matches are over.
     """
 
     id: str
@@ -293,15 +293,15 @@ class ChallengeSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """How a bot did in a game.
+    """A bot's figures in a game.
 
     Attributes:
-        place: From 1; bots that were taken over come last.
-        decisions: That were asked of it, while it had not been taken over.
-        median_millis: From request to answer; None where no answer came in time.
-        slowest_millis: The same of the slowest answer.
+        place: Place, from 1. Bots that the stand-in took over come last.
+        decisions: Decisions requested from it, before any take-over.
+        median_millis: Median time from request to answer; None if no answer came in time.
+        slowest_millis: Time of the slowest answer; None if no answer came in time.
         late: Decisions that came too late.
-        notes: Decisions that came with a note.
+        notes: Decisions with a note.
         stderr_bytes: Size of the stored part of its stderr.
     """
 
@@ -316,23 +316,23 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A file that was sent, and what became of it.
+    """A submission.
 
     Attributes:
-        id: Its own.
-        bot: Name.
-        author: Name.
-        kind: What the file is.
-        note: Its author's words.
-        size: Bytes.
-        sha256: Of the file, hexadecimal.
-        stage: How far it is.
-        waiting: What the arena itself lacks to go on with it, or None.
-        version: The number of the version that it became, or None.
-        received: UTC.
-        inspected: UTC; None where it never was.
-        qualifying: UTC, of its beginning; None where it never was.
-        ended: UTC; None while it is on its way.
+        id: The submission's id.
+        bot: The bot's name.
+        author: The author's name.
+        kind: The file's type.
+        note: The author's note.
+        size: Size of the file in bytes.
+        sha256: SHA-256 hash of the file, hexadecimal.
+        stage: The submission's stage.
+        waiting: What the arena is waiting for, or None.
+        version: Number of the resulting version, or None.
+        received: When the file arrived, in UTC.
+        inspected: When it was inspected, in UTC; None if it was not.
+        qualifying: When its qualification began, in UTC; None if it did not.
+        ended: When it ended, in UTC; None while in progress.
         cause: Why it was rejected, or None.
     """
 
@@ -355,17 +355,17 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionGame:
-    """A game that a submission plays, or has played, to qualify.
+    """A qualification game of a submission.
 
     Attributes:
-        number: Which of the qualification's games it is, from 1. If a game does not count because the host
-            was busy, the one that is played again has its number.
+        number: Number of the game in the qualification, from 1. A game repeated because the host was busy
+            keeps its number.
         match: Id of its match.
-        state: How far it is.
-        players: How many.
-        seat: The bot's, from 0.
-        game: Id; None before the end.
-        figures: How the bot did; None before the end.
+        state: State of its match.
+        players: Number of players.
+        seat: The bot's seat, from 0.
+        game: Id of the game; None before the end.
+        figures: The bot's figures; None before the end.
     """
 
     number: int
@@ -382,7 +382,7 @@ class WholeSubmission(Submission):
     """A submission with its games.
 
     Attributes:
-        games: In their order.
+        games: Its qualification games, in order.
     """
 
     games: tuple[SubmissionGame, ...]

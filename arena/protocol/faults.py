@@ -1,11 +1,11 @@
-"""The ways in which a bot can be at fault, and which of them end its game."""
+"""Kinds of faults, and which of them end a bot's game."""
 
 from enum import StrEnum
 from typing import Final
 
 
 class Fault(StrEnum):
-    """Why the stand-in made a decision. After the last three it plays the rest of the game."""
+    """Reason for a stand-in's decision. After the last three the stand-in plays the rest of the game."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"
@@ -16,7 +16,7 @@ class Fault(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What happened, in a few words."""
+        """Short description of the fault."""
         return _MEANINGS[self]
 
 
@@ -30,7 +30,7 @@ _MEANINGS: Final = {
 }
 
 FINAL_FAULTS: Final = frozenset({Fault.CRASH, Fault.ABSENT, Fault.EXPELLED})
-"""After one of these the bot is gone, so the stand-in plays to the end."""
+"""After one of these the bot is disconnected, so the stand-in plays to the end."""
 
 FAULTS_TO_TAKE_OVER: Final = 3
-"""With this many faults in one game the stand-in plays the rest of it."""
+"""After this many faults in one game, the stand-in plays the rest of it."""

@@ -1,6 +1,7 @@
-"""The languages in which a bot can be a single source file.
+"""Languages for bots that are a single source file.
 
-The arena has a base image with its library for each. A bot is the base image plus its file in BOT_FOLDER.
+The arena has a base image with its library for each. A bot's image is the base image plus the bot's file in
+BOT_FOLDER.
 """
 
 from dataclasses import dataclass
@@ -8,12 +9,12 @@ from pathlib import PurePath
 from typing import Final
 
 BOT_FOLDER: Final = "/bot"
-"""The folder of a bot's file in its image; also its working directory."""
+"""Folder of a bot's file in its image, and its working directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """A language of bots."""
+    """A programming language of bots."""
 
     name: str  # as in the names of folders and images, such as `python`
     title: str  # display name, such as `Python`
@@ -23,7 +24,7 @@ class Language:
 
     @property
     def base_image(self) -> str:
-        """The name of the arena's image for its bots."""
+        """Name of the base image for its bots."""
         return f"kaiten/bot-base-{self.name}:latest"
 
     @property

@@ -1,4 +1,4 @@
-"""A line of the leaderboard, with the columns of the API, of CSV files and of the command line."""
+"""Leaderboard rows, as in the API, CSV files and the command line."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,30 +6,30 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line of the leaderboard.
+    """A row of the leaderboard.
 
     Attributes:
-        rank: From 1, by ``score``.
-        rank_best: With 95 % the bot's skill has a rank from here on; None without a game.
-        rank_worst: To here; None without a game.
-        tied: Whether the ratings can't tell it from the bot just above it or just below it.
-        bot: Name, cleaned.
-        version: Number, from 1.
-        author: Name, cleaned.
-        house: Whether it is one of the arena's own.
-        benched: Whether it sits out because its games kept failing.
+        rank: Rank by ``score``, from 1.
+        rank_best: Best rank of the bot's 95 % rank interval; None without a game.
+        rank_worst: Worst rank of that interval; None without a game.
+        tied: Whether the ratings can't distinguish it from the bot directly above or below.
+        bot: The bot's name, cleaned.
+        version: Version number, from 1.
+        author: The author's name, cleaned.
+        house: Whether it is a house bot.
+        benched: Whether it is benched.
         mean: μ.
         deviation: σ.
         spread: 2σ.
         score: μ - 3σ.
-        provisional: Whether the rating is still too uncertain to say much.
-        change: Of the score over seven days; None where this version had not played before them.
+        provisional: Whether the rating is still too uncertain.
+        change: Change of the score over seven days; None if this version had not played before.
         games: Rated games of this version in this list.
-        win_share: Share of its games in which it was first, alone or shared; None without a game.
-        mean_place: 1 is best; None without a game.
+        win_share: Share of its games in which it was first or tied for first; None without a game.
+        mean_place: Mean place, 1 is best; None without a game.
         fault_share: Share of its games with a fault; None without a game.
-        median_millis: The median over its games of the median time of a decision; None without an answer.
-        last_played: UTC; None without a game.
+        median_millis: Median over its games of the game's median decision time; None without an answer.
+        last_played: Time of its last game, in UTC; None without a game.
     """
 
     rank: int

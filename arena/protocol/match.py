@@ -1,6 +1,6 @@
-"""The specification and the record of one match, which are a worker's input and output, and its status.
+"""A match's specification and record, which are a worker's input and output, and a worker's status.
 
-Both are sent as JSON bytes, so that a worker can be a thread, a process or another host. A worker needs
+They are sent as JSON bytes, so that a worker can be a thread, a process or another host. A worker needs
 nothing else: no database, no names, no secrets.
 """
 
@@ -17,14 +17,14 @@ from arena.protocol.faults import Fault
 from arena.rules import Card, GameLog, Move, Replay, Rules, replay, shuffled_deck
 
 FORMAT: Final = 3
-"""Version of both; increment it when either changes. 2: a specification has ``seatings``, 3: ``person``."""
+"""Version of both formats; increment it when either changes. 2 added ``seatings``, 3 added ``person``."""
 
 _IMAGE: Final = "sha256:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """Time limits of a bot, in milliseconds in which it could run."""
+    """A bot's time limits in milliseconds, counting only time in which it could run."""
 
     start_millis: int = 10_000  # from the start of its container to its Hello
     move_millis: int = 1_000  # free time of every decision
@@ -41,13 +41,13 @@ class Limits:
     tmp_mib: int = 16  # size of /tmp, the only writable place
 
     def lowered(self, to: "Limits") -> "Limits":
-        """Return the lower of each."""
+        """Return the minimum of each limit."""
         mine, others = asdict(self), asdict(to)
         return Limits(**{name: min(value, others[name]) for name, value in mine.items()})
 
 
 class RuntimeName(StrEnum):
-    """How bots are run."""
+    """Runtime of bots."""
 
     DOCKER = "docker"
     PROCESS = "process"
@@ -59,7 +59,7 @@ class MatchSpec:
     """A table of 2 to 5 bots that plays some deals."""
 
     match: str  # the match's id
-    attempt: int  # from 1; rises when the match is played again after a fault of the arena
+    attempt: int  # from 1; incremented when the match is played again after an arena fault
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits each
     # One per bot: the id of a Docker image (`sha256:…`), or the bot's folder for the process runtime.
@@ -68,9 +68,9 @@ class MatchSpec:
     clock: Clock
     limits: Limits  # per seat
     runtime: RuntimeName
-    # One per game: the index into `seats` of the bot on each seat. Empty if every bot keeps its place.
+    # One per game: the index into `seats` of the bot on each seat. Empty if every bot keeps its seat.
     seatings: tuple[tuple[int, ...], ...] = ()
-    person: int | None = None  # index into `seats` of the one that a person plays, which is empty there
+    person: int | None = None  # index into `seats` of the person's seat, whose entry is empty
 
     def bots(self, game: int) -> tuple[int, ...]:
         """Return the index into ``seats`` of the bot on each seat of a game."""
@@ -83,29 +83,28 @@ def seated(seatings: Sequence[tuple[int, ...]], game: int, players: int) -> tupl
 
 
 OUT_OF_MEMORY: Final = "killed by the kernel for using too much memory"
-"""What ``SeatReport.out_of_memory`` means."""
+"""Description of ``SeatReport.out_of_memory``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One decision of one seat that was asked."""
+    """One requested decision of one seat."""
 
     cards: tuple[str, ...]  # names of the placed kinds, in order
     dummy: str | None = None  # the dummy's card, or None
     millis: float | None = None  # from request to answer, on the bot's clock; None if no answer came in time
-    # Why the stand-in played, or None. A seat that was taken over earlier has no further faults.
+    # Why the stand-in played, or None. After a take-over a seat has no further faults.
     fault: Fault | None = None
     standin: bool = False
-    trouble: str | None = None  # describes the fault, with the refused answer
-    note: str | None = None  # the bot's own; private to its owner
-    # The time that `millis` excludes because the host didn't let the bot run or the referee was late; None if
-    # there was none.
+    trouble: str | None = None  # describes the fault, with the rejected answer
+    note: str | None = None  # the bot's note; private to its owner
+    # Time that `millis` excludes because the host didn't run the bot or the referee was late; None if zero.
     waited_millis: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
-    """A game as it was played, in the order of its own seats."""
+    """A game as it was played, in seat order."""
 
     seed: str  # 32 hexadecimal digits; the deck follows from it
     # The joint decisions in order, each with one entry per seat, None for a seat that wasn't asked.
@@ -117,7 +116,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatReport:
-    """How one bot's sandbox ended in a match."""
+    """The report on one bot's sandbox after a match."""
 
     image: str  # id of the image, or the folder of the bot
     runtime: str  # the isolation, such as `docker/runc` or `process (no isolation)`
@@ -126,7 +125,7 @@ class SeatReport:
     exit_code: int | None = None  # None if it was still running at the end
     out_of_memory: bool = False  # whether the kernel killed it for memory
     stderr: str = ""  # head and tail; private to its owner
-    trouble: str | None = None  # what went wrong, or None
+    trouble: str | None = None  # description of an error, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +141,7 @@ class MatchRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The progress of one game of a running match. A recipient may drop it."""
+    """The progress of one game of a running match. Receivers may drop it."""
 
     match: str  # as in the spec
     attempt: int  # as in the spec
@@ -153,47 +152,47 @@ class Progress:
 
 
 def image_name(source: str) -> str:
-    """Return the public name of what a version runs: an image's id, or a folder's name without its path."""
+    """Return the public name of a version's program: an image's id, or a folder's name without its path."""
     return source if source.startswith(_IMAGE) else PurePath(source).name
 
 
 def public_trouble(report: SeatReport) -> str | None:
-    """Return what went wrong with a sandbox, in public form: with :func:`image_name`."""
+    """Return a sandbox's error in public form, with :func:`image_name` instead of a path."""
     if report.trouble is None:
         return None
     return report.trouble.replace(report.image, image_name(report.image))
 
 
 MOST_PROGRESS_BYTES: Final = 64 * 1024
-"""Larger encoded :class:`Progress` is dropped. A whole game of five takes some 20 KiB."""
+"""Size limit of an encoded :class:`Progress`; larger ones are dropped. A game of five takes about 20 KiB."""
 
 T = TypeVar("T")
 
 
 def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport | Progress) -> bytes:
-    """Return bytes for :func:`decode`."""
+    """Encode as bytes for :func:`decode`."""
     return msgspec.json.encode(value)
 
 
 def decode(data: bytes, kind: type[T]) -> T:
-    """Read bytes from :func:`encode`.
+    """Decode bytes from :func:`encode`.
 
-    Raises ValueError if the bytes don't encode that kind; the text says where.
+    Raises ValueError if the bytes don't encode that kind. The error text locates the problem.
     """
     return msgspec.json.decode(data, type=kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerStatus:
-    """A worker's capacity."""
+    """A worker's capacity and load."""
 
     name: str  # at most 64 characters; unique among the workers of a coordinator
-    host: str  # its machine's name
-    seats: int  # how many bots it can run at a time
-    busy: int  # how many seats are taken
-    # Whether its last match failed or its record was rejected, so that other workers come first.
+    host: str  # its host's name
+    seats: int  # number of its slots
+    busy: int  # number of slots in use
+    # Whether its last match failed or its record was rejected, so that other workers are preferred.
     doubted: bool = False
-    usable: int | None = None  # how many seats it uses while its host has other work; None for all
+    usable: int | None = None  # number of slots it uses while its host has other work; None for all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,13 +200,13 @@ class RefusedWorker:
     """A worker of a cluster that a coordinator gives no matches."""
 
     name: str  # as in `WorkerStatus`
-    host: str  # its machine's name; empty if it could not be read
+    host: str  # its host's name; empty if it could not be read
     reason: str  # why
     since: datetime  # when the coordinator refused it, UTC
 
 
 def played_again(rules: Rules, game: GameRecord) -> Replay:
-    """Replay a record as far as the rules allow. Each step begins in the state of the same index.
+    """Replay a record as far as the rules allow. Step ``i`` begins in state ``i``.
 
     Raises ValueError if the record names an unknown card.
     """

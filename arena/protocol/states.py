@@ -1,22 +1,22 @@
-"""States of bots and matches, kinds of matches, and what accounts and tokens may do."""
+"""States of bots and matches, kinds of matches, account roles and token scopes."""
 
 from enum import StrEnum
 
 
 class BotState(StrEnum):
-    """Whether a bot plays."""
+    """State of a bot."""
 
     ACTIVE = "active"
     BENCHED = "benched"
-    """Its games kept failing. Its owner or a new version reactivates it."""
+    """Games kept failing. The owner or a new version reactivates the bot."""
     RETIRED = "retired"
-    """Its owner took it off the ladder, and may reactivate it."""
+    """The owner took the bot off the ladder, and may reactivate it."""
     DISQUALIFIED = "disqualified"
-    """An operator took it off the ladder; its games don't count."""
+    """An operator took the bot off the ladder. Its games don't count."""
 
 
 class MatchKind(StrEnum):
-    """What a match is for."""
+    """Purpose of a match."""
 
     RATED = "rated"
     QUALIFICATION = "qualification"
@@ -26,7 +26,7 @@ class MatchKind(StrEnum):
 
 
 class MatchState(StrEnum):
-    """How far a match is."""
+    """State of a match."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -36,26 +36,26 @@ class MatchState(StrEnum):
 
 
 class PersonGameState(StrEnum):
-    """How far a game of a person is."""
+    """State of a person's game."""
 
     WAITING = "waiting"
     PLAYING = "playing"
     OVER = "over"
     LEFT = "left"
-    """The person left it, or was not heard of for a while."""
+    """The person left, or did not respond for a while."""
     FAILED = "failed"
-    """The arena could not play it to its end."""
+    """The arena could not finish it."""
 
 
 class Role(StrEnum):
-    """What an account may do."""
+    """Role of an account."""
 
     USER = "user"
     OPERATOR = "operator"
 
 
 class Scope(StrEnum):
-    """What a token may do."""
+    """Permission of a token."""
 
     READ = "read"
     SUBMIT = "submit"

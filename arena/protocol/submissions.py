@@ -1,4 +1,4 @@
-"""A submission's stage, and why it was rejected. Plain, frozen data."""
+"""A submission's stage, and the cause of its rejection. Plain, frozen data."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,11 +25,11 @@ class Stage(StrEnum):
     ACTIVE = "active"
     """It is the newest version of its bot and plays rated games."""
     REJECTED = "rejected"
-    """See its cause."""
+    """Not accepted; the cause says why."""
 
     @property
     def over(self) -> bool:
-        """Whether this stage is final."""
+        """True if this stage is final."""
         return self in {Stage.ACTIVE, Stage.REJECTED}
 
 
@@ -50,42 +50,42 @@ _SUFFIXES: Final = {language.name: language.suffixes[0] for language in LANGUAGE
 
 
 class CauseKind(StrEnum):
-    """Why a bot was not taken."""
+    """Kind of cause of a rejection."""
 
     FILE = "file"
-    """It can't be made into an image of the arena's."""
+    """The file can't be made into an image."""
     NAME = "name"
-    """The bot's name belongs to another author by now."""
+    """The bot's name now belongs to another author."""
     BARRED = "barred"
-    """An operator has taken the bot off the ladder for good."""
+    """An operator has disqualified the bot."""
     SAME = "same"
-    """A version of the bot has the very image that was made of it."""
+    """A version of the bot already has the same image."""
     START = "start"
-    """The engine can't start it."""
+    """The engine can't start the image."""
     MEMORY = "memory"
-    """It used more memory than it may."""
+    """The bot exceeded its memory limit."""
     NETWORK = "network"
-    """It wanted the network, which bots don't have, and ended or fell silent."""
+    """The bot tried to use the network, which bots don't have, and exited or stopped responding."""
     CRASH = "crash"
-    """It ended by itself."""
+    """The bot exited or closed its stream."""
     SILENT = "silent"
-    """It ran and never said Hello."""
+    """The bot ran but sent no Hello."""
     EXPELLED = "expelled"
-    """What it sent was no conversation."""
+    """The bot was disconnected for what it sent."""
     SLOW = "slow"
-    """It took too long to decide."""
+    """The bot took too long to decide."""
     ILLEGAL = "illegal"
-    """It played what the rules forbid."""
+    """The bot played a move that the rules forbid."""
     PROTOCOL = "protocol"
-    """It sent what the protocol forbids."""
+    """The bot broke the protocol."""
     LOST = "lost"
-    """The arena has lost it."""
+    """The arena has lost the submission."""
     WITHDRAWN = "withdrawn"
-    """Its author cancelled it, or is gone."""
+    """The author cancelled it, or deleted their account."""
 
     @property
     def shows_at_home(self) -> bool:
-        """Whether the author can reproduce it on their own machine."""
+        """True if the author can reproduce it on their own machine."""
         return self not in {
             CauseKind.NAME,
             CauseKind.BARRED,
@@ -97,15 +97,15 @@ class CauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A decision that was asked of a bot.
+    """A decision requested from a bot.
 
     Attributes:
-        game: Of the qualification, from 1.
-        players: At that table.
-        seat: The bot's, from 0.
-        round: From 1.
-        turn: From 1.
-        hand: Names of the cards it held.
+        game: Number of the qualification game, from 1.
+        players: Number of players.
+        seat: The bot's seat, from 0.
+        round: Round number, from 1.
+        turn: Turn number in its round, from 1.
+        hand: Names of the cards in its hand.
     """
 
     game: int
@@ -118,17 +118,17 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why a submission was rejected. For its owner, and for operators.
+    """The cause of a rejection, for the submission's owner and operators.
 
     Attributes:
-        stage: What it had reached.
-        kind: What went wrong.
-        text: The same in words.
-        hint: What to try.
-        exit_code: Of the bot; None where it still ran, or never did.
-        out_of_memory: Whether the kernel ended it for memory.
-        request: The last decision that was asked of it, or the one that it failed; None where there was none.
-        stderr: The end of what it printed there.
+        stage: The stage it had reached.
+        kind: The kind of cause.
+        text: The cause in words.
+        hint: What to try next.
+        exit_code: The bot's exit code; None if it was still running, or never ran.
+        out_of_memory: Whether the kernel killed it for using too much memory.
+        request: The last decision requested, or the one it failed; None if there was none.
+        stderr: The end of its stderr.
     """
 
     stage: Stage
@@ -142,53 +142,51 @@ class Cause:
 
 
 def encode_cause(cause: Cause) -> bytes:
-    """Return the JSON that :func:`decode_cause` reads."""
+    """Encode as JSON for :func:`decode_cause`."""
     return msgspec.json.encode(cause)
 
 
 def decode_cause(data: bytes) -> Cause:
-    """Read JSON from :func:`encode_cause`."""
+    """Decode JSON from :func:`encode_cause`."""
     return msgspec.json.decode(data, type=Cause)
 
 
 HINTS: Final = {
-    CauseKind.FILE: "Fix the problem named above and submit again; `arena check` says the same at home.",
+    CauseKind.FILE: "Fix the problem above and submit again. `arena check` reports it on your machine, too.",
     CauseKind.NAME: "Choose another name for your bot.",
     CauseKind.BARRED: "Ask the arena's operator.",
     CauseKind.SAME: (
-        "Only what differs makes a new version. Which one plays is chosen on the bot's page, or with "
-        "`arena rollback` and `arena return`."
+        "An identical image makes no new version. To choose which version plays, use the bot's page, `arena "
+        "rollback` or `arena return`."
     ),
     CauseKind.START: (
         "Run `docker run --rm IMAGE` on your machine: the program that ENTRYPOINT names must be in the "
         "image, and all users must be able to read and run it (chmod -R a+rX)."
     ),
     CauseKind.MEMORY: (
-        "A bot usually has 256 MiB, files in /tmp included; an operator can set less. Load less, or later; "
-        "`arena check` plays under the usual limit at home."
+        "Load less, or later. The limit is usually 256 MiB, including files in /tmp; an operator can lower "
+        "it. `arena check` applies the usual limit on your machine."
     ),
     CauseKind.NETWORK: (
-        "Put everything that the bot needs into its image when you build it; `arena check` "
-        "plays without a network at home, too."
+        "Put everything that the bot needs into its image when you build it. `arena check` "
+        "also plays without a network."
     ),
     CauseKind.CRASH: (
-        "The end of stderr shows its last output. `arena check` plays three games at home, in the same "
-        "sandbox; `arena simulate` plays hundreds."
+        "Look at the end of stderr. `arena check` plays three games on your machine in the same sandbox; "
+        "`arena simulate` plays hundreds without one."
     ),
     CauseKind.SILENT: (
-        "A bot usually has 10 seconds to connect to the socket that ARENA_REFEREE names and to say Hello; an "
-        "operator can set another time. Start faster, or connect before you load."
+        "Start faster, or connect before you load. A bot usually has 10 seconds to connect to the socket in "
+        "ARENA_REFEREE and send Hello; an operator can set another time."
     ),
-    CauseKind.EXPELLED: (
-        "Use the arena's library for your language, or see docs/protocol.md for what is allowed."
-    ),
+    CauseKind.EXPELLED: ("Use the arena's library for your language, or follow docs/protocol.md."),
     CauseKind.SLOW: (
-        "A decision usually has 1 second, and a bank of 10 seconds a game pays for longer ones, on 0.4 of a "
-        "core; an operator can set another clock. `arena check` plays under the usual one at home, and says "
-        "how long each decision took."
+        "Decide faster. A bot usually has 1 second per decision, plus a bank of 10 seconds per game, on 0.4 "
+        "of a core; an operator can set another clock. `arena check` applies the usual clock and shows how "
+        "long decisions took."
     ),
-    CauseKind.ILLEGAL: "Play only cards of the hand, one, or two with chopsticks on the table.",
+    CauseKind.ILLEGAL: "Play one card of the hand, or two with chopsticks on the table.",
     CauseKind.PROTOCOL: "Answer every request once, with its game, round and turn; see docs/protocol.md.",
-    CauseKind.LOST: "Submit it again.",
-    CauseKind.WITHDRAWN: "There is nothing to do.",
+    CauseKind.LOST: "Submit the bot again.",
+    CauseKind.WITHDRAWN: "No action needed.",
 }

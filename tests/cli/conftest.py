@@ -10,6 +10,7 @@ from tests.cli.author import Author
 from tests.cli.operator import Operator
 from tests.client.live import Live, live
 from tests.databases import sqlite_store
+from tests.kinds import SHARE
 from tests.postgresql import Cluster
 
 
@@ -44,9 +45,9 @@ def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> It
         yield name
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+@pytest.fixture(params=SHARE)
 def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
-    """Give someone who operates an arena, on each kind of database."""
+    """Give someone who operates an arena, of SQLite or of each kind (tests/kinds.py)."""
     if request.param == "sqlite":
         file = shutil.copy(request.getfixturevalue("filled_file"), tmp_path / "arena.sqlite3")
         yield Operator(f"sqlite:///{file}")

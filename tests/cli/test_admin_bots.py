@@ -11,25 +11,27 @@ from arena.db.store import open_store
 from arena.protocol.states import BotState
 from tests.cli.command import COMMAND, environment
 from tests.cli.operator import Operator
+from tests.kinds import BOTH
 
 REFUSED = (
-    (("bench", "yours", "--reason", "why"), "there is no bot called yours"),
+    (("bench", "yours", "--reason", "why"), "no bot is called yours"),
     (("bench", "greedy", "--reason", "why"), "greedy is a house bot"),
     (("bench", "mine", "--reason", " "), "give a reason"),
-    (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters, and the limit is 200"),
+    (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters (limit 200)"),
     (("bench", "other", "--reason", "why"), "other is retired, so no match draws it anyway"),
     (("unbench", "mine"), "mine is active, not benched"),
-    (("retire", "other"), "other is retired already"),
-    (("play-version", "mine", "2"), "mine@2 plays already"),
+    (("retire", "other"), "other is already retired"),
+    (("play-version", "mine", "2"), "mine@2 is already active"),
     (("play-version", "mine", "3"), "mine has no version 3: it has 1 to 2"),
-    (("disqualify", "mine", "--reason", "why"), "can't ask for confirmation without a terminal: add --yes"),
+    (("disqualify", "mine", "--reason", "why"), "stdin is not a terminal: pass --yes"),
     (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a house bot"),
-    (("disqualify", "yours", "--reason", "why", "--yes"), "there is no bot called yours"),
+    (("disqualify", "yours", "--reason", "why", "--yes"), "no bot is called yours"),
     (("reinstate", "mine"), "mine is active, not disqualified"),
 )
 """What is typed where ``other`` is retired, and what is said."""
 
 
+@pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_bots_are_listed(operator: Operator) -> None:
     """All, those in a state, those of an author; as a table, or as JSON under the names of the site's API."""
     operator.does("retire", "mine")
@@ -72,11 +74,11 @@ def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
     with operator.store() as store:
         before = store.ratings.standings()
     done = operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
-    assert done == "5 events folded, 6 ratings changed\nmine@2 disqualified\n"
+    assert done == "5 events applied, 6 ratings changed\nmine@2 disqualified\n"
     with operator.store() as store:
         assert {line.mean for line in store.ratings.standings()} == {25}
         assert store.ladder.rebuild().differing == 0
-    assert operator.does("reinstate", "mine") == "5 events folded, 6 ratings changed\nmine@2 active\n"
+    assert operator.does("reinstate", "mine") == "5 events applied, 6 ratings changed\nmine@2 active\n"
     with operator.store() as store:
         assert store.ratings.standings() == before
     assert operator.log() == [("disqualify", "bot:mine", "a twin"), ("reinstate", "bot:mine", "")]
@@ -116,7 +118,7 @@ def test_at_a_terminal_a_disqualification_is_asked_for(tmp_path: Path, answer: s
     )
     os.close(ours)
     os.close(theirs)
-    assert b"Disqualify mine of Ann, and rate all games anew without it?" in done.stderr
+    assert b"Disqualify mine of Ann, and recompute all ratings?" in done.stderr
     assert done.returncode == code, done.stderr
     store = open_store(url)
     bot = store.bots.find("mine")

@@ -46,7 +46,7 @@ def test_games_are_counted_anew_and_it_is_written_down(tmp_path: Path) -> None:
         ):
             connection.execute(text(statement))
     first = arena("admin", "rebuild-statistics", folder=tmp_path)
-    told = "8 games counted; those before game 13 had not been"
+    told = "8 games counted; games before 13 had not been counted"
     assert (first.returncode, first.stdout.decode()) == (0, f"{told}\n"), first.stderr
 
     with closing(opened(tmp_path)) as store:

@@ -1,15 +1,18 @@
 """``arena admin ladder``, ``quarantine`` and ``release``, as an operator types them."""
 
+import pytest
+
 from arena.protocol.match import RuntimeName
 from tests.cli.operator import Operator
 from tests.db.builders import START, add_matches
+from tests.kinds import BOTH
 
 REFUSED = (
-    (("--players", "two"), "--players 'two' names no tables"),
-    (("--players", ""), "--players '' names no tables"),
-    (("--players", "2,,3"), "names no tables"),
-    (("--players", "2,-3"), "names no tables"),
-    (("--players", "\N{SUPERSCRIPT TWO}"), "names no tables"),
+    (("--players", "two"), "--players 'two' is invalid: give numbers of players"),
+    (("--players", ""), "--players '' is invalid"),
+    (("--players", "2,,3"), "is invalid"),
+    (("--players", "2,-3"), "is invalid"),
+    (("--players", "\N{SUPERSCRIPT TWO}"), "is invalid"),
     (("--players", "1,2"), "2, 3, 4 or 5 players"),
     (("--players", "2,2"), "each named once"),
     (("--players", "9" * 5000), "2, 3, 4 or 5 players"),
@@ -22,8 +25,8 @@ REFUSED = (
     (("--memory-mib", "257"), "memory_mib is 64 to 256, not 257"),
     (("--pids", "65"), "pids is 16 to 64, not 65"),
     (("--tmp-mib", "-1"), "tmp_mib is 1 to 16, not -1"),
-    (("--move-millis", "1000", "--resume"), "the ladder has these settings already"),
-    (("--resume",), "the ladder has these settings already"),
+    (("--move-millis", "1000", "--resume"), "the ladder already has these settings"),
+    (("--resume",), "the ladder already has these settings"),
 )
 """What is typed behind ``arena admin ladder``, and what is said."""
 
@@ -123,6 +126,7 @@ def test_what_was_put_aside_is_listed_and_released(operator: Operator) -> None:
     assert operator.log() == [("release", "match:m-0", "")]
 
 
+@pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_only_what_was_put_aside_and_can_be_played_is_released(operator: Operator) -> None:
     """Otherwise it says why not."""
     assert operator.is_refused("release", "m-0") == "there is no match m-0"

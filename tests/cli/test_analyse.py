@@ -72,9 +72,9 @@ def test_json_is_the_analysts(folder: Path, analysis: Analysis) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("none.jsonl",), "there is no file none.jsonl"),
+        (("none.jsonl",), "no such file: none.jsonl"),
         (("bad.jsonl",), "bad.jsonl, line 1: totals[0]: is "),
-        (("empty.jsonl",), "empty.jsonl holds no replay"),
+        (("empty.jsonl",), "empty.jsonl contains no replay"),
         (("g.jsonl", "--json", "-o", "-"), "--json and the replays can't both go to stdout"),
         (("g.jsonl", "--playouts", "7"), "greater than or equal to 8"),
         (("g.jsonl", *SMALL, "-o", "no/folder.jsonl"), "can't write no/folder.jsonl"),

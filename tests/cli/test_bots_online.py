@@ -72,7 +72,7 @@ def test_status_shows_one_s_bots_and_what_is_on_its_way(ann: Author) -> None:
     assert rows[1] == ["mine", "-", "3", "benched"]
     assert [row[0] for row in rows[4:]] == ["a2", "a1"]
     assert r"no room\x1b[2J" in said.out
-    assert "mine is benched: it was gone 5 times. A new version brings it back" in said.err
+    assert "mine is benched: it was gone 5 times. Submit a new version or run" in said.err
     assert "`arena return mine`" in said.err
     told = json.loads(ann.types("status", "--json").out)
     assert [each["name"] for each in told["bots"]] == ["mine"]
@@ -106,7 +106,7 @@ def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
     assert json.loads(ann.types("status", "never", "--json").out)["bot"] is None
     nobody = ann.types("status", "nobody")
     assert (nobody.code, nobody.out) == (2, "")
-    assert "there is no bot nobody" in nobody.err
+    assert "no bot is called nobody" in nobody.err
 
 
 def test_versions_come_with_their_results(reader: Author) -> None:
@@ -202,8 +202,8 @@ def test_a_game_is_named_as_it_is_found(reader: Author) -> None:
         assert json.loads(reader.types("logs", word, "--json").out)["game"] == last
     for word, why in (
         ("999999", "no rated game at"),
-        ("https://elsewhere.example/games/1", "is not the address of a game on"),
-        (f"{reader.live.url}/bots/mine", "is not the address of a game on"),
+        ("https://elsewhere.example/games/1", "is not the URL of a game on"),
+        (f"{reader.live.url}/bots/mine", "is not the URL of a game on"),
     ):
         said = reader.types("logs", word)
         assert (said.code, said.out) == (2, "")
@@ -225,7 +225,7 @@ def test_games_of_one_s_own_bots_are_listed(reader: Author) -> None:
         places = {game.game: [seat.place for seat in game.seats if seat.bot == bot] for game in played}
         assert lost[bot] == [game for game, found in places.items() if min(found) > 1]
     assert lost["mine"] != lost["other"]
-    assert "have lost no rated game" in reader.types("games", "--mine", "--lost").err
+    assert "no rated games lost by your bots" in reader.types("games", "--mine", "--lost").err
     assert len(json.loads(reader.types("games", "--mine", "-n", "1", "--json").out)) == 1
     assert reader.types("games", "--lost").code == 2
     every = [row[0] for row in fine(reader.types("games"))]
@@ -237,7 +237,11 @@ def test_who_has_no_bot_has_no_games(author: Author) -> None:
     """And is told so in a sentence."""
     author.log_in("eve")
     said = author.types("games", "--mine")
-    assert (said.code, said.out, said.err) == (2, "", "arena: you have no bots yet: arena submit BOT\n")
+    assert (said.code, said.out, said.err) == (
+        2,
+        "",
+        "arena: no bots yet: submit one with `arena submit BOT`\n",
+    )
 
 
 def test_a_replay_is_fetched(reader: Author) -> None:
@@ -275,7 +279,7 @@ def test_decisions_of_one_s_games_are_put_to_a_bot(reader: Author) -> None:
     others = json.loads(reader.types("rerun", game.game, "random", "--of", "other", "--json").out)
     assert not {each["seat"] for each in others["differences"]} & own
     said = reader.types("rerun", "--lost", "random")
-    assert (said.code, said.out, said.err) == (1, "", "arena: your bots have lost no rated game yet\n")
+    assert (said.code, said.out, said.err) == (1, "", "arena: no rated games lost by your bots yet\n")
     said = reader.types("rerun", "nothing", "random")
     assert (said.code, said.out, len(said.err.splitlines())) == (1, "", 1)
 
@@ -319,8 +323,8 @@ def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
         said = interrupted(typing)
     assert said.code == 130
     page = f"{ann.live.url}/challenges/{asked(ann)[0]}"
-    assert shown == f"arena: {page} shows how far it is\n"
-    assert f"goes on by itself: {page} shows" in said.err
+    assert shown == f"arena: progress: {page}\n"
+    assert f"the challenge continues; progress: {page}" in said.err
     told = ann.types("challenge", "mine", "greedy", "--no-follow", "--json")
     assert json.loads(told.out)["state"] == "waiting"
     second = ann.types("challenge", "mine", "greedy", "--no-follow")

@@ -104,14 +104,17 @@ class Home:
             *Path("/sys/fs/cgroup").glob(f"kaiten/{install}"),
         ]
 
-    def plays(self) -> str:
-        """Wait until a check's bots run, and return its id."""
+    def plays(self, *, after: str = "") -> str:
+        """Wait until the bots of a check run, not of this one before it, and return its id."""
+        found: list[str] = []
 
         def playing() -> bool:
-            return any(self.containers(install) for install in self.installs())
+            others = set(self.installs()) - {after}
+            found[:] = [install for install in others if self.containers(install)]
+            return bool(found)
 
         until(playing)
-        (install,) = self.installs()
+        (install,) = found
         return install
 
 
@@ -145,7 +148,7 @@ def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
     assert verdict == "it qualifies"
     assert titles.split()[:4] == ["game", "players", "seat", "place"]
     assert [line.split()[:3] for line in games] == [["1", "2", "0"], ["2", "3", "1"], ["3", "5", "4"]]
-    assert re.fullmatch(r"its image has \d+\.\d MiB; the limit is 512 MiB", size)
+    assert re.fullmatch(r"image size: \d+\.\d MiB \(limit 512 MiB\)", size)
     told = re.sub(r"arena: +\d+\.\d s  ", "", done.stderr)
     assert "but this machine's sandbox is not tested (`arena doctor` does that)" in told
     stages = [
@@ -212,31 +215,28 @@ def test_a_good_file_qualifies(home: Home) -> None:
 
 
 @pytest.mark.docker
-def test_sigterm_leaves_nothing(home: Home) -> None:
-    """In the middle of a game; and another check meanwhile has not disturbed it."""
-    with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
-        install = home.plays()
-        running = set(home.containers(install))
+def test_neither_a_kill_nor_sigterm_leaves_anything(home: Home) -> None:
+    """In the middle of a game. What a killed check has left the next one removes: containers, image, files.
+
+    What else is checked meanwhile disturbs nothing.
+    """
+    dawdles = home.write("dawdles.py", programs.DAWDLES)
+    with home.started(dawdles) as process:
+        killed = home.plays()
+        running = set(home.containers(killed))
         other = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
         assert (other.returncode, other.stdout) == (1, "")
         assert f"a source file may have {MAX_SOURCE_BYTES} bytes, and this one has more" in other.stderr
-        assert running <= set(home.containers(install))
+        assert running <= set(home.containers(killed))
+        process.kill()
+    assert home.containers(killed)
+    with home.started(dawdles) as process:
+        install = home.plays(after=killed)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err.splitlines()[-1]) == (130, "arena: stopped")
-    assert home.left(install) == []
-
-
-@pytest.mark.docker
-def test_the_next_check_removes_what_a_killed_one_has_left(home: Home) -> None:
-    """Its containers, its image, its sockets and its folder."""
-    with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
-        install = home.plays()
-        process.kill()
-    assert home.containers(install)
-    done = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
-    assert f"removed what a killed check had left ({home.checks}/" in done.stderr
-    assert home.left(install) == []
+    assert f"removed the remains of a killed check ({home.checks}/" in err
+    assert home.left(install) == home.left(killed) == []
 
 
 def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
     elsewhere = {"DOCKER_HOST": f"unix://{tmp_path}/nothing.sock", "TMPDIR": str(tmp_path / "tmp")}
     done = worded(forked.run(["check", "mine.py"], tmp_path, USUAL | elsewhere, b"", PATIENCE))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "this machine can't check it: No Docker engine answers" in done.stderr
+    assert "can't check on this machine: No Docker engine answers" in done.stderr
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
@@ -255,4 +255,4 @@ def test_what_is_not_there_is_named(tmp_path: Path, target: str) -> None:
     """Exit code 2, before anything else is looked at."""
     done = worded(forked.run(["check", target], tmp_path, USUAL, b"", PATIENCE))
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"arena: there is no file or folder {target}" in done.stderr
+    assert f"arena: no such file or folder: {target}" in done.stderr

@@ -81,7 +81,7 @@ def test_keys_are_made_once(tmp_path: Path) -> None:
     """Their files are printed; what is there is not written over, and another member can be added."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
-    assert b"ca.key is for the operator only" in done.stderr
+    assert b"ca.key to yourself" in done.stderr
     again = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert (again.returncode, again.stdout) == (2, b"")
     assert b"keys/scheduler already exists" in again.stderr
@@ -95,7 +95,7 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
     with closing(open_store(database["ARENA_DATABASE_URL"])) as store:
         nobody = arena("workers", folder=tmp_path, text=b"", **database)
         assert (nobody.returncode, nobody.stdout) == (0, b"")
-        assert b"nobody plays" in nobody.stderr
+        assert b"no workers" in nobody.stderr
         add_matches(store, "s", [add_bot(store, name) for name in "ab"])
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER)
         seen = [
@@ -109,11 +109,11 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         store.leases.tell("here", seen, [refused])
         done = arena("workers", folder=tmp_path, text=b"", **database)
         rows = [line.split() for line in done.stdout.decode().splitlines()]
-        assert rows[0] == ["worker", "host", "seats", "busy", "plays", "since", "note"]
+        assert rows[0] == ["worker", "host", "slots", "in", "use", "match", "since", "note"]
         assert rows[1][:-1] == ["one", "h", "5", "2", "s-0:", "a@1", "b@1"]
-        assert rows[2] == ["two", "h", "5", "0", "on", "probation,", "busy", "host:", "3", "seats", "used"]
+        assert " ".join(rows[2]) == "two h 5 0 on probation, busy host: limited to 3 slots"
         assert rows[3][:2] == ["old", "h"]
-        assert rows[3][-5:] == ["refused:", "it", "has", "version", "0.0.9"]
+        assert rows[3][-5:] == ["rejected:", "it", "has", "version", "0.0.9"]
         told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)
     assert told[0]["plays"] == [
         {

@@ -50,7 +50,7 @@ def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
     done = arena("conformance", python(tmp_path, text), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line[:5] for line in done.stdout.decode().splitlines()] == ["ok   "] * 6
-    assert done.stderr == b"arena: 462 decisions in 20 games, one of each variant\n"
+    assert done.stderr == b"arena: 462 decisions in 20 games, one per variant\n"
 
 
 def test_one_mistake_hides_no_other(tmp_path: Path) -> None:

@@ -49,11 +49,11 @@ def test_it_tells_of_every_control(
     assert docker_client.info()["ServerVersion"] in text
     for name in CONTROL_NAMES:
         assert f"\n{name} " in text
-    assert done.returncode == ("NOT HELD" in text) == ("Untrusted bots are refused" in text)
+    assert done.returncode == ("NOT ENFORCED" in text) == ("Untrusted bots are refused" in text)
     assert list(tmp_path.iterdir()) == []
     assert list(run_dir.iterdir()) == []
 
-    lacking = [name for name in CONTROL_NAMES if re.search(rf"^{name} .*NOT HELD", text, re.MULTILINE)]
+    lacking = [name for name in CONTROL_NAMES if re.search(rf"^{name} .*NOT ENFORCED", text, re.MULTILINE)]
     done = doctor(tmp_path, "--json", run_dir=str(run_dir), accept_missing=",".join([*lacking, "swap"]))
     assert done.returncode == 0
     accepted = json.loads(done.stdout)

@@ -72,8 +72,8 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
         assert scene.goes_on()
     assert not scene.player.stopped
     assert capsys.readouterr().err.splitlines() == [
-        "arena: 100.0 s  qualifying: it plays 3 games that are not rated",
-        "arena: 100.0 s  waits: the engine is away",
+        "arena: 100.0 s  qualifying: playing 3 unrated games",
+        "arena: 100.0 s  waiting: the engine is away",
     ]
 
 
@@ -113,5 +113,5 @@ def test_a_game_that_this_machine_cannot_play_ends_it(scene: Scene) -> None:
     for number in range(1, 4):
         assert scene.goes_on()
         scene.store.leases.void(claim(scene.store).spec.match, number, f"fault {number}", START)
-    with pytest.raises(ArenaTrouble, match="it could not play a game: fault 3"):
+    with pytest.raises(ArenaTrouble, match="a game failed: fault 3"):
         scene.goes_on()

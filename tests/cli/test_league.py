@@ -25,7 +25,7 @@ def test_a_league_goes_on(folder: Path) -> None:
     first = arena(*args, folder=folder)
     assert first.returncode == 0, first.stderr
     assert b"24 games of 3 bots in bots/league.jsonl" in first.stderr
-    assert b"Finished ahead of" in first.stdout
+    assert b"Share of games finished ahead of" in first.stdout
     told = json.loads(arena(*args, "--json", folder=folder).stdout)
     assert told["games"] == 48
     assert told["standings"][0]["bot"] == "expected"
@@ -40,9 +40,9 @@ def test_a_league_goes_on(folder: Path) -> None:
     ("args", "said"),
     [
         (("none",), "there is no folder none"),
-        (("empty",), "empty holds 0 bots, and a table needs 2; --house adds house bots"),
+        (("empty",), "too few bots in empty: 0 found, 2 needed. Add house bots with --house"),
         (("bots", "--house", "gredy"), "no bot is called 'gredy'. Did you mean greedy?"),
-        (("bots", "--house", "one"), "bots has a bot with the name of the house bot one"),
+        (("bots", "--house", "one"), "a bot in bots has the name of the house bot one: rename it"),
         (("bots", "--players", "9"), "9 players: Sushi Go! is for 2 to 5"),
         (("bots", "--results", "bots/one.py"), "bots/one.py is not a league's file"),
         (("bots", "--results", "no/where"), "can't use no/where: "),

@@ -20,14 +20,14 @@ def test_a_token_is_tried_and_kept(author: Author) -> None:
     token = author.live.token("ann")
     said = author.types("login", f"{author.live.url}/", text=f"  {token}\r\n")
     assert (said.code, said.out) == (0, "")
-    assert f"logged in at {author.live.url} as ann, until " in said.err
+    assert f"logged in to {author.live.url} as ann, until " in said.err
     assert token not in said.err
     assert "HTTPS" not in said.err
     assert stat.S_IMODE(author.kept.stat().st_mode) == 0o600
     assert token in author.kept.read_text()
     assert author.types("status").code == 0
     again = author.types("login", text=f"{author.live.token('ben')}\n")
-    assert f"logged in at {author.live.url} as ben" in again.err
+    assert f"logged in to {author.live.url} as ben" in again.err
 
 
 def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
@@ -49,7 +49,7 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
     os.write(ours, f"{token}\n".encode())
     text = seen.decode() + drained(ours)
     assert process.wait(START_SECONDS) == 0
-    assert f"make a token at {author.live.url}/account, with the scopes read and submit" in text
+    assert f"create a token at {author.live.url}/account, with the scopes read and submit" in text
     assert "logged in" in text
     assert token not in text
 
@@ -91,7 +91,7 @@ def test_nobody_hands_out_a_token_to_what_is_no_arena(author: Author) -> None:
     said = author.types("login", "http://nowhere.invalid", text="kaiten_x\n")
     assert said.code == 1
     first, second = said.err.splitlines()
-    assert "http://nowhere.invalid has no HTTPS" in first
+    assert "http://nowhere.invalid doesn't use HTTPS" in first
     assert "can't be reached" in second
 
 
@@ -115,7 +115,7 @@ def test_the_environment_goes_before(author: Author) -> None:
     assert f"arena login {site}" in author.types("status", ARENA_SITE=site).err
     refused = author.types("status", ARENA_SITE=site, ARENA_TOKEN="kaiten_old")  # noqa: S106 - a test's
     assert (refused.code, len(refused.err.splitlines())) == (1, 1)
-    assert "does not take this token" in refused.err
+    assert "does not accept this token" in refused.err
     assert author.types("logout", ARENA_SITE=site, ARENA_TOKEN=token).code == 2
 
 
@@ -133,7 +133,7 @@ def test_logging_out_revokes_and_forgets(author: Author) -> None:
     token = author.log_in()
     said = author.types("logout")
     assert (said.code, said.out) == (0, "")
-    assert f"logged out at {author.live.url}" in said.err
+    assert f"logged out of {author.live.url}" in said.err
     assert token not in author.kept.read_text()
     assert author.types("status", ARENA_SITE=author.live.url, ARENA_TOKEN=token).code == 1
 
@@ -147,5 +147,5 @@ def test_logging_out_goes_without_the_site(author: Author) -> None:
         said = author.types("logout")
     assert said.code == 0
     assert "can't be reached (Connection refused)" in said.err
-    assert f"the token was not revoked: if it still works, revoke it on {gone}/account" in said.err
+    assert f"token not revoked: if it still works, revoke it at {gone}/account" in said.err
     assert author.types("status").code == 2

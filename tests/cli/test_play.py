@@ -65,7 +65,7 @@ def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
         ((), "a game needs two to five bots, and you gave none"),
         (("first.py",), "a game needs two to five bots, and you gave first"),
         (("gredy", "first.py"), "no bot is called 'gredy'. Did you mean greedy?"),
-        (("./nope", "first.py"), "there is no file or folder ./nope"),
+        (("./nope", "first.py"), "no such file or folder: ./nope"),
         (("bot.c", "first.py"), "bot.c is neither Python (.py) nor JavaScript (.js)"),
         ((".", "first.py"), "there is neither bot.py nor bot.js in ."),
         (("greedy", "first.py", "first.py", "--dummy"), "3 players with a dummy: "),
@@ -131,7 +131,7 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
     assert done.returncode == 1
     assert "loop: timeout in game 0: no answer in 11.0 s" in message
     assert "(loop.py, line " in message
-    assert "loop was too slow three times in a game" in message
+    assert "loop was too slow three times in one game" in message
     assert "first" in done.stdout.decode()
 
 
@@ -150,7 +150,7 @@ def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
         out, errors = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 130
     assert b"first" in out
-    assert b"of 10000000 games; g.jsonl is not written" in errors
+    assert b"of 10000000 games; g.jsonl was not written" in errors
     assert children
     assert not any(Path(f"/proc/{child}").exists() for child in children)
     left = {path.name for path in folder.iterdir()} - {"__pycache__"}

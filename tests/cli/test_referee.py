@@ -56,7 +56,7 @@ def test_a_game_in_words(tmp_path: Path) -> None:
         assert dial(address, BOT) == 0
         out, _ = referee.communicate(timeout=60)
     assert referee.returncode == 0
-    assert out.startswith("it greets: kaiten-python/")
+    assert out.startswith("hello from kaiten-python/")
     assert "game 0 begins: seat 1 of 3\n  round 1, turn 1, seat 1 (3 players)\n  hand " in out
     assert out.count("  plays    ") == 24
     assert out.count("  revealed greedy: ") == 27
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         (("--listen", "tcp:99999"), "tcp:99999 is no address"),
         (("--listen", "unix:no/where"), "can't listen at unix:no/where: No such file or directory"),
         (("gredy", "--listen", "unix:s"), "no bot is called 'gredy'. Did you mean greedy?"),
-        (("greedy", "--listen", "unix:s", "--seat", "3"), "--seat 3: this table has the seats 0 to 1"),
+        (("greedy", "--listen", "unix:s", "--seat", "3"), "--seat 3 is not at this table: choose 0 to 1"),
         (("greedy", "greedy", "--listen", "unix:s", "--dummy"), "3 players with a dummy: "),
     ],
     ids=range(6),

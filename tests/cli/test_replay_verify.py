@@ -46,8 +46,8 @@ def test_the_first_difference_is_named_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"", "- holds no replay"),
-        (b"\n\n", "- holds no replay"),
+        (b"", "- contains no replay"),
+        (b"\n\n", "- contains no replay"),
         (b"rubbish", "-, line 1: not JSON: "),
         (LINES[:1000], "-, line 1: not JSON: "),
         (LINES.splitlines()[0] + b"\n{}\n", "-, line 2: not a replay: Object missing required"),

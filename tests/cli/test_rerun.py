@@ -20,13 +20,22 @@ LAST = "def choose(view):\n    return view.legal_moves()[-1]\n"
 RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
 
 
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Give two games of the first bot."""
+    folder = tmp_path_factory.mktemp("games")
+    (folder / "first.py").write_text(FIRST)
+    played = arena("play", "first.py", "greedy", "-n", "2", "--seed", "3", "-o", "g.jsonl", folder=folder)
+    assert played.returncode == 0, played.stderr
+    return (folder / "g.jsonl").read_bytes()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Give a folder with two bots and two games of the first one."""
+def folder(tmp_path: Path, games: bytes) -> Path:
+    """Give a folder with two bots and these games."""
     (tmp_path / "first.py").write_text(FIRST)
     (tmp_path / "last.py").write_text(LAST)
-    played = arena("play", "first.py", "greedy", "-n", "2", "--seed", "3", "-o", "g.jsonl", folder=tmp_path)
-    assert played.returncode == 0, played.stderr
+    (tmp_path / "g.jsonl").write_bytes(games)
     return tmp_path
 
 
@@ -34,7 +43,7 @@ def test_the_same_bot_plays_the_same(folder: Path) -> None:
     """What it prints doesn't mix with the data, which are empty."""
     done = arena("rerun", "g.jsonl", "first.py", folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert "54 decisions of 2 games, 0 of them now played otherwise" in done.stderr.decode()
+    assert "54 decisions of 2 games, 0 of them now played differently" in done.stderr.decode()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +85,7 @@ def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
     ("text", "said"),
     [
         ("def choose(view):\n    return view.missing\n", "AttributeError: "),
-        (LOOP, "no answer in 11.0 s"),
+        pytest.param(LOOP, "no answer in 11.0 s", marks=pytest.mark.soak),  # as tests/cli/test_play.py
         ("def choose(view):\n    raise SystemExit\n", "SystemExit (bad.py"),
     ],
     ids=["exception", "loop", "exit"],
@@ -89,11 +98,11 @@ def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said:
     )
     message = done.stderr.decode()
     assert done.returncode == 1
-    assert "1 decision of 1 game, 1 of them now played otherwise" in message
+    assert "1 decision of 1 game, 1 of them now played differently" in message
     assert f"arena: bad: {said}" in message
     assert "(bad.py, line " in message
     assert "round 1, turn 1, seat 0 (2 players)" in message
-    assert f"to ask it again: arena puzzle {folder}/cache/kaiten/puzzles/bad-" in message
+    assert f"to reproduce: arena puzzle {folder}/cache/kaiten/puzzles/bad-" in message
 
 
 def test_a_program_that_ends_is_told_of(folder: Path) -> None:
@@ -112,7 +121,7 @@ def test_a_program_that_ends_is_told_of(folder: Path) -> None:
     )
     assert done.returncode == 1
     assert "KeyError: 1" in done.stderr.decode()
-    assert "now played otherwise" in done.stderr.decode()
+    assert "now played differently" in done.stderr.decode()
 
 
 def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
@@ -139,15 +148,15 @@ def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ((), "name one bot: "),
-        (("first.py",), "name games before the bot, or give --lost"),
-        (("--lost", "g.jsonl", "first.py"), "name games before the bot, or give --lost"),
-        (("nope.jsonl", "first.py"), "there is no file nope.jsonl"),
+        ((), "give one bot: "),
+        (("first.py",), "give games before the bot, or --lost"),
+        (("--lost", "g.jsonl", "first.py"), "give games before the bot, or --lost"),
+        (("nope.jsonl", "first.py"), "no such file: nope.jsonl"),
         (("g.jsonl", "gredy"), "no bot is called 'gredy'. Did you mean greedy?"),
         (("first.py", "first.py"), "first.py, line 2: not JSON"),
-        (("empty.jsonl", "first.py"), "empty.jsonl holds no replay"),
+        (("empty.jsonl", "first.py"), "empty.jsonl contains no replay"),
         (("broken.jsonl", "first.py"), "broken.jsonl, line 1: totals[0]: is "),
-        (("g.jsonl", "last.py"), "last didn't play game play-3-0. Choose with --of from first@1, greedy@1"),
+        (("g.jsonl", "last.py"), "last didn't play game play-3-0: choose with --of from first@1, greedy@1"),
         (("g.jsonl", "last.py", "--of", "first@2"), "first@2 didn't play game play-3-0"),
     ],
     ids=range(10),
@@ -186,4 +195,4 @@ def test_ctrl_c_prints_what_was_asked(folder: Path) -> None:
         out, errors = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 130
     assert len(out.splitlines()) == 3
-    assert b"stopped; 2 decisions of 1 game, 2 of them now played otherwise" in errors
+    assert b"stopped; 2 decisions of 1 game, 2 of them now played differently" in errors

@@ -96,11 +96,11 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (("--players", "3", "--bots", "./dice,./dice"), 2, "--bots has 2 and --players says 3"),
+        (("--players", "3", "--bots", "./dice,./dice"), 2, "--bots has 2 bots, but --players is 3"),
         (("--players", "6", "--bots", "./dice"), 2, "6 players: Sushi Go! is for 2 to 5"),
         (("--players", "3", "--dummy", "--bots", "./dice"), 2, "the dummy variant is for exactly 2"),
         (("--players", "2", "--bots", "gredy,random"), 2, "no bot is called 'gredy'. Did you mean greedy?"),
-        (("--players", "2", "--bots", "./nope,./dice"), 2, "there is no file or folder ./nope"),
+        (("--players", "2", "--bots", "./nope,./dice"), 2, "no such file or folder: ./nope"),
         (("--players", "2", "--bots", "./broken,./dice"), 2, "bot.py can't be loaded: SyntaxError: "),
         (("--players", "2", "--bots", "./empty,./dice"), 2, "neither a function choose(view) nor a class"),
         (
@@ -152,11 +152,12 @@ def test_what_is_wrong_is_said_first(
     assert said in message
     assert "arena: " in message
     assert "Traceback" not in message
-    assert ("to ask it again: arena puzzle " in message) == (code == 1)
+    assert ("to reproduce: arena puzzle " in message) == (code == 1)
     assert done.returncode == code
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.soak  # waits as long as that of tests/cli/test_play.py
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
     """With the line of the loop."""
     bot(folder, "loop", LOOP)

@@ -70,7 +70,7 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
         assert typing.readline() == f"arena: winner: 20 bytes sent, {site.url}/submissions/{id_}\n"
         assert "received" in typing.readline()
         site.store.submissions.wait(id_, "no room\x1b[2J for images")
-        assert r"waits: no room\x1b[2J for images" in typing.readline()
+        assert r"waiting: no room\x1b[2J for images" in typing.readline()
         qualifies(site, "winner")
         told = [typing.readline() for _ in range(3)]
         assert [any(word in line for line in told) for word in ("inspected", "qualifying")] == [True, True]
@@ -100,10 +100,10 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     two, one, _ = site.store.submissions.newest(bot="fickle")
     said = author.types("cancel", "fickle")
     assert (said.code, said.out) == (2, "")
-    assert f"2 submissions of fickle are on their way, name one: {two.id}, {one.id}" in said.err
+    assert f"2 submissions of fickle in progress: give one of the ids {two.id}, {one.id}" in said.err
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
-    assert said.err.splitlines()[-1] == "arena: fickle@1 plays on"
+    assert said.err.splitlines()[-1] == "arena: fickle@1 keeps playing"
     assert author.types("cancel", "fickle").code == 0
     ended = [site.store.submissions.find(each.id) for each in (one, two)]
     assert [each.cause.text for each in ended if each and each.cause] == ["its author cancelled it"] * 2
@@ -138,7 +138,7 @@ def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
         r"\x1b]0;title\x07\u202ewords [bold]x[/bold]",
         "Load less.",
         "arena check ./loser.py",
-        "loser@1 plays on",
+        "loser@1 keeps playing",
     ):
         assert words in told
 
@@ -161,7 +161,7 @@ def test_who_does_not_follow_gets_the_id(author: Author) -> None:
     author.log_in("ann")
     said = author.types("submit", author.source("alone.py"), "--no-follow", "--name", "chosen")
     assert (said.code, said.out) == (0, f"{submitted(author.live, 'chosen').id}\n")
-    assert "`arena status chosen` shows how far it is" in said.err
+    assert "progress: `arena status chosen`" in said.err
     as_json = author.types("submit", "alone.py", "--no-follow", "--name", "second", "--json")
     assert json.loads(as_json.out)["stage"] == "received"
 
@@ -174,7 +174,7 @@ def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
         typing.readline()
         said = interrupted(typing)
     assert said.code == 130
-    assert "goes on by itself: `arena status patient`" in said.err
+    assert "the submission continues: see `arena status patient`" in said.err
     assert "Traceback" not in said.err
     assert submitted(author.live, "patient").stage is Stage.RECEIVED
 
@@ -241,7 +241,7 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
         with author.typing("submit", large(author)) as typing:
             assert begun.wait(60)
             said = interrupted(typing)
-    assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has kept nothing\n")
+    assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has stored nothing\n")
 
 
 def refused(said: Said, code: int) -> str:
@@ -277,7 +277,7 @@ def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing.py"], "there is no file or folder nothing.py"),
+        (["nothing.py"], "no such file or folder: nothing.py"),
         (["mine.py", "--name", "x"], "2 to 40 letters"),
         (["mine.py", "--name", "a/../../b"], "2 to 40 letters"),
         ([".."], "no Dockerfile"),
@@ -303,7 +303,7 @@ def test_what_arrives_as_something_else_is_noticed(author: Author) -> None:
         line = refused(author.types("submit", author.source("altered.py")), 1)
         assert len(other.asked) == 1
     assert "received different data than was sent" in line
-    assert "submit it again" in line
+    assert "submit again" in line
 
 
 EVIL = "\x1b]0;title\x07\x9b31m\N{RIGHT-TO-LEFT OVERRIDE}\nline"
@@ -334,7 +334,7 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
     assert all(line.isprintable() for line in lines)
     assert not any(line.startswith("line") for line in lines)
     assert SHOWN in said.out
-    assert f"{SHOWN}@1 plays on" in said.err if following else f"`arena status {SHOWN}`" in said.err
+    assert f"{SHOWN}@1 keeps playing" in said.err if following else f"`arena status {SHOWN}`" in said.err
 
 
 def submitted_before(author: Author) -> KnownSubmission:

@@ -58,10 +58,10 @@ def test_each_thing_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == [
-        "arena:  12.3 s  received: it is made into an image",
-        r"arena:  12.3 s  waits: no\x1b[2J room",
-        "arena:  12.3 s  goes on",
-        "arena:  12.3 s  qualifying: it plays 3 games that are not rated",
+        "arena:  12.3 s  received: building the image",
+        r"arena:  12.3 s  waiting: no\x1b[2J room",
+        "arena:  12.3 s  continuing",
+        "arena:  12.3 s  qualifying: playing 3 unrated games",
         "arena:  12.3 s  game 1 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 too late",
         "arena:  12.3 s  game 2 of 3: 5 players, seat 4, placed 2nd, slowest decision 12 ms, 1 too late",
         (
@@ -84,10 +84,10 @@ def test_a_rejection_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None
         "  cause      memory",
         "  exit code  137",
         "  memory     killed by the kernel for using too much memory",
-        "  asked last game 1 of 3 (2 players, seat 0), round 1, turn 3",
+        "  decision   game 1 of 3 (2 players, seat 0), round 1, turn 3",
         r"  hand       maki_2, egg\r",
         "  try        Load less.",
-        "  the end of what it printed on stderr:",
+        "  the end of its stderr:",
         "    [bold]last[/bold]",
         "",
         r"    \x1b]0;title\x07\u202ewords",

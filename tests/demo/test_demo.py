@@ -67,7 +67,7 @@ def test_a_round_in_containers_goes_on_after_whatever_ended_it(
     killed(docker_place, docker_client)
     demo = docker_place.run("demo", "--once")
     assert demo.code == 0, demo.stderr
-    assert re.search(r"removed \d+ sandboxes that an earlier run had left", demo.stderr)
+    assert re.search(r"removed \d+ sandboxes of an earlier run", demo.stderr)
     assert {line["bot"] for line in docker_place.board()} == BOTS
     assert all(line["faulty"] == 0 for line in docker_place.board())
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:

@@ -83,6 +83,6 @@ def test_without_its_site_it_ends(place_with: With) -> None:
         os.kill(site_of(arena.pid), signal.SIGKILL)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 1, said
-    assert "the site ended with exit code -9" in said
+    assert "the site stopped with exit code -9" in said
     assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0
     assert processes_of(place) == []

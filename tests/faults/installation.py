@@ -236,7 +236,7 @@ class Installation:
     @property
     def is_ready(self) -> bool:
         """Whether its process has said that it plays."""
-        return b"rated games are played" in self.log.read_bytes()[self._written :]
+        return b"playing rated games" in self.log.read_bytes()[self._written :]
 
     @property
     def exit_code(self) -> int | None:

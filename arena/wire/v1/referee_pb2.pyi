@@ -5,11 +5,11 @@ The protocol between a referee and one bot, version 1.
 
 The bot is the client. It reads the address from the environment variable
 ARENA_REFEREE (for example "unix:///run/arena/referee.sock"), opens one
-Play stream, sends Hello and is then sent everything else. One stream
-carries all games of a match.
+Play stream, sends Hello and receives everything else. One stream carries
+all games of a match.
 
-Unknown fields are to be ignored by both sides. A change that old bots
-could not follow becomes a new package, arena.wire.v2.
+Both sides must ignore unknown fields. A change that would break old bots
+becomes a new package, arena.wire.v2.
 """
 
 from collections import abc as _abc
@@ -39,7 +39,7 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     CARD_TEMPURA: _Card.ValueType  # 1
     """Each pair scores 5."""
     CARD_SASHIMI: _Card.ValueType  # 2
-    """Each three score 10."""
+    """Each set of three scores 10."""
     CARD_DUMPLING: _Card.ValueType  # 3
     """1, 3, 6, 10, 15 points for 1, 2, 3, 4, 5 or more."""
     CARD_MAKI_1: _Card.ValueType  # 4
@@ -59,9 +59,9 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     CARD_WASABI: _Card.ValueType  # 11
     """Triples the next nigiri."""
     CARD_CHOPSTICKS: _Card.ValueType  # 12
-    """Lets a later turn take two cards."""
+    """Allows two cards in a later turn."""
     CARD_SOY_SAUCE: _Card.ValueType  # 13
-    """Variant "soy sauce" only: 4 points for the most colours."""
+    """Only in the variant "soy sauce": 4 points for the most colours."""
 
 class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """A kind of card. Numbers follow the table of kinds in the rules."""
@@ -71,7 +71,7 @@ CARD_UNSPECIFIED: Card.ValueType  # 0
 CARD_TEMPURA: Card.ValueType  # 1
 """Each pair scores 5."""
 CARD_SASHIMI: Card.ValueType  # 2
-"""Each three score 10."""
+"""Each set of three scores 10."""
 CARD_DUMPLING: Card.ValueType  # 3
 """1, 3, 6, 10, 15 points for 1, 2, 3, 4, 5 or more."""
 CARD_MAKI_1: Card.ValueType  # 4
@@ -91,9 +91,9 @@ CARD_PUDDING: Card.ValueType  # 10
 CARD_WASABI: Card.ValueType  # 11
 """Triples the next nigiri."""
 CARD_CHOPSTICKS: Card.ValueType  # 12
-"""Lets a later turn take two cards."""
+"""Allows two cards in a later turn."""
 CARD_SOY_SAUCE: Card.ValueType  # 13
-"""Variant "soy sauce" only: 4 points for the most colours."""
+"""Only in the variant "soy sauce": 4 points for the most colours."""
 Global___Card: _TypeAlias = Card  # noqa: Y015
 
 class _FaultKind:
@@ -112,7 +112,7 @@ class _FaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FaultKind.V
     """A message that breaks this protocol."""
 
 class FaultKind(_FaultKind, metaclass=_FaultKindEnumTypeWrapper):
-    """Why a decision was not the bot's own."""
+    """Reason for a stand-in's decision."""
 
 FAULT_KIND_UNSPECIFIED: FaultKind.ValueType  # 0
 """Not a fault."""
@@ -126,8 +126,8 @@ Global___FaultKind: _TypeAlias = FaultKind  # noqa: Y015
 
 @_typing.final
 class BotMessage(_message.Message):
-    """What a bot sends: a Hello first, moves afterwards. A message may hold
-    answers to several games at once.
+    """A message from the bot: first a Hello, then moves. A message may contain
+    answers to several games.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -136,11 +136,11 @@ class BotMessage(_message.Message):
     MOVES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
-        """Set in the first message and in no other."""
+        """Set only in the first message."""
 
     @_builtins.property
     def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___Move]:
-        """Answers to TurnRequest events, at most one for each. Order means nothing."""
+        """Answers to TurnRequest events, at most one for each. Order does not matter."""
 
     def __init__(
         self,
@@ -166,16 +166,16 @@ class Hello(_message.Message):
     SDK_FIELD_NUMBER: _builtins.int
     GAMES_AT_ONCE_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
-    """The protocol's version as the bot knows it: 1."""
+    """The bot's protocol version: 1."""
     sdk: _builtins.str
-    """Free text that names the bot's library and its version, such as
-    "kaiten-python/0.1.0"; at most 64 bytes, kept for the logs only.
+    """Name and version of the bot's library, such as "kaiten-python/0.1.0"; at
+    most 64 bytes, used only in logs.
     """
     games_at_once: _builtins.int
-    """How many games of the match the bot will play at once, from 1; 0 means 1.
-    The clock of every asked game runs, also while the bot thinks about
-    another one, so a bot that thinks long should say 1. The match goes at
-    the pace of the seat that named the fewest.
+    """Number of games of the match that the bot can play at the same time, from
+    1; 0 means 1. The clock of every game with an open request runs, even
+    while the bot thinks about another game, so slow bots should say 1. The
+    match uses the minimum over all seats.
     """
     def __init__(
         self,
@@ -206,18 +206,18 @@ class Move(_message.Message):
     NOTE_FIELD_NUMBER: _builtins.int
     NONCE_FIELD_NUMBER: _builtins.int
     game: _builtins.int
-    """The game that asked (TurnRequest.game)."""
+    """TurnRequest.game of the request."""
     round: _builtins.int
-    """The round that asked (TurnRequest.round)."""
+    """Position.round of the request."""
     turn: _builtins.int
-    """The turn that asked (TurnRequest.turn)."""
+    """Position.turn of the request."""
     dummy_card: Global___Card.ValueType
-    """Variant "dummy", in the turns in which this seat is in control: the card
+    """Variant "dummy", in turns in which this seat controls the dummy: the card
     of the hand that the dummy gets. Unset otherwise.
     """
     note: _builtins.str
-    """Free text for the owner's own log, at most 256 bytes of UTF-8. Nobody
-    else sees it. A longer note is a protocol fault.
+    """Free text for the owner's log, at most 256 bytes of UTF-8. Only the owner
+    and operators see it. A longer note is a protocol fault.
     """
     nonce: _builtins.int
     """TurnRequest.nonce, sent back. 0, as from a bot that does not know the
@@ -225,8 +225,8 @@ class Move(_message.Message):
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """One card of the hand, or, with chopsticks on the own table from an
-        earlier turn, two in the order in which they are to be placed.
+        """One card of the hand. If the seat has chopsticks on its own table from an
+        earlier turn, one or two cards, in the order of placing.
         """
 
     def __init__(
@@ -250,7 +250,7 @@ Global___Move: _TypeAlias = Move  # noqa: Y015
 
 @_typing.final
 class RefereeMessage(_message.Message):
-    """What the referee sends: one or more events, in the order in which they
+    """A message from the referee: one or more events, in the order in which they
     happened. Events of several games may share a message.
     """
 
@@ -314,7 +314,7 @@ class Event(_message.Message):
 
     @_builtins.property
     def notice(self) -> Global___Notice:
-        """The referee has something to say about this seat."""
+        """The bot of this seat made a fault."""
 
     @_builtins.property
     def match_end(self) -> Global___MatchEnd:
@@ -354,15 +354,17 @@ class Welcome(_message.Message):
     MAX_MESSAGE_BYTES_FIELD_NUMBER: _builtins.int
     MAX_NOTE_BYTES_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
-    """The protocol's version that the referee speaks: 1."""
+    """The referee's protocol version: 1."""
     games: _builtins.int
-    """How many games the match has, from 1."""
+    """Number of games in the match, from 1."""
     games_at_once: _builtins.int
-    """How many games are played at once: the least of all seats' wishes."""
+    """Maximum number of games at the same time: the minimum of
+    Hello.games_at_once over all seats.
+    """
     max_message_bytes: _builtins.int
-    """The longest message the referee accepts, in bytes."""
+    """Maximum size of a message from the bot, in bytes."""
     max_note_bytes: _builtins.int
-    """The longest note with a move, in bytes of UTF-8."""
+    """Maximum size of a move's note, in bytes of UTF-8."""
     def __init__(
         self,
         *,
@@ -382,7 +384,7 @@ Global___Welcome: _TypeAlias = Welcome  # noqa: Y015
 
 @_typing.final
 class Rules(_message.Message):
-    """The variant that is played."""
+    """The rules of a game."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -397,7 +399,7 @@ class Rules(_message.Message):
     soy_sauce: _builtins.bool
     """Four soy sauce cards are in the deck."""
     dummy: _builtins.bool
-    """Two players with a dummy, which then is number 2 in every list."""
+    """Two players with a dummy, whose index is 2 in every list."""
     def __init__(
         self,
         *,
@@ -416,7 +418,7 @@ Global___Rules: _TypeAlias = Rules  # noqa: Y015
 
 @_typing.final
 class Clock(_message.Message):
-    """How long a bot may think."""
+    """A bot's thinking time."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -425,8 +427,8 @@ class Clock(_message.Message):
     move_millis: _builtins.int
     """Free time for every decision, in milliseconds."""
     bank_millis: _builtins.int
-    """The bank of a game, in milliseconds: it pays for what a decision takes
-    beyond move_millis. Once it is empty, more is a fault.
+    """Bank of a game, in milliseconds: extra time for decisions that take longer
+    than move_millis. Exceeding an empty bank is a fault.
     """
     def __init__(
         self,
@@ -444,7 +446,7 @@ Global___Clock: _TypeAlias = Clock  # noqa: Y015
 
 @_typing.final
 class GameStart(_message.Message):
-    """A game begins. Opponents have numbers and no names."""
+    """A game begins. Opponents have numbers, not names."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -455,14 +457,14 @@ class GameStart(_message.Message):
     game: _builtins.int
     """The game's number in this match, from 0."""
     seat: _builtins.int
-    """The seat of this bot, from 0."""
+    """This bot's seat, from 0."""
     @_builtins.property
     def rules(self) -> Global___Rules:
-        """What is played."""
+        """The game's rules."""
 
     @_builtins.property
     def clock(self) -> Global___Clock:
-        """The time that every seat has."""
+        """The thinking time of every seat."""
 
     def __init__(
         self,
@@ -483,7 +485,7 @@ Global___GameStart: _TypeAlias = GameStart  # noqa: Y015
 @_typing.final
 class Table(_message.Message):
     """The cards in front of one player, in the order in which they were placed.
-    A nigiri lies on the oldest wasabi before it that was still free.
+    A nigiri uses the oldest unused wasabi before it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -508,8 +510,8 @@ Global___Table: _TypeAlias = Table  # noqa: Y015
 
 @_typing.final
 class Position(_message.Message):
-    """What everybody can see, the same for every seat. Every list has one entry
-    a seat, in seat order; with a dummy its entry comes last.
+    """The public information, the same for every seat. Every list has one entry
+    per seat, in seat order; the dummy's entry, if any, comes last.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -530,13 +532,11 @@ class Position(_message.Message):
 
     @_builtins.property
     def puddings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Puddings kept from the rounds before; those of this round lie on the
-        tables.
-        """
+        """Puddings from earlier rounds. Those of this round are on the tables."""
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Points of the rounds before."""
+        """Points from earlier rounds."""
 
     @_builtins.property
     def hand_sizes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -562,8 +562,8 @@ Global___Position: _TypeAlias = Position  # noqa: Y015
 
 @_typing.final
 class TurnRequest(_message.Message):
-    """The referee asks for a Move. It holds the whole of what the seat may see
-    now, so that a bot need not remember anything to play legally.
+    """The referee asks for a Move. The request contains everything that the seat
+    may see now, so bots need no memory to play legally.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -579,30 +579,30 @@ class TurnRequest(_message.Message):
     game: _builtins.int
     """The game's number in this match."""
     control: _builtins.bool
-    """Variant "dummy": this seat is in control and names the dummy's card too."""
+    """Variant "dummy": this seat controls the dummy and also chooses its card."""
     drawn: Global___Card.ValueType
-    """The card drawn from the dummy's pile, when in control."""
+    """The card drawn from the dummy's pile, if this seat controls the dummy."""
     bank_millis: _builtins.int
-    """What was left of the game's bank when the clock of this decision started,
-    in milliseconds.
+    """Rest of the game's bank when this decision's clock started, in
+    milliseconds.
     """
     asked_millis_ago: _builtins.int
-    """How long the clock of this decision had been running when the request was
-    put on the stream, in milliseconds. Above 0 where the bot reads more slowly
-    than the referee asks.
+    """Time that this decision's clock had been running when the request was put
+    on the stream, in milliseconds. Above 0 if the bot reads more slowly than
+    the referee asks.
     """
     nonce: _builtins.int
-    """A number that can't be known before the request has been read; never 0.
-    A Move with another one is refused as sent before it was asked for.
+    """An unpredictable number, never 0. A Move with a different nonce is rejected
+    as sent before its request.
     """
     @_builtins.property
     def position(self) -> Global___Position:
-        """What everybody sees."""
+        """The public information."""
 
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """The hand, in the order of the table of kinds. In control of the dummy it
-        includes the drawn card.
+        """The hand, in the order of the table of kinds. If this seat controls the
+        dummy, the hand includes the drawn card.
         """
 
     def __init__(
@@ -627,7 +627,7 @@ Global___TurnRequest: _TypeAlias = TurnRequest  # noqa: Y015
 
 @_typing.final
 class Play(_message.Message):
-    """What one player placed in one turn."""
+    """The cards that one player placed in one turn."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -668,12 +668,12 @@ class TurnResult(_message.Message):
     """The turn of the round, from 1."""
     @_builtins.property
     def plays(self) -> _containers.RepeatedCompositeFieldContainer[Global___Play]:
-        """One entry a seat; with a dummy its play comes last."""
+        """One entry per seat; the dummy's, if any, comes last."""
 
     @_builtins.property
     def stand_ins(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
-        """Whether the stand-in chose, one entry a seat. Empty where every seat chose
-        for itself and in automatic turns.
+        """Whether the stand-in chose, one entry per seat. Empty if every seat chose
+        for itself, and in automatic turns.
         """
 
     def __init__(
@@ -708,7 +708,7 @@ class Score(_message.Message):
     tempura: _builtins.int
     """5 for each pair."""
     sashimi: _builtins.int
-    """10 for each three."""
+    """10 for each set of three."""
     dumpling: _builtins.int
     """0 to 15."""
     maki: _builtins.int
@@ -750,7 +750,7 @@ class RoundResult(_message.Message):
     """The round, 1 to 3."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___Score]:
-        """One entry a seat; with a dummy its score comes last."""
+        """One entry per seat; the dummy's, if any, comes last."""
 
     def __init__(
         self,
@@ -782,7 +782,7 @@ class GameEnd(_message.Message):
     """The game's number in this match."""
     @_builtins.property
     def puddings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Puddings of every player; with a dummy its count comes last."""
+        """Puddings of every player; the dummy's, if any, come last."""
 
     @_builtins.property
     def pudding_scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -794,7 +794,9 @@ class GameEnd(_message.Message):
 
     @_builtins.property
     def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Places from 1, one entry a seat; shared places repeat. The dummy has none."""
+        """Places from 1, one entry per seat; shared places repeat. The dummy has no
+        place.
+        """
 
     def __init__(
         self,
@@ -821,8 +823,8 @@ class MatchEnd(_message.Message):
 
     GAMES_FIELD_NUMBER: _builtins.int
     games: _builtins.int
-    """How many games were played. Below Welcome.games where a bot has left its
-    seat: the games that had not begun are not played.
+    """Number of games played. Below Welcome.games if a bot lost its seat: games
+    that had not begun are then not played.
     """
     def __init__(
         self,
@@ -839,7 +841,7 @@ Global___MatchEnd: _TypeAlias = MatchEnd  # noqa: Y015
 
 @_typing.final
 class Notice(_message.Message):
-    """A fault of this seat. A stand-in has played the decision for it."""
+    """A fault of this seat. The stand-in has made the decision instead."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -856,12 +858,12 @@ class Notice(_message.Message):
     turn: _builtins.int
     """The turn of the decision, from 1."""
     fault: Global___FaultKind.ValueType
-    """What was wrong."""
+    """The kind of fault."""
     text: _builtins.str
-    """The same in words, for a person."""
+    """Description of the fault, for people."""
     taken_over: _builtins.bool
-    """The stand-in plays this seat to the end of the game; it is not asked
-    again in it.
+    """The stand-in plays this seat to the end of the game. The bot gets no more
+    requests for this game.
     """
     def __init__(
         self,

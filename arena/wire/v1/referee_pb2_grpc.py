@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class RefereeStub:
-    """The referee of one seat. Every seat has a server and a socket of its own.
+    """The referee of one seat. Every seat has its own server and socket.
     """
 
     def __init__(self, channel):
@@ -43,21 +43,21 @@ class RefereeStub:
 
 
 class RefereeServicer:
-    """The referee of one seat. Every seat has a server and a socket of its own.
+    """The referee of one seat. Every seat has its own server and socket.
     """
 
     def Play(self, request_iterator, context):
-        """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+        """Plays a match. The bot's first message contains a Hello. After MatchEnd
         the referee ends the stream with the status OK. A bot that ends or
-        half-closes the stream before, or whose call has a deadline that passes,
-        leaves its seat for good.
+        half-closes the stream earlier, or whose call passes a deadline, loses its
+        seat for the rest of the match.
 
-        Any other status says in its message what was wrong, in the words that the
-        bot's owner reads:
+        Any other status explains the error in its message, as the bot's owner
+        reads it:
 
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
-        - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
-        seat has a stream already.
+        - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
+        the seat already has a stream.
         - DEADLINE_EXCEEDED: there was no Hello in time.
         - ABORTED: the arena failed. The match does not count.
         """
@@ -82,7 +82,7 @@ def add_RefereeServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Referee:
-    """The referee of one seat. Every seat has a server and a socket of its own.
+    """The referee of one seat. Every seat has its own server and socket.
     """
 
     @staticmethod

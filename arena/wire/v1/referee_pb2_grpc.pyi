@@ -5,11 +5,11 @@ The protocol between a referee and one bot, version 1.
 
 The bot is the client. It reads the address from the environment variable
 ARENA_REFEREE (for example "unix:///run/arena/referee.sock"), opens one
-Play stream, sends Hello and is then sent everything else. One stream
-carries all games of a match.
+Play stream, sends Hello and receives everything else. One stream carries
+all games of a match.
 
-Unknown fields are to be ignored by both sides. A change that old bots
-could not follow becomes a new package, arena.wire.v2.
+Both sides must ignore unknown fields. A change that would break old bots
+becomes a new package, arena.wire.v2.
 """
 
 from arena.wire.v1 import referee_pb2 as _referee_pb2
@@ -36,51 +36,51 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RefereeStub:
-    """The referee of one seat. Every seat has a server and a socket of its own."""
+    """The referee of one seat. Every seat has its own server and socket."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RefereeAsyncStub: ...
     Play: _grpc.StreamStreamMultiCallable[_referee_pb2.BotMessage, _referee_pb2.RefereeMessage]
-    """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+    """Plays a match. The bot's first message contains a Hello. After MatchEnd
     the referee ends the stream with the status OK. A bot that ends or
-    half-closes the stream before, or whose call has a deadline that passes,
-    leaves its seat for good.
+    half-closes the stream earlier, or whose call passes a deadline, loses its
+    seat for the rest of the match.
 
-    Any other status says in its message what was wrong, in the words that the
-    bot's owner reads:
+    Any other status explains the error in its message, as the bot's owner
+    reads it:
 
     - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
-    - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
-    seat has a stream already.
+    - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
+    the seat already has a stream.
     - DEADLINE_EXCEEDED: there was no Hello in time.
     - ABORTED: the arena failed. The match does not count.
     """
 
 @_typing.type_check_only
 class RefereeAsyncStub(RefereeStub):
-    """The referee of one seat. Every seat has a server and a socket of its own."""
+    """The referee of one seat. Every seat has its own server and socket."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Play: _aio.StreamStreamMultiCallable[_referee_pb2.BotMessage, _referee_pb2.RefereeMessage]  # type: ignore[assignment]
-    """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+    """Plays a match. The bot's first message contains a Hello. After MatchEnd
     the referee ends the stream with the status OK. A bot that ends or
-    half-closes the stream before, or whose call has a deadline that passes,
-    leaves its seat for good.
+    half-closes the stream earlier, or whose call passes a deadline, loses its
+    seat for the rest of the match.
 
-    Any other status says in its message what was wrong, in the words that the
-    bot's owner reads:
+    Any other status explains the error in its message, as the bot's owner
+    reads it:
 
     - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
-    - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
-    seat has a stream already.
+    - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
+    the seat already has a stream.
     - DEADLINE_EXCEEDED: there was no Hello in time.
     - ABORTED: the arena failed. The match does not count.
     """
 
 class RefereeServicer(metaclass=_abc_1.ABCMeta):
-    """The referee of one seat. Every seat has a server and a socket of its own."""
+    """The referee of one seat. Every seat has its own server and socket."""
 
     @_abc_1.abstractmethod
     def Play(
@@ -88,17 +88,17 @@ class RefereeServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_referee_pb2.BotMessage],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_referee_pb2.RefereeMessage], _abc.AsyncIterator[_referee_pb2.RefereeMessage]]:
-        """Plays a match. The first message of the bot holds a Hello. After MatchEnd
+        """Plays a match. The bot's first message contains a Hello. After MatchEnd
         the referee ends the stream with the status OK. A bot that ends or
-        half-closes the stream before, or whose call has a deadline that passes,
-        leaves its seat for good.
+        half-closes the stream earlier, or whose call passes a deadline, loses its
+        seat for the rest of the match.
 
-        Any other status says in its message what was wrong, in the words that the
-        bot's owner reads:
+        Any other status explains the error in its message, as the bot's owner
+        reads it:
 
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
-        - RESOURCE_EXHAUSTED: it went beyond a limit and has lost its seat, or the
-        seat has a stream already.
+        - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
+        the seat already has a stream.
         - DEADLINE_EXCEEDED: there was no Hello in time.
         - ABORTED: the arena failed. The match does not count.
         """

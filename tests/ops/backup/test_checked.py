@@ -90,11 +90,11 @@ def test_it_is_read_back_before_it_is_called_whole(live: Spot, spots: Spots, tmp
     """A file is; what went to stdout can't be, and is not called so."""
     made = live.arena("backup", "kept.zip", folder=tmp_path)
     assert made.returncode == 0
-    assert b"arena: reading it back\narena: the backup is whole: " in made.stderr
+    assert b"arena: verifying the backup\narena: backup written and verified: " in made.stderr
     assert spots.make("there").arena("restore", "kept.zip", folder=tmp_path).returncode == 0
     piped = live.arena("backup", "-", folder=tmp_path)
     assert piped.returncode == 0
-    assert b"the backup is written: " in piped.stderr
+    assert b"backup written: " in piped.stderr
     assert b"whole" not in piped.stderr
 
 
@@ -105,7 +105,7 @@ def test_a_disk_that_keeps_something_else_is_found_out(live: Spot, tmp_path: Pat
 
     def flip(said: str) -> None:
         file.flush()
-        if said == "reading it back":
+        if said == "verifying the backup":
             with path.open("r+b") as disk:
                 disk.seek(at, os.SEEK_SET if at > 0 else os.SEEK_END)
                 byte = disk.read(1)
