@@ -1,4 +1,4 @@
-"""Accounts: registration, sessions, tokens, deletion, and what operators do. No web, no Docker.
+"""Accounts: registration, sessions, tokens, deletion, and operators' actions. No web, no Docker.
 
 accounts = open_accounts(store, settings.registration)
 account = accounts.sessions.check("ann", "…")

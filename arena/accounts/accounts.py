@@ -23,7 +23,7 @@ from arena.protocol.states import Role
 
 
 class Own:
-    """Lets owners change their own account. Each change requires the password."""
+    """Changes an account for its owner. Each change requires the password."""
 
     def __init__(self, people: People, passwords: Passwords, sessions: Sessions, sources: Sources) -> None:
         self._people = people
@@ -140,14 +140,14 @@ class Operators:
         )
 
     def set_role(self, who: str, name: str, role: Role) -> KnownAccount:
-        """Change an account's role. Its sessions and tokens are limited to that role at once.
+        """Change an account's role. Its sessions and tokens are limited to the new role immediately.
 
         Raises LastOperator, NoSuchAccount or WrongState.
         """
         account = self._find(name)
         entry = self._entry(who, "set-role", f"account:{account.name}", f"to {role}")
         if not self._people.set_role(account.id, role, entry):
-            raise WrongState(f"{account.name} has the role {role} already")
+            raise WrongState(f"{account.name} already has the role {role}")
         return self._find(name)
 
     def set_quota(self, who: str, name: str, quota: AccountQuota) -> None:
@@ -168,7 +168,7 @@ class Operators:
         self._people.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
-        """Return the secret of a new invitation, which registers one account and expires after ``days``."""
+        """Create an invitation for one account, which expires after ``days``, and return its secret."""
         secret = self._sources.new_secret()
         now = self._sources.now()
         entry = self._entry(who, "invite", detail=f"for {days} days")
@@ -176,7 +176,7 @@ class Operators:
         return secret
 
     def record(self, who: str, what: str, subject: str = "", detail: str = "") -> None:
-        """Add an action that was done elsewhere to the audit log."""
+        """Add an action performed elsewhere to the audit log."""
         self._people.record(self._entry(who, what, subject, detail))
 
     def users(self) -> Sequence[KnownAccount]:
@@ -229,7 +229,7 @@ class Accounts:
 def open_accounts(store: Store, mode: RegistrationMode) -> Accounts:
     """Create the services with the real clock, real secrets and strong hashes.
 
-    It is here and not in :mod:`arena.app` because the site needs it without Docker.
+    Not in :mod:`arena.app`, because the site needs it without Docker.
     """
     return Accounts.over(store, mode, _real_sources(), strong_hasher())
 

@@ -22,14 +22,14 @@ from arena.protocol.states import Role, Scope
 
 
 class Visit(StrEnum):
-    """What a user or visitor did."""
+    """An action of a user or visitor."""
 
     REGISTER = "register"
     LOG_IN = "log-in"
     FAIL = "log-in-failed"
-    """With a wrong password or an unknown name; also where the account's page asks for the password."""
+    """A wrong password or an unknown name, at log-in or where the account's page asks for the password."""
     LOCK = "log-in-locked"
-    """Too many attempts: further ones are refused for a while."""
+    """Too many attempts; further ones are refused for a while."""
     MAKE_TOKEN = "make-token"  # noqa: S105 - no secret
     REVOKE_TOKEN = "revoke-token"  # noqa: S105 - as above
     CHANGE_PASSWORD = "change-password"  # noqa: S105 - as above
@@ -37,14 +37,14 @@ class Visit(StrEnum):
 
 
 def by_account(at: datetime, what: Visit, account: str, address: str, detail: str = "") -> NewAuditEntry:
-    """Return the entry for what a user did who is logged in or logs in."""
+    """Return the entry for an action of a user who is logged in or logging in."""
     return NewAuditEntry(at=at, who=account, what=what, detail=detail, address=address)
 
 
 def at_account(
     at: datetime, what: Visit, account: str | None, address: str, detail: str = ""
 ) -> NewAuditEntry:
-    """Return the entry for an attempt at an account, which is None if no account has the name.
+    """Return the entry for a log-in attempt; ``account`` is None if no account has the name.
 
     An unknown name is not recorded: it may be a password typed into the wrong field.
     """
@@ -54,15 +54,15 @@ def at_account(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Where time and secrets come from."""
+    """Sources of time and secrets."""
 
     now: Callable[[], datetime]  # UTC
     new_secret: Callable[[], str]  # 256 unpredictable bits, as letters, digits, - and _
-    new_pseudonym: Callable[[], str]  # a name for an account that is deleted; another one each time
+    new_pseudonym: Callable[[], str]  # a name for a deleted account, different each time
 
 
 def hash_of(secret: str) -> str:
-    """Return the SHA-256 of a secret, which is stored. 256 random bits need no salt and no slow hash."""
+    """Return the SHA-256 hash of a secret, for storage. 256 random bits need no salt and no slow hash."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -119,7 +119,7 @@ class Sessions:
         return secret
 
     def find(self, secret: str) -> OpenSession | None:
-        """Return the session of a secret, or None if there is none or it has ended."""
+        """Return the open session of a secret, or None."""
         found = self._credentials.session(hash_of(secret))
         now = self._sources.now()
         if found is None or now >= min(found.created + LIFE, found.seen + IDLE):
@@ -148,7 +148,7 @@ class Sessions:
         )
 
     def end_of(self, account: KnownAccount, session: int) -> bool:
-        """End one of an account's own sessions; False if it has no session of that id."""
+        """End a session of an account; return False if it has no session with that id."""
         return self._credentials.end_session_of(account.id, session)
 
 
@@ -161,7 +161,7 @@ def _is_name(name: str) -> bool:
 
 
 PREFIX: Final = "kaiten_"
-"""The beginning of every token, which makes leaked ones recognizable to people and scanners."""
+"""Prefix of every token, by which people and scanners recognize leaked ones."""
 
 LONGEST_DAYS: Final = 366
 MOST_TOKENS: Final = 20
@@ -204,14 +204,14 @@ class Tokens:
     ) -> tuple[str, KnownToken]:
         """Create a token; return its secret, which can't be read again, and its description.
 
-        ``by`` is the token that makes the request: the new one gets no scope that it lacks, and doesn't
-        outlive it. ``address`` is the client's, for the audit log. Raises TooManyTokens, or TokenRefused if
-        it would have no name, no scope, a scope that isn't allowed, or too long a life.
+        ``by`` is the token of the request: the new one gets none of the scopes that it lacks, and doesn't
+        outlive it. ``address`` is the client's, for the audit log. Raises TooManyTokens, or TokenRefused
+        if the name, a scope or the lifetime is missing or not allowed.
         """
         name = _clean(name)
         may = scopes_of(account.role) if by is None else by.scopes
         if not name:
-            raise TokenRefused("give the token a name, such as that of the machine that will use it")
+            raise TokenRefused("give the token a name, such as the name of the machine that will use it")
         if not scopes:
             raise TokenRefused("choose at least one scope for the token")
         if beyond := sorted(set(scopes) - may):
@@ -236,7 +236,7 @@ class Tokens:
         return secret, self._credentials.add_token(new, most=MOST_TOKENS, entry=entry)
 
     def find(self, secret: str) -> Bearer | None:
-        """Return the bearer of a secret, or None if the secret is not valid."""
+        """Return the bearer of a secret, or None if the secret is invalid."""
         found = self._credentials.token(hash_of(secret))
         now = self._sources.now()
         if found is None or not found[0].works(now):
@@ -253,7 +253,7 @@ class Tokens:
         return tuple(token for token in self._credentials.tokens(account.id) if token.works(now))
 
     def revoke(self, account: KnownAccount, token: int, *, address: str = "") -> bool:
-        """Revoke one of an account's own tokens; False if it has no valid token of that id."""
+        """Revoke a token of an account; return False if it has no valid token with that id."""
         now = self._sources.now()
         entry = by_account(now, Visit.REVOKE_TOKEN, account.name, address, f"token {token}")
         return self._credentials.revoke_token(account.id, token, now, entry=entry)

@@ -1,7 +1,7 @@
 """Errors of account services.
 
 AccountError             the text is for the user
-├── Busy                 too many passwords are being checked at this moment
+├── Busy                 too many passwords are being checked
 ├── NoSuchAccount        no account has that name
 ├── PasswordRefused      a new password that can't be used
 ├── RegistrationRefused  registration is closed, or needs an invitation
@@ -17,7 +17,7 @@ class AccountError(Exception):
 
 
 class Busy(AccountError):
-    """Too many passwords are being checked at this moment."""
+    """Too many passwords are being checked."""
 
 
 class NoSuchAccount(AccountError):
@@ -37,7 +37,7 @@ class TokenRefused(AccountError):
 
 
 class WrongCredentials(AccountError):
-    """Name or password is wrong. It doesn't say which."""
+    """Name or password is wrong; the error doesn't reveal which."""
 
 
 def check_account_name(name: str) -> None:

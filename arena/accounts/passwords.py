@@ -21,7 +21,7 @@ def strong_hasher() -> PasswordHasher:
     """Return argon2id with the second recommended option of RFC 9106: 64 MiB, three passes.
 
     It uses one lane instead of four, to leave the cores of a small machine to the bots. A hash takes about
-    0.15 s of a core of 2020; two at a time take 128 MiB.
+    0.15 s on a core of 2020; two hashes in parallel take 128 MiB.
     """
     return PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=1, hash_len=32, salt_len=16)
 
@@ -29,14 +29,14 @@ def strong_hasher() -> PasswordHasher:
 class Passwords:
     """Hashes and checks passwords in the callers' threads, a few at a time.
 
-    Further callers wait; beyond a limit they are refused.
+    Other callers wait, up to a limit; more get Busy.
     """
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
         self._working = BoundedSemaphore(_AT_ONCE)
         self._places = BoundedSemaphore(_AT_ONCE + _WAITING)
-        # Checked for unknown names, so that these take the same time.
+        # Checked for unknown names, so that they take the same time.
         self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:
@@ -45,7 +45,7 @@ class Passwords:
             return self._hasher.hash(_bytes(password))
 
     def holds(self, password: str, stored: str | None) -> bool:
-        """Whether a password matches a hash. None never matches, and takes the same time. Raises Busy."""
+        """Return True if a password matches a hash. None never matches, but takes as long. Raises Busy."""
         with self._turn():
             try:
                 self._hasher.verify(self._decoy if stored is None else stored, _bytes(password))
@@ -54,7 +54,7 @@ class Passwords:
         return stored is not None
 
     def is_outdated(self, stored: str) -> bool:
-        """Whether a hash has other parameters than new hashes."""
+        """Return True if a hash has other parameters than new hashes."""
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager
@@ -69,7 +69,7 @@ class Passwords:
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a hash of no known password. It is drawn, as computing one would slow down every start."""
+    """Return a random hash of no known password. Computing a real one would slow down every start."""
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )
@@ -82,20 +82,20 @@ def _bytes(password: str) -> bytes:
 
 
 SHORTEST: Final = 8
-"""ASVS 5.0, 6.2.1. Its recommendation, 15 and more, stands on the pages."""
+"""Minimum characters: ASVS 5.0, 6.2.1. The pages show its recommendation of at least 15."""
 
 LONGEST: Final = 256
 
 _WORDS: Final = ("kaiten", "sushi", "arena", "chopsticks", "password", "passwort", "qwertyui")
-"""Words that are guessed first here: a password that is little more than one of these is refused."""
+"""Words that attackers would try first. A password that is little more than one of these is refused."""
 
 _MORE: Final = 4
 
 
 def check_new_password(password: str, name: str) -> None:
-    """Refuse a new password that is easy to guess. The password is taken as typed.
+    """Check a new password, exactly as typed. Raises PasswordRefused if it is easy to guess.
 
-    Raises PasswordRefused with the reason, without the password.
+    The error contains the reason, but not the password.
     """
     if len(password) < SHORTEST:
         raise PasswordRefused(f"use at least {SHORTEST} characters for the password; 15 or more are better")
@@ -103,12 +103,12 @@ def check_new_password(password: str, name: str) -> None:
         raise PasswordRefused(f"use at most {LONGEST} characters for the password")
     folded = password.lower()
     if folded in _common():
-        raise PasswordRefused("this password is one of those guessed first: choose another")
+        raise PasswordRefused("this is one of the most common passwords: choose another")
     for word in (name.lower(), *_WORDS):
         if word in folded and len(folded) - len(word) < _MORE:
             raise PasswordRefused(
-                "this password is little more than the account's name or a word of this site, which are "
-                "guessed first: choose another"
+                "this password is little more than the account's name or a word of this site, so it is easy "
+                "to guess: choose another"
             )
     if len(set(folded)) <= _MORE // 2:
         raise PasswordRefused("this password repeats one or two characters: choose another")

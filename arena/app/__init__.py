@@ -1,4 +1,4 @@
-"""Puts the arena together: the one place that makes real clocks, ids, seeds, connections and processes.
+"""Assembles the arena: only this package makes real clocks, ids, seeds, connections and processes.
 
-Each module is imported by its own name: a command loads only what it uses.
+Import its modules by name, so that a command loads only what it uses.
 """

@@ -22,20 +22,20 @@ from arena.protocol.analysis import Analysis
 _log = structlog.get_logger()
 
 _SECONDS: Final = 60.0
-"""Before the first rated game, and between two: 10 to 20 s of a core for one, which matches feel a little."""
+"""Pause before each analysis of a rated game, which takes 10 to 20 s of a core and slows matches slightly."""
 
 _PEOPLE_SECONDS: Final = 3.0
-"""Between two looks for a person's game. Its person waits, so it doesn't wait for a free seat."""
+"""Interval of checks for a person's game. The person is waiting, so the analysis needs no free slot."""
 
 _PATIENCE: Final = timedelta(hours=1)
-"""Nobody waits longer for the analysis of their game."""
+"""Time limit of one analysis."""
 
 
 class HostAnalyst:
-    """Analyses games, each in a process of its own that gets only idle CPU time.
+    """Analyses games, each in a separate process that gets only idle CPU time.
 
-    ``idle`` returns whether the host has room; no rated game is begun without. ``playouts`` are for each
-    position and each option. ``now`` returns UTC.
+    ``idle`` returns whether the host has a free slot, which rated games need. ``playouts`` is per position
+    and option. ``now`` returns UTC.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class HostAnalyst:
         self._playouts = playouts
         self._idle = idle
         self._now = now
-        self.failed: set[str] = set()  # ids of games that are not tried again
+        self.failed: set[str] = set()  # ids of games not to try again
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._closed = False
 
     def look(self) -> None:
-        """Analyse the rated game that is wanted most, if the host is idle. Raises StoreError."""
+        """Analyse the rated game with the highest priority, if the host is idle. Raises StoreError."""
         if not self._idle():
             return
         replay = self._store.analyses.wanted(ANALYST, VERSION, without=self.failed)
@@ -63,14 +63,14 @@ class HostAnalyst:
             self._store.puzzles.offer(game, made, merit(made), self._now().date())
 
     def look_for_people(self) -> None:
-        """Analyse the game of a person who waits for it. Raises StoreError."""
+        """Analyse the game of a person who is waiting for it. Raises StoreError."""
         games = self._store.person_games
         game = games.unanalysed(self._now() - _PATIENCE, without=self.failed)
         if game is not None and (found := self._analyse(game.id, game.replay)) is not None:
             games.analysed(game.id, found)
 
     def _analyse(self, game: str, replay: str) -> Analysis | None:
-        """Return a game's analysis, or None and note the game if that fails."""
+        """Return a game's analysis; if it fails, record the game as failed and return None."""
         if (process := self._start()) is None:
             return None
         with process:
@@ -85,7 +85,7 @@ class HostAnalyst:
         return found
 
     def _start(self) -> "subprocess.Popen[bytes] | None":
-        """Return a new process, or None if this is closed."""
+        """Return a new process, or None if closed."""
         with self._lock:
             if self._closed:
                 return None
@@ -99,7 +99,7 @@ class HostAnalyst:
             return process
 
     def close(self) -> None:
-        """Begin no more games, and give up those in progress."""
+        """Stop: start no analyses, and abandon those in progress."""
         with self._lock:
             self._closed = True
             for process in self._processes:
@@ -112,7 +112,7 @@ def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | Non
     assert process.stdout is not None  # noqa: S101 - as above
     try:
         process.stdin.write(replay.encode() + b"\n")
-        process.stdin.flush()  # stays open: its end would end the process
+        process.stdin.flush()  # not closed, because that would end the process
         return msgspec.json.decode(process.stdout.read(), type=Analysis)
     except (BrokenPipeError, msgspec.DecodeError):
         return None
@@ -127,9 +127,9 @@ def analyst(
     *,
     seconds: float = _SECONDS,
 ) -> Iterator[None]:
-    """Analyse a game now and then while the context lasts; see :class:`HostAnalyst`.
+    """Analyse games periodically within the context; see :class:`HostAnalyst`.
 
-    ``seconds`` pass before the first rated game and between two. No ``playouts``, no analyses.
+    ``seconds`` pass before each rated game. With 0 ``playouts`` there are no analyses.
     """
     if not playouts:
         yield

@@ -1,7 +1,7 @@
-"""A running arena, and the lock that lets only one coordinator with containers work on a database.
+"""A running arena, and the coordinator lock: only one coordinator with containers may use a database.
 
 Uploads, and without a cluster also images, are on that coordinator's disk; another would consider them lost.
-Further hosts join as workers.
+Other hosts join as workers.
 """
 
 import socket
@@ -49,16 +49,16 @@ from arena.submissions.pipeline import Pipeline, steps_of
 
 _HELD: Final = (
     "another coordinator uses this database: add this host to it as a worker, or stop it first. If its "
-    "host is gone, try again in half a minute"
+    "host is down, try again in 30 seconds"
 )
 _LOST: Final = (
-    "another coordinator took over this database while it could not be reached from here: "
+    "another coordinator took over this database while it was unreachable from this host: "
     "stop one of the two, or add this host to the other as a worker"
 )
 
 
 class LockHolder:
-    """Watches a lock that is held, and stops the coordinator when another one has taken it."""
+    """Monitors the coordinator lock, and stops the coordinator if another one has taken it."""
 
     def __init__(self, lock: CoordinatorLock) -> None:
         self._lock = lock
@@ -66,7 +66,7 @@ class LockHolder:
         self._stop: Callable[[], None] = lambda: None
 
     def look(self) -> None:
-        """Check that the lock is still setup. A lost lock stays lost. Raises DatabaseUnavailable."""
+        """Check that this process still has the lock. A lost lock stays lost. Raises DatabaseUnavailable."""
         if not self._lost.is_set() and not self._lock.take():
             self._lost.set()
             self._stop()
@@ -89,7 +89,7 @@ class LockHolder:
 
 @contextmanager
 def coordinator_lock(store: Store) -> Iterator[LockHolder]:
-    """Hold the lock of a database.
+    """Keep a database's coordinator lock within the context.
 
     Raises DatabaseUnavailable, or CannotStart if another coordinator has it.
     """
@@ -120,7 +120,7 @@ class ProgramFiles:
         self._begun = self._look()
 
     def changed(self) -> bool:
-        """Return whether a file has been written, added or removed since."""
+        """Return True if a file has been written, added or removed since."""
         return self._look() != self._begun
 
     def _look(self) -> Mapping[str, _File]:
@@ -128,7 +128,7 @@ class ProgramFiles:
         for path in self._folder.rglob("*.py"):
             try:
                 stat = path.stat()
-            except FileNotFoundError:  # it went while the folder was read
+            except FileNotFoundError:  # removed while the folder was being read
                 continue
             found[str(path)] = _File(stat.st_mtime_ns, stat.st_size)
         return found
@@ -136,12 +136,12 @@ class ProgramFiles:
 
 _NAME: Final = 64
 _HOUSE_SECONDS: Final = 2.0
-"""Between two looks for the house bots' sources."""
+"""Interval of checks for changed house bots."""
 
 _log = structlog.get_logger()
 
 _PROGRAM: Final = Path(__file__).parents[1]
-"""The package that coordinators, referees and archive readers are started from."""
+"""The package whose code coordinators, referees and archive readers run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +151,7 @@ class Arena:
     store: Store
     runtime: Runtime
     ladder: Ladder
-    slots: SlotPool | None  # the seats of this host; None if the workers of a cluster play instead
+    slots: SlotPool | None  # the slots of this host; None if the workers of a cluster play instead
     swept: int  # number of sandboxes of an earlier run that were removed
     waiting_again: int  # number of matches that an earlier run did not finish
     _settings: Settings
@@ -168,7 +168,7 @@ class Arena:
     def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
         """Open a coordinator, which plays the store's matches; it can't be reused once stopped.
 
-        Raises CannotStart if another coordinator has taken over meanwhile; this one was stopped.
+        Raises CannotStart if another coordinator has taken over, which stops this one.
         """
         with (
             self._workers() as workers,
@@ -200,7 +200,7 @@ class Arena:
                 yield made
 
     def _has_room(self) -> bool:
-        """Return whether a seat is free; a cluster's coordinator plays nothing itself."""
+        """Return True if a slot is free, or in a cluster, whose coordinator plays nothing itself."""
         return self.slots is None or self.slots.busy < self.slots.usable
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:
@@ -215,7 +215,7 @@ class Arena:
 
     @contextmanager
     def _workers(self) -> Iterator[Workers]:
-        """Open what plays matches: this host, or the workers of a cluster."""
+        """Open the workers that play matches: this host, or those of a cluster."""
         scheduler = self._settings.executor
         if scheduler is not None:
             with (
@@ -224,7 +224,7 @@ class Arena:
             ):
                 yield others
             return
-        # Stopping a coordinator stops its launcher for good, so each has its own.
+        # A stopped launcher can't be restarted, so each coordinator gets its own.
         launcher = Launcher(self.runtime, self._install, self._run_dir)
         host = socket.gethostname()[:_NAME]
         slots = self.slots or slots_of_host()
@@ -236,7 +236,7 @@ class Arena:
             yield workers
 
     def _people(self, launcher: Launcher, first_slot: int) -> AbstractContextManager[None]:
-        """Let people play on this host, on slots from ``first_slot`` on."""
+        """Run people's games on this host, on slots from ``first_slot`` on."""
         if not self._settings.person_games:
             return nullcontext()
         return person_tables(
@@ -256,7 +256,7 @@ class Arena:
     def check_host(self, say: Callable[[str], None]) -> HostReport:
         """Check this host's controls, record the report, and open the gate for untrusted bots if it allows.
 
-        Until then none of them plays. For hosts that play; a cluster's workers check their own. ``say``
+        Until then, no untrusted bot plays. In a cluster, the workers check themselves instead. ``say``
         receives progress messages. Raises ImageTrouble, RuntimeTrouble or StoreError.
         """
         report = examine(self._settings, self.runtime, say)
@@ -266,7 +266,7 @@ class Arena:
         for finding in report.findings:
             if not finding.held:
                 _log.warning(
-                    "control not held",
+                    "sandbox control failed",
                     control=finding.control,
                     detail=finding.detail,
                     accepted=finding.control in accepted,

@@ -1,4 +1,4 @@
-"""Members of a cluster: their addresses and keys, and which workers a coordinator admits."""
+"""Members of a cluster: their addresses and keys, and the admission of workers."""
 
 import asyncio
 import time
@@ -37,8 +37,8 @@ def need_cluster() -> None:
     """
     if find_spec("distributed") is None or find_spec("cryptography") is None:
         raise CannotStart(
-            "a cluster needs packages that are not installed here: pip install 'kaiten-arena[cluster]', or "
-            "in a checkout .venv/bin/uv pip install --require-hashes -r requirements-cluster.lock"
+            "packages for clusters are not installed: run pip install 'kaiten-arena[cluster]' or, in a "
+            "checkout, .venv/bin/uv pip install --require-hashes -r requirements-cluster.lock"
         )
 
 
@@ -47,7 +47,7 @@ def keys_of(settings: Settings) -> "Keys | None":
 
     Raises CannotStart if the settings name only some of them.
     """
-    from arena.scheduler.cluster.member import Keys  # noqa: PLC0415 - only where it is installed
+    from arena.scheduler.cluster.member import Keys  # noqa: PLC0415 - an optional package
 
     ca, cert, key = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
     if ca is None and cert is None and key is None:
@@ -78,8 +78,8 @@ def need_shared_images(settings: Settings) -> None:
     """Check that the settings name the image store that all hosts share. Raises CannotStart if they don't."""
     if settings.sandbox is RuntimeName.DOCKER and settings.images_url is None:
         raise CannotStart(
-            "in a cluster every host loads bots' images from one store: name it in ARENA_IMAGES_URL, the "
-            "same for the coordinator and all workers, such as file:///srv/kaiten or s3://bucket/kaiten"
+            "a cluster needs an image store that all its hosts share: set ARENA_IMAGES_URL to the same URL "
+            "for the coordinator and all workers, such as file:///srv/kaiten or s3://bucket/kaiten"
         )
 
 
@@ -129,15 +129,16 @@ def workers_of_cluster(
 
 
 def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: Gate) -> str | None:
-    """Record the report of a worker's host, and return why the worker may not be used, or None if it may.
+    """Record the report of a worker's host. Return why the worker is rejected, or None if it is admitted.
 
-    It must have this version, this runtime and all controls that untrusted bots need. A worker without them
-    refuses to start, but is not trusted to. So a gate that one worker opens is open for all.
+    A worker must have this version, this runtime and all controls that untrusted bots need. A worker that
+    lacks controls should refuse to start, but is not trusted to. So if one worker opens the gate, it is open
+    for all.
     """
     card = member.card
     if card.version != __version__:
         return f"it has version {card.version or 'unknown'} of the arena, the coordinator {__version__}"
-    if card.format != FORMAT:  # of the same version, but of other code
+    if card.format != FORMAT:  # same version number, different code
         return f"it plays matches of format {card.format}, the coordinator sends format {FORMAT}"
     try:
         report = msgspec.json.decode(card.report, type=HostReport)

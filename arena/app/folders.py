@@ -1,4 +1,4 @@
-"""The folders of an installation: data directory with lock and id, sockets, files being processed."""
+"""An installation's folders: data directory with lock and id, sockets, files being processed."""
 
 import fcntl
 import os
@@ -26,13 +26,14 @@ INSTALL_SIZE: Final = 8
 
 @contextmanager
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
-    """Hold the data directory's lock, which is released when this process ends, in any way.
+    """Lock the data directory within the context, at most until this process ends.
 
-    With ``restoring``, the caller restores a backup into it, and an unfinished restore is no error. Raises
-    CannotStart if another process holds it, it can't be created, or it contains an unfinished restore.
+    With ``restoring``, the caller restores a backup into it, and an unfinished restore is accepted. Raises
+    CannotStart if another process has the lock, the directory can't be created, or it contains an unfinished
+    restore.
     """
     try:
-        # A referee that was taken over has another user, and must not read the database.
+        # A compromised referee runs as another user, and must not be able to read the database.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
@@ -42,8 +43,8 @@ def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CannotStart(
-                f"another arena is running in {folder.absolute()}: end it first, "
-                "or name another folder in ARENA_DATA_DIR"
+                f"another arena is running in {folder.absolute()}: stop it first, "
+                "or set ARENA_DATA_DIR to another folder"
             ) from None
         if not restoring:
             check_restored(folder)
@@ -53,7 +54,7 @@ def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
 def check_restored(folder: Path) -> None:
     """Check that a data directory contains no unfinished restore.
 
-    Raises CannotStart if it does: a restore was killed, or is under way.
+    Raises CannotStart if it does: a restore was killed, or is in progress.
     """
     if (folder / UNFINISHED_RESTORE).exists():
         raise CannotStart(f"the restore into {folder.absolute()} is incomplete: run `arena restore` again")
@@ -85,7 +86,7 @@ def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
     if folder.is_symlink() or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise CannotStart(
             f"{folder} belongs to another user or can be written by others: "
-            f"remove it, or name another folder in {setting}"
+            f"remove it, or set {setting} to another folder"
         )
     return folder
 
@@ -122,7 +123,7 @@ def open_results(settings: Settings) -> Store:
     file = settings.data_dir.absolute() / "arena.sqlite3"
     if settings.database_url is None and not file.is_file():
         raise CannotStart(
-            f"there is no arena in {settings.data_dir.absolute()}: run `make demo`, "
-            "or name its folder in ARENA_DATA_DIR"
+            f"no arena in {settings.data_dir.absolute()}: run `make demo`, "
+            "or set ARENA_DATA_DIR to an arena's folder"
         )
     return open_store(settings.url, migrates=False)

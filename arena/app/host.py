@@ -1,4 +1,4 @@
-"""This host: its runtime, seats and limits, and which controls it has."""
+"""This host: its runtime, slots, limits and sandbox controls."""
 
 import os
 import secrets
@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 
 def sockets_folder(settings: Settings) -> Path:
-    """Create the folder that holds each installation's folder of sockets.
+    """Create the parent of the installations' socket folders.
 
     Raises CannotStart if it can't be created, others can write to it, or its path is too long for sockets
     below.
@@ -42,8 +42,8 @@ def sockets_folder(settings: Settings) -> Path:
     size, most = len(os.fsencode(folder)), LONGEST_RUN_DIR - INSTALL_SIZE - 1
     if size > most:
         raise CannotStart(
-            f"the path of the socket folder {folder} has {size} bytes. At most {most} leave room for "
-            "the names of sockets. Set ARENA_RUN_DIR to a shorter path"
+            f"the path of the socket folder {folder} has {size} bytes (limit {most}, to leave room for "
+            "the names of sockets): set ARENA_RUN_DIR to a shorter path"
         )
     return private_folder(folder)
 
@@ -53,7 +53,7 @@ def _memory_mib() -> int:
 
 
 def slots_of_host() -> SlotPool:
-    """Return the seats of this host, all free.
+    """Return the slots of this host, all free.
 
     Raises CannotStart if the host has too little memory for a full table.
     """
@@ -67,7 +67,7 @@ _BOTS_OF_A_PERSON: Final = FULL_TABLE - 1
 
 
 def tables_for_people(settings: Settings) -> int:
-    """Return how many people can play on this host at a time: what the settings say, if its memory allows."""
+    """Return how many people can play at once on this host: the setting, or less if memory is short."""
     if settings.executor is not None:
         return 0
     spare = _memory_mib() - RESERVE_MIB - (slots_of_host().size + 1) * Limits().memory_mib
@@ -75,7 +75,7 @@ def tables_for_people(settings: Settings) -> int:
 
 
 def bots_of_host(settings: Settings) -> int:
-    """Return how many bots run on this host at most: of the ladder, and of people."""
+    """Return the maximum number of bots on this host: for the ladder and for people."""
     return slots_of_host().size + _BOTS_OF_A_PERSON * tables_for_people(settings)
 
 
@@ -87,7 +87,7 @@ def limits_of_this_host() -> Limits:
 def limits_of_bots(settings: Settings) -> Limits:
     """Return a bot's limits in an arena: those of this host, or in a cluster the defaults.
 
-    In a cluster, each worker lowers them to the share of its own slots.
+    In a cluster, each worker lowers them to the share of one of its slots.
     """
     return limits_of_this_host() if settings.executor is None else Limits()
 
@@ -97,7 +97,7 @@ def warn_of_few_cores() -> None:
     slots, wanted = slots_of_host(), Limits().cpus
     if slots.share < wanted:
         _log.warning(
-            "few cores: bots get less CPU than usual",
+            "cpu share reduced",
             slots=slots.size,
             cores_each=slots.share,
             usual=wanted,
@@ -105,17 +105,17 @@ def warn_of_few_cores() -> None:
 
 
 def common_group(settings: Settings, runtime: Runtime) -> BotsGroup:
-    """Return the group that limits all bots of this host together."""
+    """Return the control group that limits all bots of this host together."""
     return runtime.common_group(limits_of_this_host(), bots_of_host(settings))
 
 
 def runtime_of(
     settings: Settings, install: str, images: Callable[[Settings], ImageSource] | None = None
 ) -> Runtime:
-    """Return the runtime for bots; ``images`` opens the source of submitted images, None if none will be run.
+    """Return the runtime for bots. ``images`` opens the source of submitted images; None if none will run.
 
-    Raises RuntimeTrouble if the engine does not answer, or can't be used with these settings; and what
-    ``images`` raises.
+    Raises RuntimeTrouble if the engine does not answer or can't be used with these settings, and any error of
+    ``images``.
     """
     if settings.sandbox is RuntimeName.PROCESS:
         return ProcessRuntime()
@@ -137,16 +137,16 @@ def engine_client() -> docker.DockerClient:
 
 
 def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
-    """Check which controls this host has, with or without a running arena; record nothing.
+    """Check which controls this host enforces, with or without a running arena, and return the report.
 
-    ``say`` receives progress messages. Raises ImageTrouble, RuntimeTrouble; or CannotStart if the folder for
-    sockets can't be created, or its path is too long.
+    ``say`` receives progress messages. Raises ImageTrouble or RuntimeTrouble, or CannotStart if the folder
+    for sockets can't be created or its path is too long.
     """
     kept = settings.data_dir / "install"
     install = kept.read_text().strip() if kept.is_file() else secrets.token_hex(4)
     with closing(runtime_of(settings, install)) as runtime:
         group = common_group(settings, runtime)
-        running = group.exists  # a running arena's group is checked as it is
+        running = group.exists  # check a running arena's group without changing it
         if not running:
             group.hold()
         try:
@@ -157,14 +157,14 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
 
 
 def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) -> HostReport:
-    """Check which controls the host has; see :func:`examine_host`."""
+    """Check which controls the host enforces; see :func:`examine_host`."""
 
     def canary() -> CanaryParts:
         with closing(engine_client()) as client:
             ensure_base_image(client, PYTHON, say)
             image = build_canary_image(client)
         run_dir = sockets_folder(settings)
-        say("trying the sandbox's controls, which takes up to 15 s")
+        say("testing the sandbox controls, which takes up to 15 s")
         return CanaryParts(image, run_dir)
 
     report = runtime.examine(canary, limits_of_this_host(), bots_of_host(settings), utc_now)
@@ -183,17 +183,17 @@ class HostSetup:
 def host_setup(
     settings: Settings, runtime: Runtime, install: str, *, plays: bool = True
 ) -> Iterator[HostSetup]:
-    """Prepare the host for bots: clean up before and after, and hold their control group meanwhile.
+    """Prepare the host for bots: create their control group, and clean up before and after.
 
-    With ``plays`` false no bots will run here, and there is no group. Raises RuntimeTrouble, or CannotStart
-    if a folder can't be created, or its path is too long.
+    If ``plays`` is False, no bots will run here and no group is created. Raises RuntimeTrouble, or
+    CannotStart if a folder can't be created or its path is too long.
     """
     swept = runtime.sweep(install)
     run_dir = sockets_folder(settings) / install
-    shutil.rmtree(run_dir, ignore_errors=True)  # a killed run's sockets
+    shutil.rmtree(run_dir, ignore_errors=True)  # sockets of a killed run
     group = common_group(settings, runtime) if plays else None
     if group is not None:
-        group.remove()  # what a killed run's containers left there
+        group.remove()  # remains of a killed run's containers
         group.hold()
     if plays:
         warn_of_few_cores()

@@ -59,7 +59,7 @@ def pipeline_of(
 
     Raises RuntimeTrouble, or CannotStart if images can't be stored.
     """
-    with _intake_of(settings, lambda text: _log.info("bots' images", doing=text)) as intake:
+    with _intake_of(settings, lambda text: _log.info("bot image progress", doing=text)) as intake:
         yield Pipeline(
             store=store,
             uploads=uploads_of(settings),
@@ -77,7 +77,7 @@ def pipeline_of(
 def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intake]:
     """Open the intake, which turns files into images."""
     with closing(connect()) as client, closing(engine_client()) as builder:
-        with engine_errors("read what the engine is"):
+        with engine_errors("read the engine's description"):
             version = client.version()
 
         def find(language: Language) -> str:
@@ -111,7 +111,7 @@ def _beside(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
     ):
         if not runtime.isolates:
             raise CannotStart(
-                "submitted bots run in containers only: they are images. Use ARENA_SANDBOX=docker"
+                "submitted bots are images and run only in containers: use ARENA_SANDBOX=docker"
             )
         yield store, runtime
 
@@ -150,8 +150,8 @@ def shared_images(
 ) -> tuple[tuple[str, str], ...]:
     """Copy house bots' images from this host's engine into the shared store.
 
-    ``sources`` are (name, the engine's id) of each; ``say`` receives progress messages. Each is (name, id by
-    content). Raises RuntimeTrouble, or CannotStart if an image can't be stored.
+    ``sources`` are pairs of name and the engine's id; ``say`` receives progress messages. Return pairs of
+    name and content id. Raises RuntimeTrouble, or CannotStart if an image can't be stored.
     """
     with _intake_of(settings, say) as intake:
         try:
@@ -161,7 +161,7 @@ def shared_images(
 
 
 def fetched_images(settings: Settings) -> StoreSource:
-    """Return the source from which a worker's engine loads images, read-only: it records no uses.
+    """Return the read-only source from which a worker's engine loads images. It doesn't record their use.
 
     Raises CannotStart if the store is missing, such as a folder that is not mounted.
     """

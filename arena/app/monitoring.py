@@ -51,7 +51,7 @@ def health_server(
     except CannotListen as error:
         raise CannotStart(f"ARENA_OPS_ADDRESS: {error}") from error
     with listener as listening:
-        _log.info("serving health and metrics", address=str(listening.address))
+        _log.info("ops endpoint listening", address=str(listening.address))
         yield
 
 
@@ -60,7 +60,7 @@ _DATABASE_SECONDS: Final = 3.0
 
 
 class Monitoring:
-    """Watches one coordinator after another; ``metrics`` is their match watcher."""
+    """Monitors consecutive coordinators; ``metrics`` is their match watcher."""
 
     def __init__(self, settings: Settings, store: Store, install: str) -> None:
         self._settings = settings
@@ -98,7 +98,7 @@ class Monitoring:
 
     @contextmanager
     def of(self, coordinator: Coordinator) -> Iterator[None]:
-        """Watch this coordinator within the context."""
+        """Monitor a coordinator within the context."""
         self._coordinator = coordinator
         try:
             yield
@@ -107,7 +107,7 @@ class Monitoring:
 
     @contextmanager
     def of_cluster(self, trouble: Check) -> Iterator[None]:
-        """Watch a cluster's workers within the context; ``trouble`` says why none can play."""
+        """Monitor a cluster's workers within the context; ``trouble`` returns why none can play."""
         self._cluster = trouble
         try:
             yield
@@ -126,21 +126,19 @@ class Monitoring:
         if coordinator is None:
             return _NOTHING_YET
         return (
-            "it is shutting down and starts no more matches"
-            if coordinator.draining or coordinator.stopped
-            else None
+            "shutting down: starts no more matches" if coordinator.draining or coordinator.stopped else None
         )
 
     def _room(self) -> str | None:
         if self._disk.has_room():
             return None
-        return "it is full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
+        return "full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
 
     def _database(self) -> str | None:
         try:
             self._check_database()
         except TimeoutError:
-            return f"it has not answered for {_DATABASE_SECONDS:.0f} s"
+            return f"no answer for {_DATABASE_SECONDS:.0f} s"
         except StoreError as error:
             return str(error)
         return None

@@ -37,10 +37,10 @@ Say = Callable[[str], None]
 
 
 def work(settings: Settings, port: int, say: Say) -> None:
-    """Play matches that come over the scheduler until SIGTERM; matches in flight are finished first.
+    """Play matches from the scheduler until SIGTERM; matches in flight are finished first.
 
-    The scheduler connects to ``port``; 0 for a free one. ``say`` receives progress messages. Raises
-    ImageTrouble, RuntimeTrouble; or CannotStart if something is missing, or this host lacks a control that
+    The scheduler connects to ``port``; 0 means any free one. ``say`` receives progress messages. Raises
+    ImageTrouble or RuntimeTrouble, or CannotStart if something is missing or this host lacks a control that
     untrusted bots need.
     """
     need_cluster()
@@ -59,7 +59,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
         health = SchedulerHealth("this host's controls have not been checked yet")
         with _health_server(settings, runtime, seating, health):
             if setup.swept:
-                say(f"removed {setup.swept} sandboxes that an earlier run had left")
+                say(f"removed {setup.swept} sandboxes of an earlier run")
             post = _post(settings, port, _admitted(settings, runtime, say))
             with _looked_after(runtime, install, seating), sentinel(slots):
                 asyncio.run(run_worker(post, seating, health, say))
@@ -69,7 +69,7 @@ def _check(settings: Settings) -> None:
     _scheduler_of(settings)
     if settings.database_url is not None:
         raise CannotStart(
-            "a worker opens no database, and an attacker should find no password here: unset "
+            "a worker needs no database, and its host should have no password for one: unset "
             "ARENA_DATABASE_URL, which is only for the coordinator and the site"
         )
     need_shared_images(settings)
@@ -77,7 +77,7 @@ def _check(settings: Settings) -> None:
 
 def _scheduler_of(settings: Settings) -> Address:
     if settings.executor is None:
-        raise CannotStart("name the cluster's scheduler in ARENA_EXECUTOR, such as dask://192.0.2.1:8786")
+        raise CannotStart("set ARENA_EXECUTOR to the cluster's scheduler, such as dask://192.0.2.1:8786")
     return settings.executor
 
 
@@ -100,7 +100,7 @@ def _health_server(
 
 
 def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
-    """Check which controls this host has. Raises CannotStart if it lacks one that untrusted bots need."""
+    """Check this host's controls. Raises CannotStart if it lacks one that untrusted bots need."""
     report = examine(settings, runtime, say)
     if settings.sandbox is RuntimeName.DOCKER:
         try:
@@ -111,7 +111,7 @@ def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
 
 
 def _post(settings: Settings, port: int, report: HostReport) -> "Post":
-    """Return this worker's addresses and its card.
+    """Return this worker's addresses and card.
 
     Raises CannotStart if the keys are missing or can't be read.
     """
@@ -159,7 +159,7 @@ def _looked_after(runtime: Runtime, install: str, seating: "Seating") -> Iterato
 
 
 def _pruner(runtime: Runtime) -> Recurring:
-    """Return the task that removes images from the engine that the store has removed."""
+    """Return the task that removes images from the engine if the store no longer has them."""
 
     def prune() -> None:
         runtime.prune_images()

@@ -2,9 +2,9 @@
 
 sites     addresses and logins, stored in a file of the user
 site      one site: requests, problems, uploads
-games     how a game is named, lists of games, replays
+games     ids and lists of games, replays
 events    follows a submission to its end, with retries
-sending   what an author submits: a source file, an archive, a folder or an image
+sending   the files that authors submit: a source file, an archive, a folder or an image
 images    Docker, for folders and images
 
 Answers are read as :mod:`arena.protocol.documents`.

@@ -28,7 +28,7 @@ class Patience:
         self._failed = 0
 
     def regain(self) -> None:
-        """Note a success, which resets the backoff."""
+        """Reset the backoff after a success."""
         self._failed = 0
 
     def rest(self) -> None:
@@ -36,7 +36,7 @@ class Patience:
         self._sleep(self._pause)
 
     def lose(self, trouble: SiteTrouble) -> None:
-        """Note a failure and wait before the next attempt.
+        """Count a failure and wait before the next attempt.
 
         Raises the given SiteTrouble if a retry won't help or too many attempts have failed.
         """
@@ -51,18 +51,18 @@ class Patience:
 
 
 _ON_THE_WAY: Final = ("received", "inspected", "qualifying")
-"""Stages before the last one; a submission has a time for each one it has reached."""
+"""Stages before the final one. A submission has a time for each one it has reached."""
 
 
 def follow(site: SiteClient, submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
-    """Yield a submission now and at every change until it has ended.
+    """Yield a submission immediately and after every change, until it has ended.
 
     Raises SiteTrouble if the site has no submission with this id, or ``patience`` is exhausted.
     """
     shown: object = None
     while True:
-        # The site ends long streams now and then, and new ones at once if too many are open.
-        trouble = SiteTrouble(f"{site.address} does not say what becomes of the submission")
+        # The site ends long streams occasionally, and rejects new ones if too many are open.
+        trouble = SiteTrouble(f"{site.address} reports no progress of the submission")
         try:
             with site.lines(f"/submissions/{submission}/events") as lines:
                 for data in events(lines, "stage"):
@@ -79,7 +79,7 @@ def follow(site: SiteClient, submission: str, patience: Patience) -> Iterator[di
 
 
 def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield changes from :func:`follow`, and before each one the stages that passed unseen."""
+    """Yield changes from :func:`follow`, each preceded by the stages it skipped."""
     seen = set[object]()
     for told in changes:
         now = told.get("stage")
@@ -92,7 +92,7 @@ def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def events(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the data of the server-sent events with a name; ``lines`` come without line ends."""
+    """Yield the data of server-sent events with this name. ``lines`` have no line ends."""
     kind, data = "", list[str]()
     for line in lines:
         field, _, value = line.partition(":")
@@ -107,7 +107,7 @@ def events(lines: Iterable[str], name: str) -> Iterator[str]:
 
 
 def _decode(site: SiteClient, data: str) -> dict[str, Any]:
-    """Return a submission as the site sent it, with all its members, after checking its form."""
+    """Validate a submission and return it as the site sent it, with all its members."""
     told: dict[str, Any] = site.parse(data)
     site.read(told, WholeSubmission if isinstance(told, dict) and "games" in told else Submission)
     return told

@@ -1,4 +1,4 @@
-"""Games of a site: how an author names one, lists of them, and their replays."""
+"""Games on a site: their ids, lists and replays."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ class ListedGame:
     seats: tuple[SeatResult, ...]
 
     def is_lost_by(self, bots: frozenset[str]) -> bool:
-        """Return whether none of these bots was first."""
+        """Return True if none of these bots was first."""
         return all(seat.place > 1 for seat in self.seats if seat.bot in bots)
 
 
 def own_bots(site: SiteClient) -> frozenset[str]:
-    """Return the names of the caller's bots. Raises ClientError if there are none."""
+    """Return the names of the caller's bots. Raises ClientError if the caller has none."""
     bots = frozenset(site.read(each, Bot).name for each in site.pages("/account/bots", "bots"))
     if not bots:
-        raise ClientError("you have no bots yet: arena submit BOT")
+        raise ClientError("no bots yet: submit one with `arena submit BOT`")
     return bots
 
 
@@ -60,12 +60,12 @@ def newest_games(site: SiteClient) -> Iterator[ListedGame]:
 
 
 def game_id(site: SiteClient, word: str) -> str:
-    """Return the id of a game that is named by its id, its number or the address of its page."""
+    """Return the id of a game, given its id, its number or its page's URL."""
     return _place(site, word)[1]
 
 
 def replay_of(site: SiteClient, word: str) -> bytes:
-    """Return the public replay of a game that is named as for :func:`game_id`."""
+    """Return the public replay of a game, given as for :func:`game_id`."""
     home, game = _place(site, word)
     if home:
         return site.download(f"/api/v1/{home}/games/{part(game)}/replay")
@@ -73,7 +73,7 @@ def replay_of(site: SiteClient, word: str) -> bytes:
 
 
 def _place(site: SiteClient, word: str) -> tuple[str, str]:
-    """Return the path of a game's challenge or submission, or nothing if it is rated; and its id."""
+    """Return the path of a game's challenge or submission (empty for a rated game), and the game's id."""
     if "://" in word:
         match urlsplit(word).path.split("/") if word.startswith(f"{site.address}/") else ():
             case ["", "games", game, *_]:
@@ -81,7 +81,7 @@ def _place(site: SiteClient, word: str) -> tuple[str, str]:
             case ["", "challenges" | "submissions" as kind, id_, "games", game, *_]:
                 return f"{kind}/{part(id_)}", game
             case _:
-                raise ClientError(f"{word} is not the address of a game on {site.address}")
+                raise ClientError(f"{word} is not the URL of a game on {site.address}")
     if not word.isdecimal():
         return "", word
     number = int(word)

@@ -19,7 +19,7 @@ from docker.models.images import Image
 from arena.client.sites import CannotSend
 
 _ANSWER_SECONDS: Final = 600
-"""An engine may take long before it exports a large image."""
+"""Timeout in seconds: an engine may take long to start exporting a large image."""
 
 _ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
 _FAST: Final = 1
@@ -28,21 +28,21 @@ _PIECE: Final = 2 * 1024 * 1024
 
 
 def build(folder: Path) -> str:
-    """Build a folder's image as ``docker build`` does, with its output on stderr, and return the image's id.
+    """Build a folder's image with ``docker build``, its output on stderr, and return the image's id.
 
     Raises CannotSend if there is no ``docker`` command, or it fails.
     """
     program = shutil.which("docker")
     if program is None:
         raise CannotSend(
-            f"building {folder} takes the docker command, which is not installed here: install it, or name "
-            "a source file"
+            f"building {folder} requires the docker command, which is not installed: install it, or give a "
+            "source file"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-build-") as scratch:
         written = Path(scratch, "id")
         command = [program, "build", "--iidfile", str(written), str(folder)]
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode:  # noqa: S603 - an argument list
-            raise CannotSend(f"docker can't build {folder}; see its output above")
+            raise CannotSend(f"docker can't build {folder}: see its output above")
         return written.read_text().strip()
 
 
@@ -56,7 +56,7 @@ def found(name: str) -> Iterator[Image]:
         client = docker.from_env(timeout=_ANSWER_SECONDS)
     except DockerException as error:
         raise CannotSend(
-            f"there is no file or folder {name}, and no Docker engine answers that might have such an image "
+            f"no file or folder is called {name}, and no Docker engine answers that could have such an image "
             f"({error}): start Docker, or check the name"
         ) from error
     with closing(client):
@@ -64,7 +64,7 @@ def found(name: str) -> Iterator[Image]:
 
 
 def is_id(name: str) -> bool:
-    """Return whether a text is an image's id rather than its name."""
+    """Return True if a text is an image's id, not its name."""
     return _ID.fullmatch(name) is not None
 
 
@@ -74,7 +74,7 @@ def size_of(image: Image) -> int:
 
 
 def packed(image: Image) -> Iterator[tuple[bytes, int]]:
-    """Yield what ``docker save`` writes, gzip-compressed on the fly.
+    """Yield the output of ``docker save``, gzip-compressed on the fly.
 
     Each item is (compressed bytes, total uncompressed bytes so far). Raises CannotSend if the engine fails
     midway.
@@ -87,7 +87,7 @@ def packed(image: Image) -> Iterator[tuple[bytes, int]]:
             if piece := packer.compress(raw):
                 yield piece, taken
     except (DockerException, requests.RequestException) as error:
-        raise CannotSend(f"the Docker engine stopped handing out the image ({error}): try again") from error
+        raise CannotSend(f"the Docker engine stopped sending the image ({error}): try again") from error
     yield packer.flush(), taken
 
 
@@ -95,6 +95,6 @@ def _get(client: docker.DockerClient, name: str) -> Image:
     try:
         return client.images.get(name)
     except ImageNotFound as error:
-        raise CannotSend(f"there is no file, no folder and no image {name}: see `docker images`") from error
+        raise CannotSend(f"no file, folder or image is called {name}: see `docker images`") from error
     except (DockerException, requests.RequestException) as error:
-        raise CannotSend(f"the Docker engine does not give the image {name} ({error})") from error
+        raise CannotSend(f"the Docker engine can't send the image {name} ({error})") from error

@@ -1,4 +1,4 @@
-"""Finds the bot that an author names, and prepares it for upload."""
+"""Finds an author's bot by its path or image name, and prepares it for upload."""
 
 import hashlib
 import os
@@ -25,13 +25,13 @@ class TargetKind(StrEnum):
     """The kind of a target."""
 
     SOURCE = "source"
-    """A file in one of the languages that the arena wraps."""
+    """A source file in one of the arena's languages."""
     ARCHIVE = "archive"
-    """What ``docker save`` wrote."""
+    """An archive from ``docker save``."""
     FOLDER = "folder"
-    """With a Dockerfile."""
+    """A folder with a Dockerfile."""
     IMAGE = "image"
-    """The name or id of an image of this machine's engine."""
+    """An image in this machine's engine, by name or id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Target:
 
 
 def target_of(text: str) -> Target:
-    """Resolve what an author typed: an existing file or folder, or else the name of an image.
+    """Resolve an author's input: an existing file or folder, or else the name of an image.
 
     Raises CannotSend if it can't be a bot.
     """
@@ -59,9 +59,9 @@ def target_of(text: str) -> Target:
     except OSError as error:
         raise CannotSend(f"{text} can't be read ({error.strerror})") from error
     if text.startswith((".", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
-        raise CannotSend(f"there is no file or folder {text}")
+        raise CannotSend(f"no such file or folder: {text}")
     if not _NAME_OF_IMAGE.fullmatch(text):
-        raise CannotSend(f"there is no file or folder {text!a}, and no image can have that name")
+        raise CannotSend(f"no such file or folder: {text!a}, and no image can have that name")
     return Target(kind=TargetKind.IMAGE, text=text, path=None, language=None, name=repository(text))
 
 
@@ -76,7 +76,7 @@ def _folder(text: str, path: Path) -> Target:
         name = path.resolve().name
         return Target(kind=TargetKind.FOLDER, text=text, path=path, language=None, name=name)
     source = next((file for file in files if language_of(file.name)), None)
-    instead = f"name its source file ({source})" if source else "name a source file"
+    instead = f"give its source file ({source})" if source else "give a source file"
     raise CannotSend(f"the folder {text} has no Dockerfile: add one, or {instead}")
 
 
@@ -85,10 +85,10 @@ def _file_target(text: str, path: Path) -> Target:
     if language is not None:
         return Target(kind=TargetKind.SOURCE, text=text, path=path, language=language, name=path.stem)
     if not path.is_file():
-        raise CannotSend(f"{text} is no file that could be sent: name a file, a folder or an image")
+        raise CannotSend(f"{text} is not a regular file or folder: give a file, a folder or an image")
     if not _is_archive(path):
         raise CannotSend(
-            f"{text} is neither a source file (.py, .js, .mjs) nor what docker save writes, a tar or a tar.gz"
+            f"{text} is neither a source file (.py, .js, .mjs) nor a docker save archive (tar or tar.gz)"
         )
     ending = next((each for each in _ARCHIVES if path.name.endswith(each)), path.suffix)
     name = path.name.removesuffix(ending)
@@ -115,16 +115,16 @@ class Parcel:
     kind: str  # `image`, or the name of a language
     size: int | None  # bytes of its file; None for an image, which is packed while it is sent
     sha256: str | None  # of its file, hexadecimal; None for an image
-    # Starts over; yields bytes to send and how much of `work` is done.
+    # Restarts from the beginning. Yields bytes to send and the part of `work` done.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
     work: int  # approximate final count of `pieces`
 
 
 @contextmanager
 def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
-    """Open a target as a parcel; build a folder first. ``name`` is the bot's; None uses the target's.
+    """Open a target as a parcel; build a folder first. ``name`` is the bot's name; None uses the target's.
 
-    Raises CannotSend if it can't be sent, possibly only while it is being sent.
+    Raises CannotSend if it can't be sent, possibly not before sending.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
         yield _parcel(target, target.path, _checked(name or target.name))
@@ -133,7 +133,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
 
     image_name = target.text
     if target.path is not None:
-        name = _checked(name or target.name)  # before anybody waits for a build
+        name = _checked(name or target.name)  # before a build that takes long
         image_name = images.build(target.path)
     with images.found(image_name) as image:
         yield Parcel(
@@ -172,7 +172,7 @@ class Body:
 
 
 class BodyOfFile(Body):
-    """A body of known length, so that a site can refuse a large one at once."""
+    """A body of known length, so that a site can reject a large one immediately."""
 
     def __len__(self) -> int:
         return self._parcel.size or 0
@@ -202,7 +202,7 @@ def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:
                 done += len(piece)
                 yield piece, done
     except OSError as error:
-        raise CannotSend(f"{target.text} can't be read any more ({error.strerror})") from error
+        raise CannotSend(f"{target.text} can no longer be read ({error.strerror})") from error
 
 
 def _name_of(target: Target, tags: Sequence[str]) -> str:

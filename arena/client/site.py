@@ -1,4 +1,4 @@
-"""One site: requests with a token, and errors as sentences.
+"""One site: requests with a token, and errors as readable messages.
 
 A token is sent only to the site's own address: redirects are not followed.
 """
@@ -18,10 +18,10 @@ from arena import __version__
 from arena.client.sites import SiteProblem, SiteTrouble, WrongLogin, check_address
 
 MOST_BYTES: Final = 32 * 1024 * 1024
-"""Of an answer, unpacked; those of an arena are far smaller."""
+"""Size limit of an unpacked response; an arena's are far smaller."""
 
 MOST_EVENT_BYTES: Final = 1024 * 1024
-"""Of a stream without an empty line, which ends an event."""
+"""Size limit of one event in a stream, which ends with an empty line."""
 
 _PIECE: Final = 64 * 1024
 
@@ -31,10 +31,9 @@ class Strange(Exception):
 
 
 def whole(answer: requests.Response) -> bytes:
-    """Return the body of an answer.
+    """Return the body of a response.
 
-    Raises Strange if it is larger than any of an arena's, or requests.RequestException if the connection
-    breaks.
+    Raises Strange if it is too large for an arena's, or requests.RequestException if the connection breaks.
     """
     body = bytearray()
     for piece in answer.iter_content(_PIECE):
@@ -64,27 +63,25 @@ def lines(answer: requests.Response) -> Iterator[str]:
 
 
 def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
-    """Decode JSON. Raises Strange if it is invalid, no UTF-8, or nested too deep."""
+    """Decode JSON. Raises Strange if it is invalid, not UTF-8, or nested too deeply."""
     try:
         return msgspec.json.decode(data)
     except RecursionError as error:
-        raise Strange("JSON that is nested too deep") from error
+        raise Strange("JSON that is nested too deeply") from error
     except (msgspec.DecodeError, ValueError) as error:
-        raise Strange(f"no JSON ({error})") from error
+        raise Strange(f"invalid JSON ({error})") from error
 
 
 def why(address: str, error: requests.RequestException) -> str:
-    """Return a sentence for an error of requests."""
+    """Return a message for an error of requests."""
     match error:
         case requests.exceptions.SSLError():
             return (
-                f"the certificate of {address} can't be trusted ({_reason(error)}): check the address; for a "
-                "certificate of your own set REQUESTS_CA_BUNDLE"
+                f"the certificate of {address} can't be trusted ({_reason(error)}): check the address or, "
+                "for a private certificate authority, set REQUESTS_CA_BUNDLE"
             )
         case requests.exceptions.ProxyError():
-            return (
-                f"the proxy before {address} can't be used ({_reason(error)}): see HTTPS_PROXY and NO_PROXY"
-            )
+            return f"the proxy for {address} can't be used ({_reason(error)}): check HTTPS_PROXY and NO_PROXY"
         case requests.exceptions.ReadTimeout():
             return f"{address} does not answer: try again later"
         case requests.exceptions.ConnectTimeout():
@@ -106,20 +103,20 @@ def _reason(error: BaseException) -> str:
 
 _API: Final = "/api/v1"
 _USUAL: Final = (10.0, 60.0)
-"""Seconds until there is a connection, and without a byte of the answer."""
+"""Timeouts in seconds: for connecting, and for each byte of the response."""
 
 _UPLOAD: Final = (30.0, 180.0)
-"""The first is also how long the site may take nothing; a large file takes its time to be written there."""
+"""Timeouts of uploads. The first also limits stalls; the site needs time to write a large file."""
 
 _UNAUTHORIZED: Final = 401
 _REFUSED: Final = 400
 _SOON: Final = 60
-"""Seconds that are worth waiting for."""
+"""Longest Retry-After, in seconds, that is worth waiting for."""
 
 _DIGITS: Final = 9
 _REDIRECTS: Final = range(300, 400)
 _MOST_PAGES: Final = 1000
-"""Of a list; an arena's have fewer."""
+"""Maximum pages of a list; an arena's lists have fewer."""
 
 _YEARS: Final = range(1970, 9999)
 """Years whose times can be converted to any time zone."""
@@ -130,7 +127,7 @@ T = TypeVar("T")
 class SiteClient:
     """A site, over one connection. Close it after use.
 
-    Every method raises SiteTrouble if no arena answers, and SiteProblem if the arena refuses. ``address``
+    Methods raise SiteTrouble if no arena answers, and SiteProblem if it rejects the request. ``address``
     comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
     """
 
@@ -145,7 +142,7 @@ class SiteClient:
         self._session.close()
 
     def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON
-        """Return what is at a path below /api/v1."""
+        """Return the JSON at a path below /api/v1."""
         return self._json(self._ask("GET", path, params=query))
 
     def download(self, path: str) -> bytes:
@@ -153,20 +150,20 @@ class SiteClient:
         return self._document(self._ask("GET", path, below=""))
 
     def post(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
-        """Send JSON, and return the answer."""
+        """Send JSON, and return the response."""
         return self._json(self._ask("POST", path, json=content))
 
     def patch(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
-        """Send changes as JSON, and return the answer."""
+        """Send changes as JSON, and return the response."""
         return self._json(self._ask("PATCH", path, json=content))
 
     def delete(self, path: str) -> None:
-        """Delete what is at a path."""
+        """Delete the resource at a path."""
         with self._ask("DELETE", path) as answer:
             self._check(answer)
 
     def put(self, path: str, body: Iterable[bytes], **query: str) -> Any:  # noqa: ANN401 - JSON
-        """Stream bytes, and return the answer; a body with ``__len__`` is sent with its length."""
+        """Stream bytes, and return the response; a body with ``__len__`` is sent with its length."""
         kind = {"Content-Type": "application/octet-stream"}
         return self._json(
             self._ask("PUT", path, params=query, data=body, headers=kind, timeout=_UPLOAD),
@@ -190,14 +187,14 @@ class SiteClient:
             page = self.get(following.removeprefix(_API))
 
     def member(self, answer: object, name: str) -> list[Any]:
-        """Return a list of an answer by its name."""
+        """Return a list in a response by its name."""
         found = answer.get(name) if isinstance(answer, dict) else None
         if not isinstance(found, list):
             raise self._strange(f"no list of {name}")
         return found
 
     def read(self, answer: object, kind: type[T]) -> T:
-        """Convert an answer to ``kind``; unknown members are ignored."""
+        """Convert a response to ``kind``, ignoring unknown members."""
         try:
             read = msgspec.convert(answer, kind)
         except msgspec.ValidationError as error:
@@ -209,7 +206,7 @@ class SiteClient:
 
     @contextmanager
     def lines(self, path: str) -> Iterator[Iterator[str]]:
-        """Open an answer as a stream of lines."""
+        """Open a response as a stream of lines."""
         accept = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         with self._ask("GET", path, headers=accept) as answer:
             self._check(answer)
@@ -270,13 +267,13 @@ class SiteClient:
         if answer.status_code == _UNAUTHORIZED:
             raise SiteProblem(
                 _UNAUTHORIZED,
-                f"{self.address} does not take this token.",
-                f"Make a new one at {self.address}/account, and log in with it: arena login {self.address}",
+                f"{self.address} does not accept this token.",
+                f"Create a new one at {self.address}/account, then log in: arena login {self.address}",
             )
         raise self._problem(answer)
 
     def _problem(self, answer: requests.Response) -> SiteTrouble:
-        """Return the site's problem, or an error that something other than an arena answers."""
+        """Return the site's problem, or an error if the server is not an arena."""
         said: Any = None
         if _kind(answer) == "application/problem+json":
             try:
@@ -285,8 +282,8 @@ class SiteClient:
                 said = None
         if not isinstance(said, dict):
             return SiteTrouble(
-                f"{self.address} answered {answer.status_code} {answer.reason}, which is not an arena's "
-                "answer: try again in a moment, or check the address"
+                f"{self.address} returned {answer.status_code} {answer.reason}, which an arena doesn't: try "
+                "again in a moment, or check the address"
             )
         detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
         return SiteProblem(answer.status_code, detail, hint, passes=_passes(answer))
@@ -298,12 +295,12 @@ class SiteClient:
             other = self.address
         if other == self.address:
             return self._strange("a redirect")
-        return SiteTrouble(f"{self.address} redirects to {other}; if that is your arena: arena login {other}")
+        return SiteTrouble(f"{self.address} redirects to {other}. If that is your arena: arena login {other}")
 
     def _strange(self, what: str) -> SiteTrouble:
         return SiteTrouble(
-            f"{self.address} answered {what}: check that this is an arena's address, and that command and "
-            "arena are of the same version"
+            f"{self.address} returned {what}: check that this is an arena's address, and that command and "
+            "arena have the same version"
         )
 
 
@@ -340,7 +337,7 @@ def _moments(value: object) -> Iterator[datetime]:
 
 
 def _passes(answer: requests.Response) -> bool:
-    """Return whether a retry helps soon; a command does not wait for tomorrow's quota."""
+    """Return True if a retry helps soon. A command does not wait for tomorrow's quota."""
     after = answer.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON
 

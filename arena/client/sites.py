@@ -18,7 +18,7 @@ from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
 
 
 class ClientError(Exception):
-    """The text says what is wrong and what to do."""
+    """An error of the client; the text says what is wrong and what to do."""
 
 
 class WrongLogin(ClientError):
@@ -26,15 +26,15 @@ class WrongLogin(ClientError):
 
 
 class CannotSend(ClientError):
-    """What the author named can't be sent."""
+    """The author's bot can't be sent."""
 
 
 class SiteTrouble(ClientError):
-    """A site can't be reached, or is no arena."""
+    """A site is unreachable, or not an arena."""
 
 
 class SiteProblem(SiteTrouble):
-    """A site refused a request. ``passes`` says whether a retry helps soon, according to the site."""
+    """A site rejected a request. ``passes`` is True if a retry helps soon, according to the site."""
 
     def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:
         super().__init__(f"{detail} {hint}".strip())
@@ -45,7 +45,7 @@ class SiteProblem(SiteTrouble):
 
 
 _PORTS: Final = {"http": 80, "https": 443}
-_EXAMPLE: Final = "name the site with its scheme and without a path, such as https://arena.example"
+_EXAMPLE: Final = "give the site's URL with a scheme and without a path, such as https://arena.example"
 
 
 def check_address(text: str) -> str:
@@ -66,7 +66,7 @@ def check_address(text: str) -> str:
 
 
 def can_be_read_on_its_way(address: str) -> bool:
-    """Return whether requests to this site cross a network unencrypted."""
+    """Return True if requests to this site cross a network unencrypted."""
     parts = urlsplit(address)
     return parts.scheme == "http" and not _is_this_machine(parts.hostname or "")
 
@@ -79,7 +79,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 _LONGEST: Final = 200
-"""Characters; the tokens of a site are shorter."""
+"""Maximum length of a token in characters; real tokens are shorter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """The file: sites in the order of their logins."""
+    """Content of the file: sites in login order."""
 
     sites: tuple[Login, ...] = ()
 
@@ -105,7 +105,7 @@ class Sites:
         self._file = file
 
     def all(self) -> tuple[Login, ...]:
-        """Return the logins, the last one at the end. Raises WrongLogin."""
+        """Return the logins, oldest first. Raises WrongLogin."""
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=_Kept).sites
         except FileNotFoundError:
@@ -122,7 +122,7 @@ class Sites:
             self._write((*(each for each in self.all() if each.site != login.site), login))
 
     def forget(self, site: str) -> None:
-        """Forget the login of a site, if there is one. Raises WrongLogin."""
+        """Remove the login of a site, if any. Raises WrongLogin."""
         with self._alone():
             self._write(tuple(each for each in self.all() if each.site != site))
 
@@ -163,22 +163,22 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
     """Return the login to use: from the environment, or else the last one.
 
     ``ARENA_SITE`` selects a site; ``ARENA_TOKEN`` is a token for it, used without being stored. Raises
-    WrongLogin if there is none, or it is invalid.
+    WrongLogin if there is no login, or it is invalid.
     """
     named, token = environ.get(SITE_VARIABLE), environ.get(TOKEN_VARIABLE)
     if token:
         if not named:
-            raise WrongLogin(f"{TOKEN_VARIABLE} is set, and {SITE_VARIABLE} is not: set both or neither")
+            raise WrongLogin(f"{TOKEN_VARIABLE} is set, but {SITE_VARIABLE} is not: set both or neither")
         return Login(site=check_address(named), token=check_token(token))
     known = sites.all()
     if named:
         site = check_address(named)
         known = tuple(each for each in known if each.site == site)
         if not known:
-            raise WrongLogin(f"you are not logged in at {site}: arena login {site}")
+            raise WrongLogin(f"you are not logged in to {site}: arena login {site}")
     if not known:
         raise WrongLogin(
-            "you are not logged in to any site: arena login https://…, with the address of an arena's site"
+            "you are not logged in to any site: run arena login with a site's URL, such as https://arena.example"
         )
     return replace(known[-1], site=check_address(known[-1].site), token=check_token(known[-1].token))
 
@@ -187,5 +187,5 @@ def check_token(text: str) -> str:
     """Return a token without the white space around it. Raises WrongLogin if it can't be a token."""
     token = text.strip()
     if not token or len(token) > _LONGEST or not (token.isascii() and token.isprintable()) or " " in token:
-        raise WrongLogin("that can't be a token: copy it whole, from kaiten_ to its last letter")
+        raise WrongLogin("this is not a token: copy all of it, from kaiten_ to its last character")
     return token

@@ -225,7 +225,7 @@ def _find(connection: Connection, name: str, *, disqualified: bool | None = None
     """
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == name)).one_or_none()
     if bot is None:
-        raise NoSuchBot(f"there is no bot called {name}")
+        raise NoSuchBot(f"no bot is called {name}")
     if bot.house:
         raise WrongState(f"{name} is a house bot: it plays as long as the arena does")
     if disqualified is True and bot.state != BotState.DISQUALIFIED:

@@ -55,7 +55,7 @@ def find_bot(word: str) -> HomeBot:
     if path.is_dir():
         return _of_folder(path, word)
     if path.suffix or "/" in word:
-        raise UnusableBot(f"there is no file or folder {word}")
+        raise UnusableBot(f"no such file or folder: {word}")
     names = house_bots_at_home()
     near = get_close_matches(word, names, 1)
     meant = f" Did you mean {near[0]}?" if near else ""

@@ -1,4 +1,4 @@
-"""What operators do with bots, quarantined matches, the ladder and accounts."""
+"""Operators' actions on bots, quarantined matches, the ladder and accounts."""
 
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -33,9 +33,9 @@ class QuarantineOperators:
         return self._store.queue.quarantine()
 
     def release(self, who: str, match: str) -> None:
-        """Queue a match again, as if it had never failed. ``who`` is as in the audit log.
+        """Requeue a match as if it had never failed. ``who`` is as in the audit log.
 
-        Raises BotDisqualified, NoSuchMatch, VersionGone; or WrongState if it is not quarantined, or its
+        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, or its
         submission plays another match instead.
         """
         entry = NewAuditEntry(at=self._now(), who=who, what="release", subject=f"match:{match}")
@@ -53,8 +53,8 @@ _PAGE: Final = 100
 class BotOperators:
     """Changes bots for operators; ``now`` returns UTC.
 
-    Each method that changes a bot raises BotDisqualified, NoSuchBot, or WrongState: the bot's state doesn't
-    allow the change, the bot is in the wanted state already, or it is a house bot. ``who`` is as in the audit
+    Each method that changes a bot raises BotDisqualified, NoSuchBot, or WrongState if the bot's state doesn't
+    allow the change, the bot is already in the new state, or it is a house bot. ``who`` is as in the audit
     log: an account's name, or ``terminal:`` and a user of the machine.
     """
 
@@ -73,11 +73,11 @@ class BotOperators:
         """Return a bot. Raises NoSuchBot."""
         known = self._store.bots.find(bot)
         if known is None:
-            raise NoSuchBot(f"there is no bot called {bot}")
+            raise NoSuchBot(f"no bot is called {bot}")
         return known
 
     def bench(self, who: str, bot: str, reason: str) -> KnownBot:
-        """Bench a bot until its author, a new version or an operator brings it back.
+        """Bench a bot until its author, a new version or an operator reactivates it.
 
         The reason is public and replaces an earlier one. Raises OperationRefused if the reason is empty or
         too long.
@@ -88,31 +88,31 @@ class BotOperators:
         return self.find(bot)
 
     def unbench(self, who: str, bot: str) -> KnownBot:
-        """Let a benched bot play again. Raises VersionGone."""
+        """Reactivate a benched bot. Raises VersionGone."""
         now = self._now()
         self._store.bot_states.unbench(bot, now, _entry(now, who, "unbench", bot))
         return self.find(bot)
 
     def retire(self, who: str, bot: str) -> KnownBot:
-        """Take a bot off the ladder until its author or a new version brings it back."""
+        """Take a bot off the ladder until its author or a new version reactivates it."""
         now = self._now()
         if not self._store.bot_states.retire(bot, now, _entry(now, who, "retire", bot)):
-            raise WrongState(f"{bot} is retired already")
+            raise WrongState(f"{bot} is already retired")
         return self.find(bot)
 
     def play_version(self, who: str, bot: str, number: int) -> KnownBot:
-        """Make a version the one that plays, and bring the bot back if it was off the ladder.
+        """Activate a version, and reactivate the bot if it was off the ladder.
 
         Raises NoSuchVersion or VersionGone.
         """
         now = self._now()
         entry = _entry(now, who, "play-version", bot, f"version {number}")
         if not self._store.bot_states.play_version(bot, number, now, entry):
-            raise WrongState(f"{bot}@{number} plays already")
+            raise WrongState(f"{bot}@{number} is already active")
         return self.find(bot)
 
     def disqualify(self, who: str, bot: str, reason: str) -> Rebuilt:
-        """Take a bot off the ladder for good, and recompute all ratings as if it had never played.
+        """Take a bot off the ladder permanently, and recompute all ratings as if it had never played.
 
         This takes about one millisecond per rated game. The reason is public. Raises OperationRefused if the
         reason is empty or too long.
@@ -124,7 +124,7 @@ class BotOperators:
         )
 
     def reinstate(self, who: str, bot: str) -> Rebuilt:
-        """Undo a disqualification and recompute all ratings, which takes as long."""
+        """Revoke a disqualification and recompute all ratings, which takes as long."""
         now = self._now()
         return self._store.bot_states.reinstate(bot, now, _entry(now, who, "reinstate", bot))
 
@@ -137,15 +137,15 @@ def _reason(text: str) -> str:
     """Return a reason in one line, without control characters."""
     seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
     if not seen:
-        raise OperationRefused("give a reason; the bot's author and everyone else can read it")
+        raise OperationRefused("the reason is missing: give one, which is public")
     if len(seen) > REASON_LENGTH:
-        raise OperationRefused(f"the reason has {len(seen)} characters, and the limit is {REASON_LENGTH}")
+        raise OperationRefused(f"the reason has {len(seen)} characters (limit {REASON_LENGTH}): shorten it")
     return seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderStatus:
-    """The ladder's settings, rated games and matches by state; ``limits`` are a bot's on this host."""
+    """The ladder's settings, rated games and matches by state. ``limits`` apply to each bot on this host."""
 
     settings: LadderSettings
     limits: Limits
@@ -176,10 +176,10 @@ class LadderOperators:
         )
 
     def change(self, who: str, wanted: LadderChange) -> LadderStatus:
-        """Change the settings for matches drawn from now on. ``who`` is as in the audit log.
+        """Change the settings of future matches. ``who`` is as in the audit log.
 
-        Raises OperationRefused if the ladder can't play with these settings, or WrongState if it has these
-        settings already.
+        Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already has
+        them.
         """
         entry = NewAuditEntry(at=self._now(), who=who, what="ladder", detail=_words(wanted))
         try:
@@ -187,7 +187,7 @@ class LadderOperators:
         except ValueError as error:
             raise OperationRefused(str(error)) from error
         if not changed:
-            raise WrongState("the ladder has these settings already")
+            raise WrongState("the ladder already has these settings")
         return self.status()
 
 
@@ -219,8 +219,8 @@ class UserStatus:
     submissions_a_day: QuotaStatus  # within 24 hours
     most_bots: QuotaStatus
     challenges_a_day: QuotaStatus  # within 24 hours
-    tokens: int  # number of valid ones
-    sessions: int  # number of browsers that are logged in
+    tokens: int  # number of valid tokens
+    sessions: int  # number of browser sessions
 
 
 def user_status(

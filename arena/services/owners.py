@@ -1,4 +1,4 @@
-"""What owners do with bots and submissions: choose what plays, retire, bring back, cancel, challenge."""
+"""Owners' actions: activate versions, retire and reactivate bots, cancel submissions, request challenges."""
 
 import re
 import secrets
@@ -43,7 +43,7 @@ class RequestedChallenge:
     """Unrated matches that an owner requests."""
 
     bot: str
-    version: int | None  # number; None for the version that plays
+    version: int | None  # number; None for the active version
     opponents: tuple[str, ...]  # each `NAME` or `NAME@VERSION`
     deals: int  # each is played once per match, and there are as many matches as seats
 
@@ -74,7 +74,7 @@ class Owners:
         self._new_seed = new_seed
 
     def play_version(self, account: int, bot: str, number: int) -> KnownBot:
-        """Make a version the one that plays, and bring the bot back if it was off the ladder.
+        """Activate a version, and reactivate the bot if it was off the ladder.
 
         Raises BotDisqualified, NoSuchVersion or VersionGone.
         """
@@ -83,38 +83,38 @@ class Owners:
         return self.own(account, bot)
 
     def come_back(self, account: int, bot: str) -> KnownBot:
-        """Let a benched or retired bot play again. Raises BotDisqualified or VersionGone."""
+        """Reactivate a benched or retired bot. Raises BotDisqualified or VersionGone."""
         self.own(account, bot)
         self._store.bot_states.come_back(bot, self._now())
         return self.own(account, bot)
 
     def retire(self, account: int, bot: str) -> KnownBot:
-        """Take a bot off the ladder; its games stay. Raises BotDisqualified."""
+        """Take a bot off the ladder and keep its games. Raises BotDisqualified."""
         self.own(account, bot)
         self._store.bot_states.retire(bot, self._now())
         return self.own(account, bot)
 
     def open_to_people(self, account: int, bot: str, *, is_open: bool) -> KnownBot:
-        """Let anyone play against a bot, or no longer. Raises BotDisqualified."""
+        """Allow or disallow anyone to play against a bot. Raises BotDisqualified."""
         self.own(account, bot)
         self._store.bot_states.open_to_people(bot, is_open=is_open)
         return self.own(account, bot)
 
     def cancel(self, submission: str) -> bool:
-        """End an open submission, by its id. Returns False if it isn't open."""
+        """Cancel a submission in progress, by its id. Return False if it has ended."""
         return self._store.submissions.withdraw(submission, self._now())
 
     def own(self, account: int, bot: str) -> KnownBot:
         """Return a bot of an account."""
         known = self._store.bots.find(bot)
         if known is None:
-            raise NoSuchBot(f"there is no bot called {bot}")
+            raise NoSuchBot(f"no bot is called {bot}")
         if known.account != account:
             raise NotYours(f"{bot} belongs to {known.author}")
         return known
 
     def challenge(self, account: int, wanted: RequestedChallenge) -> KnownChallenge:
-        """Queue unrated matches: one per seat, so that each bot sits in each seat once.
+        """Queue unrated matches: one per seat, so that each bot plays from each seat once.
 
         Raises BotDisqualified, QuotaReached, UntrustedBotsRefused, or ChallengeRefused if the challenge can't
         be played.
@@ -125,13 +125,13 @@ class Owners:
         hosts = self._store.activity.hosts()
         admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
         if not 1 <= len(wanted.opponents) <= MOST_OPPONENTS:
-            raise ChallengeRefused(f"name 1 to {MOST_OPPONENTS} opponents, not {len(wanted.opponents)}")
+            raise ChallengeRefused(f"{len(wanted.opponents)} opponents given: give 1 to {MOST_OPPONENTS}")
         if not 1 <= wanted.deals <= MOST_DEALS:
-            raise ChallengeRefused(f"a challenge has 1 to {MOST_DEALS} deals, not {wanted.deals}")
+            raise ChallengeRefused(f"{wanted.deals} deals given: choose 1 to {MOST_DEALS}")
         own = self._version(wanted.bot, known.playing if wanted.version is None else wanted.version)
         order = (own, *(self._opponent(account, name) for name in wanted.opponents))
         if len(set(order)) < len(order):
-            raise ChallengeRefused("a version can sit at a table only once: name each opponent once")
+            raise ChallengeRefused("a version can play only once at a table: give each opponent once")
         id_, created = self._new_id(), self._now()
         settings = self._store.ladder.settings()
         seeds = tuple(self._new_seed() for _ in range(wanted.deals))
@@ -152,7 +152,7 @@ class Owners:
         self._store.challenges.add(challenge, most_a_day=self._challenges_a_day)
         made = self._store.challenges.find(id_)
         if made is None:
-            raise ValueError(f"the challenge {id_} was written and is not there")
+            raise ValueError(f"the challenge {id_} was written but is missing")
         return made
 
     def _opponent(self, account: int, name: str) -> int:
@@ -160,31 +160,31 @@ class Owners:
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:
-            raise ChallengeRefused(f"there is no bot called {bot}")
+            raise ChallengeRefused(f"no bot is called {bot}")
         if known.account != account and known.state not in {BotState.ACTIVE, BotState.BENCHED}:
-            raise ChallengeRefused(f"{bot} is {known.state} and plays no more")
+            raise ChallengeRefused(f"{bot} is {known.state} and no longer plays")
         if at and not _NUMBER.fullmatch(number):
-            raise ChallengeRefused(f"{name}: after @ comes the number of a version, such as {bot}@1")
+            raise ChallengeRefused(f"{name} is invalid: give a version number after @, such as {bot}@1")
         return self._version(bot, int(number) if at else known.playing)
 
     def _version(self, bot: str, number: int) -> int:
         found = self._store.bots.version_id(bot, number)
         if found is None:
             raise ChallengeRefused(
-                f"{bot}@{number} can't play: there is no such version, or its image was removed, "
-                "or the bot was disqualified"
+                f"{bot}@{number} can't play: the version does not exist, its image was removed, or the bot "
+                "was disqualified"
             )
         return found
 
 
 def challenge_summary(challenge: KnownChallenge) -> ChallengeSummary:
-    """Sum up a challenge."""
+    """Summarize a challenge."""
     games = tuple(map(_game, challenge.games))
     played: dict[tuple[str, int], list[SeatResult]] = defaultdict(list)
     for game in games:
         for seat in game.seats:
             played[seat.bot, seat.version].append(seat)
-    # The seats of struck matches are no longer known.
+    # The seats of deleted matches are unknown.
     known = dict.fromkeys(((challenge.bot, challenge.version), *challenge.seats, *played))
     return ChallengeSummary(
         id=challenge.id,
@@ -199,7 +199,7 @@ def challenge_summary(challenge: KnownChallenge) -> ChallengeSummary:
 
 
 def _challenge_state(states: tuple[MatchState, ...], *, matches: int) -> ChallengeState:
-    """Return the state; a challenge has as many matches as seats, unless some were struck."""
+    """Return the state. A challenge has as many matches as seats, unless some were deleted."""
     if states and set(states) == {MatchState.WAITING}:
         return ChallengeState.WAITING
     if not {MatchState.WAITING, MatchState.RUNNING}.isdisjoint(states):

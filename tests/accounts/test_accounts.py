@@ -250,7 +250,7 @@ def test_the_role_of_the_last_operator_is_left_alone(world: World) -> None:
     world.add("ben")
     with pytest.raises(LastOperator):
         operators.set_role("ann", "ann", Role.USER)
-    with pytest.raises(WrongState, match="ben has the role user already"):
+    with pytest.raises(WrongState, match="ben already has the role user"):
         operators.set_role("ann", "ben", Role.USER)
     with pytest.raises(NoSuchAccount, match="there is no account eve"):
         operators.set_role("ann", "eve", Role.USER)

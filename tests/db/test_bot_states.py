@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.ladder.leaderboard import Standing
 from arena.protocol.states import BotState
 from tests.db.builders import START, add_bot, claimed, finished
+from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
 ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test", subject="bot:mine")
@@ -90,6 +91,7 @@ def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: S
     assert store.ladder.rebuild().differing == 0
 
 
+@on_both
 def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
     """Whatever plays by then."""
     add_bot(store, "mine", source="sha256:a")
@@ -114,7 +116,7 @@ def test_only_versions_that_are_there_can_play(store: Store) -> None:
         store.bot_states.play_version("mine", 4, NOW)
     with pytest.raises(VersionGone, match=r"the image of mine@1 was removed on 2026-03-01"):
         store.bot_states.play_version("mine", 1, NOW)
-    with pytest.raises(NoSuchBot, match="there is no bot called yours"):
+    with pytest.raises(NoSuchBot, match="no bot is called yours"):
         store.bot_states.play_version("yours", 1, NOW)
     assert store.bots.version_id("mine", 1) is None
     add_bot(store, "mine", source="sha256:a")
@@ -122,6 +124,7 @@ def test_only_versions_that_are_there_can_play(store: Store) -> None:
     assert store.bot_states.play_version("mine", 1, NOW)
 
 
+@on_both
 def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(store: Store) -> None:
     """The same file again is no new version; but its image is there again."""
     version = add_bot(store, "mine", source="sha256:a")
@@ -339,7 +342,7 @@ def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
         lambda: store.bot_states.disqualify("mine", "", NOW, ENTRY),
         lambda: store.bot_states.reinstate("mine", NOW, ENTRY),
     ):
-        with pytest.raises(NoSuchBot, match="there is no bot called mine"):
+        with pytest.raises(NoSuchBot, match="no bot is called mine"):
             act()
 
 
@@ -359,6 +362,7 @@ def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
             act()
 
 
+@on_both
 def test_bots_are_listed_by_state_and_author(store: Store) -> None:
     """By name, page by page; an author is found in any case."""
     for name, author in (("b", "Ann"), ("a", "Ann"), ("c", "ben")):

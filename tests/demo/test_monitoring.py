@@ -24,7 +24,7 @@ def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
     place = place_with("greedy", "random")
     with started(place, "coordinator", **SETTINGS) as arena:
         lines = [_line(arena)]
-        while lines[-1]["event"] != "serving health and metrics":
+        while lines[-1]["event"] != "ops endpoint listening":
             lines.append(_line(arena))
         with httpx2.Client(base_url=f"http://{lines[-1]['address']}", timeout=60) as client:
             assert client.get("/healthz").text == "ok\n"
@@ -55,14 +55,14 @@ def test_a_coordinator_whose_disk_is_full_is_well_and_not_ready(place: Place) ->
     """It begins no match, and says why not."""
     with started(place, "coordinator", **SETTINGS, ARENA_DISK_FLOOR_GIB="1e9") as arena:
         line = _line(arena)
-        while line["event"] != "serving health and metrics":
+        while line["event"] != "ops endpoint listening":
             line = _line(arena)
         with httpx2.Client(base_url=f"http://{line['address']}", timeout=60) as client:
             await_that(lambda: client.get("/readyz").json()["missing"].keys() == {"disk"}, "all but the disk")
             answer = client.get("/readyz")
             assert answer.status_code == 503
             assert answer.json()["detail"] == (
-                "disk: it is full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
+                "disk: full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
             )
             assert client.get("/healthz").text == "ok\n"
         arena.send_signal(signal.SIGTERM)

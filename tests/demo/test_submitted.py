@@ -141,7 +141,7 @@ def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
         assert ended.stdout == ""
         return ended.stderr
 
-    assert "there is no arena in" in refusal("mine", source)
+    assert "no arena in" in refusal("mine", source)
     arena.data.mkdir()
     open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}").close()
     assert "docker build -t mybot" in refusal("mine", folder)

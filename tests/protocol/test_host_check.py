@@ -37,7 +37,7 @@ def test_the_report_is_kept_and_decides(base_image: str, settings: Settings) -> 
         assert [(status.report, status.accepted) for status in arena.store.activity.hosts()] == [
             (report, frozenset())
         ]
-    named = [entry["control"] for entry in logs if entry["event"] == "control not held"]
+    named = [entry["control"] for entry in logs if entry["event"] == "sandbox control failed"]
     assert tuple(named) == missing(report)
     assert len(report.findings) == len(CONTROL_NAMES)
     assert arena.slots is not None

@@ -78,11 +78,11 @@ def test_what_operators_do_with_bots_is_written_down(world: World, bots: BotOper
         (
             lambda bots: bots.disqualify("ann", "mine", "x" * (REASON_LENGTH + 1)),
             OperationRefused,
-            "the reason has 201 characters, and the limit is 200",
+            "the reason has 201 characters (limit 200)",
         ),
-        (lambda bots: bots.retire("ann", "other"), WrongState, "other is retired already"),
-        (lambda bots: bots.play_version("ann", "mine", 2), WrongState, "mine@2 plays already"),
-        (lambda bots: bots.find("yours"), NoSuchBot, "there is no bot called yours"),
+        (lambda bots: bots.retire("ann", "other"), WrongState, "other is already retired"),
+        (lambda bots: bots.play_version("ann", "mine", 2), WrongState, "mine@2 is already active"),
+        (lambda bots: bots.find("yours"), NoSuchBot, "no bot is called yours"),
     ],
 )
 def test_what_changes_nothing_is_refused(

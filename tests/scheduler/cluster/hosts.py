@@ -82,7 +82,7 @@ class Hosts:
         """Ask a process how it is, as a supervisor does; None before it can be asked."""
         said = self.log(name).encode()[self._begun[name] :].decode()
         assert self._processes[name].poll() is None, said
-        told = re.search(r'"event":"serving health and metrics","address":"([^"]+)"', said)
+        told = re.search(r'"event":"ops endpoint listening","address":"([^"]+)"', said)
         return None if told is None else httpx2.get(f"http://{told[1]}{path}", timeout=WAIT_SECONDS)
 
     def is_up(self, name: str) -> bool:
