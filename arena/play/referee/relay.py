@@ -76,11 +76,12 @@ class Relay:
 
     async def open(self) -> None:
         """Accept connections."""
+        # Not `create_unix_server`, even for a Unix socket: from Python 3.13 on it looks up the socket's path,
+        # which the referee may be unable to reach.
         loop = asyncio.get_running_loop()
-        # At home a debugger may dial in by TCP.
-        unix = self._listening.family == socket.AF_UNIX
-        serve = loop.create_unix_server if unix else loop.create_server
-        self._server = await serve(lambda: _Outer(self), sock=self._listening, backlog=MAX_CONNECTIONS)
+        self._server = await loop.create_server(
+            lambda: _Outer(self), sock=self._listening, backlog=MAX_CONNECTIONS
+        )
 
     def close(self) -> None:
         """Stop accepting connections."""
