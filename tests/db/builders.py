@@ -22,6 +22,7 @@ from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
 from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
+from tests.builders import play_set
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -30,6 +31,13 @@ def add_bot(store: Store, bot: str, *, source: str = "sha256:1", author: str = "
     """Add a version of a bot and return its id."""
     new = NewVersion(bot=bot, author=author, house=author == "house", source=source, created=START)
     return store.bots.add_version(new)
+
+
+def add_few_games(store: Store) -> None:
+    """Add four games of two players, of which the later two are faulty: an analysis takes its time."""
+    a, b = add_bot(store, "a"), add_bot(store, "b")
+    play_set(store, [(a, b)], Rules(players=2), name="two")
+    play_set(store, [(b, a)], Rules(players=2), name="faulty", faults=0.1)
 
 
 def new_match(id_: str, versions: Sequence[int], *, deals: int = 2) -> NewMatch:

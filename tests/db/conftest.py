@@ -1,21 +1,19 @@
-"""One store a test, on each kind of database; ``filled`` for tests of a file that only read."""
+"""One store a test, of SQLite or of each kind (tests/kinds.py); ``filled`` for tests that only read."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Final
 
 import pytest
 
 from arena.db.store import Store, open_store
 from tests.copies import Copies
 from tests.databases import sqlite_store
+from tests.kinds import BOTH, SHARE
 from tests.postgresql import Cluster
 
-BOTH: Final = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
 
-
-@pytest.fixture(params=BOTH)
+@pytest.fixture(params=SHARE)
 def url(request: pytest.FixtureRequest) -> str:
     """Give the address of a new arena's database: it has the tables, and no rows."""
     return str(request.getfixturevalue(f"{request.param}_url"))
@@ -47,7 +45,7 @@ def store(url: str) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture(scope="module", params=BOTH)
+@pytest.fixture(scope="module", params=SHARE)
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Give a store that the file's function ``fill_store`` has filled, and that all its tests share."""
     with ExitStack() as opened:

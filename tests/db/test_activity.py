@@ -19,11 +19,13 @@ from tests.builders import host_report
 from tests.db.builders import START, add_bot, add_matches, claimed, finished
 from tests.db.test_queue import put_aside
 from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+from tests.kinds import on_both
 
 LATER: Final = START + timedelta(days=9)
 ENTRY: Final = NewAuditEntry(at=LATER, who="terminal:root", what="test")
 
 
+@on_both
 def test_nothing_happens_in_an_empty_arena(store: Store) -> None:
     """No match, no game, nothing remarkable."""
     activity = store.activity.current(START)
@@ -116,6 +118,7 @@ def test_games_of_a_disqualified_bot_are_not_remarkable(store: Store) -> None:
     assert store.ladder.rebuild().differing == 0
 
 
+@on_both
 @pytest.mark.parametrize(
     "statement",
     ["DELETE FROM highlight WHERE seat = 1", "UPDATE highlight SET value = 99 WHERE kind = 'points'"],
@@ -167,6 +170,7 @@ def test_what_waits_is_counted_by_kind(store: Store) -> None:
     assert [match.kind for match in found.running] == [MatchKind.QUALIFICATION]
 
 
+@on_both
 def test_the_workload_lists_running_matches_of_every_kind(store: Store) -> None:
     """Of every kind, in seat order; a submission has no version yet."""
     versions = [add_bot(store, bot) for bot in "ab"]
@@ -198,6 +202,7 @@ def test_the_workload_lists_running_matches_of_every_kind(store: Store) -> None:
     )
 
 
+@on_both
 @pytest.mark.parametrize(
     ("at", "hours"),
     [
@@ -222,6 +227,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
     assert found.last_game == START + timedelta(minutes=50)
 
 
+@on_both
 def test_a_paused_ladder_is_told(store: Store) -> None:
     """As operators have paused it."""
     entry = NewAuditEntry(at=START, who="terminal:root", what="ladder")
@@ -229,6 +235,7 @@ def test_a_paused_ladder_is_told(store: Store) -> None:
     assert store.activity.workload(START).paused
 
 
+@on_both
 def test_the_list_of_what_was_put_aside_can_be_cut(store: Store) -> None:
     """The last one stays."""
     versions = [add_bot(store, bot) for bot in "ab"]
@@ -254,6 +261,7 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
     assert [found.unaccepted for found in store.activity.hosts()] == [("cpu",), ()]
 
 
+@on_both
 def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> None:
     """Nobody knows then how many bots run there."""
     store.activity.record_host(host_report(), ())
@@ -276,6 +284,7 @@ def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
     assert found.report.host == "long-" * 40
 
 
+@on_both
 def test_matches_with_strangers_wait(store: Store) -> None:
     """Only matches of house bots alone are claimed; the others, older ones too, wait until strangers may."""
     house = [add_bot(store, name, author="house") for name in "ab"]
@@ -293,6 +302,7 @@ def test_matches_with_strangers_wait(store: Store) -> None:
     assert [claim(house_only=False) for _ in range(3)] == ["mixed-0", "mixed-1", None]
 
 
+@on_both
 def test_candidates_of_the_house_alone(store: Store) -> None:
     """Strangers are no candidates then, and what waits with them does not count as queued."""
     house = [add_bot(store, name, author="house") for name in "ab"]

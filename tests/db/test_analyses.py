@@ -7,7 +7,9 @@ from arena.db.store import Store
 from arena.play.analysis.analyst import ANALYST, VERSION, analyse
 from arena.play.replay.document import parse
 from arena.protocol.analysis import COSTLY, Analysis
-from tests.builders import START, fill
+from tests.builders import START
+from tests.db.builders import add_few_games
+from tests.kinds import on_both
 
 
 @cache
@@ -24,7 +26,7 @@ def wanted_game(store: Store, **filters: tuple[str, ...]) -> str | None:
 
 def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
     """Then the newest, until none is left; a newer analyst begins anew."""
-    fill(store)
+    add_few_games(store)
     remarkable = {each.game.game for each in store.activity.current(START).remarkable}
     everything = [game.game for game in store.games.newest()]
     order = []
@@ -34,6 +36,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
         assert store.analyses.find(analysis.game) == analysis
         order.append(analysis.game)
     assert sorted(order) == sorted(everything)
+    assert 0 < len(remarkable) < len(everything)
     assert set(order[: len(remarkable)]) == remarkable
     assert order[len(remarkable) :] == [game for game in everything if game not in remarkable]
     assert store.analyses.wanted(ANALYST, VERSION + 1) is not None
@@ -41,7 +44,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
 
 def test_an_analysis_takes_the_place_of_an_earlier_one(store: Store) -> None:
     """A game has one."""
-    fill(store)
+    add_few_games(store)
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
     first, second = (analyse(replay, playouts=8, seed=seed) for seed in (1, 2))
     assert store.analyses.add(first)
@@ -49,9 +52,10 @@ def test_an_analysis_takes_the_place_of_an_earlier_one(store: Store) -> None:
     assert store.analyses.find(replay.game) == second != first
 
 
+@on_both
 def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) -> None:
     """The costliest first; a new analysis replaces them, and they go with it."""
-    fill(store)
+    add_few_games(store)
     while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
         store.analyses.add(analysed(replay))
     replays = [parse(page.replay) for game in store.games.newest() if (page := store.games.find(game.game))]
@@ -75,17 +79,19 @@ def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) 
     assert store.analyses.costly(replays[0].seats[0].bot, 1) == ()
 
 
+@on_both
 def test_a_game_that_failed_is_left_out(store: Store) -> None:
     """The next one takes its turn."""
-    fill(store)
+    add_few_games(store)
     first = wanted_game(store) or ""
     second = wanted_game(store, without=(first,)) or ""
     assert "" != first != second != ""
 
 
+@on_both
 def test_nothing_is_kept_of_games_that_are_gone(store: Store) -> None:
     """An analysis goes with its replay, and none is stored without."""
-    fill(store)
+    add_few_games(store)
     analysis = analysed(store.analyses.wanted(ANALYST, VERSION) or "")
     assert store.analyses.add(analysis)
     store.logs.remove_replays(START + timedelta(days=9999), 99)

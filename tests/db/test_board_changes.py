@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.ladder.leaderboard import BoardLine
 from arena.protocol.states import Role
 from tests.db.builders import START, add_bot, claimed, finished, outcomes
+from tests.kinds import on_both
 from tests.soak import many
 
 NOW: Final = START + timedelta(days=1)
@@ -114,6 +115,7 @@ def test_whatever_a_leaderboard_shows_is_seen(
         reader.check()
 
 
+@on_both
 def test_a_new_name_is_seen(store: Store) -> None:
     """An account that is deleted takes its name off the leaderboard at once."""
     ann = store.people.register(NewAccount(name="ann", password="hash", role=Role.USER, created=START))  # noqa: S106 - no password

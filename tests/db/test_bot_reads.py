@@ -16,6 +16,7 @@ from arena.rules import Rules
 from tests.builders import play_set
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
 from tests.db.test_cost import effort, grow
+from tests.kinds import filled_on_both, on_both
 
 
 def fill_store(store: Store) -> None:
@@ -38,6 +39,7 @@ def pages(games: GameRepository) -> list[GamePage]:
     return [page for page in found if page and any(seat.bot == "mine" for seat in page.seats)]
 
 
+@filled_on_both
 def test_opponents_are_those_of_the_games(filled: Store) -> None:
     """Most games first, a page at a time, each with the rating of what plays now."""
     met = filled.histories.opponents("mine")
@@ -57,6 +59,7 @@ def test_opponents_are_those_of_the_games(filled: Store) -> None:
     assert filled.histories.opponents("nobody-there") == ()
 
 
+@filled_on_both
 def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
     """Each version of its own, in every list; while games are few, with a point for each."""
     known = {version.number: version for version in filled.bots.versions("mine")}
@@ -71,6 +74,7 @@ def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
     assert filled.histories.curve("nobody-there") == ()
 
 
+@on_both
 def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     """Also where the last game has no point of its own."""
     versions = [add_bot(store, name) for name in "ab"]
@@ -82,6 +86,7 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     assert [point.games for point in curve.points] == [*range(0, 131, 2), 131]
 
 
+@filled_on_both
 @pytest.mark.parametrize(
     ("wanted", "fits"),
     [
@@ -137,6 +142,7 @@ def five_thousand(store: Store, url: str) -> Iterator[Database]:
         yield database
 
 
+@on_both
 @pytest.mark.usefixtures("five_thousand")
 def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
     """After this many games, with the place where to go on."""
@@ -164,6 +170,7 @@ def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousan
     assert effort(five_thousand, lambda connection: Histories(Joined(connection)).opponents("mine")) < 30
 
 
+@filled_on_both
 def test_records_are_of_the_last_games(filled: Store) -> None:
     """With the bot's own seat; those with a fault can be had alone."""
     games = pages(filled.games)
@@ -181,6 +188,7 @@ def test_records_are_of_the_last_games(filled: Store) -> None:
     assert filled.histories.records("nobody-there", 5) == ()
 
 
+@on_both
 def test_the_place_in_the_queue(store: Store) -> None:
     """Rated matches with the bot, and how many of any kind are before the first of them."""
     mine, b, c = (add_bot(store, name) for name in ("mine", "b", "c"))

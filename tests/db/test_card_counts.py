@@ -20,6 +20,7 @@ from tests.builders import fill, finish, play_set
 from tests.db.builders import START, add_bot, add_matches, claimed
 from tests.db.test_challenge_rows import bot_of, challenge, person
 from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.kinds import on_both
 
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
 
@@ -31,6 +32,7 @@ def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
     return merged(game.cards for game in result.games)
 
 
+@on_both
 def test_what_a_match_says_is_added(store: Store) -> None:
     """All of its games, by number of players; once."""
     assert store.cards.find().tally == nothing()
@@ -70,6 +72,7 @@ def test_counted_anew_they_are_the_same(store: Store) -> None:
     assert store.cards.find() == before
 
 
+@on_both
 def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
     """Altered, lost and invented rows become what the games say, and are counted."""
     fill(store)
@@ -136,6 +139,7 @@ def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str
     assert store.cards.find().tally == (second if barred else merged([first, second]))
 
 
+@on_both
 def test_games_that_are_older_than_the_statistics_are_counted_by_a_rebuild(store: Store, url: str) -> None:
     """Until then it is said from which game on they count."""
     versions = [add_bot(store, name, author=name) for name in "abc"]

@@ -18,6 +18,7 @@ from arena.play.replay.document import parse
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchState, Role
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_challenge, new_match
+from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
 ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test")
@@ -143,6 +144,7 @@ def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
     assert play(store) == ["new", "before-0", "c-0", "c-1", "after-0"]
 
 
+@on_both
 def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
     """An account's own, page by page."""
     ann = person(store, "ann")
@@ -156,6 +158,7 @@ def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
     assert [(each.id, each.bot) for each in store.challenges.newest(ann.id)] == [("d", "other")]
 
 
+@on_both
 def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) -> None:
     """This many within a day, the arena's number or the account's own; each account for itself."""
     ann = person(store, "ann")
@@ -264,6 +267,7 @@ def put_aside(store: Store) -> str:
     return match
 
 
+@on_both
 def test_no_match_of_a_published_challenge_is_released(store: Store, ben: KnownAccount) -> None:
     """Its deals are known by then. While others of it wait, or where none was played, nothing is known."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")

@@ -17,7 +17,7 @@ from tests.db.builders import START, add_bot, add_matches
 
 pytestmark = pytest.mark.postgresql
 
-_SETS: Final = 40
+_SETS: Final = 16
 _SEATS: Final = 5
 _CLAIMERS: Final = 8
 """Threads, half of them of each coordinator."""
@@ -28,7 +28,7 @@ _IMPATIENT: Final = "&options=-c%20lock_timeout%3D1s"
 
 @pytest.fixture
 def matches(postgresql_url: str) -> list[str]:
-    """Give two hundred matches that wait, in the order in which they are due."""
+    """Give eighty matches that wait, in the order in which they are due."""
     with closing(open_store(postgresql_url)) as store:
         versions = [add_bot(store, name) for name in "abcde"[:_SEATS]]
         return [
@@ -74,9 +74,9 @@ def test_each_match_is_claimed_once_and_in_order(
 ) -> None:
     """Anyone who claims takes the first that is free, and waits for nobody, stuck or not."""
     first, *others = matches
-    assert len(matches) == 200
+    assert len(matches) == 80
     with locked(postgresql_url, first):
-        for expected in (others[:100], others[100:]):
+        for expected in (others[:40], others[40:]):
             got = claim(stores, len(expected))
             assert sorted(chain(*got), key=matches.index) == expected
             assert all(its == sorted(its, key=matches.index) for its in got)

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
 from arena.db.store import Store, open_store
+from tests.kinds import on_both
 
 TAKES = """
 import signal, sys
@@ -41,6 +42,7 @@ def end_sessions(url: str) -> None:
         )
 
 
+@on_both
 def test_one_has_it(stores: tuple[Store, Store]) -> None:
     """However often they ask, until it lets go; then the other may."""
     first, second = stores
@@ -55,6 +57,7 @@ def test_one_has_it(stores: tuple[Store, Store]) -> None:
     second.coordinator_lock.release()
 
 
+@on_both
 def test_it_goes_with_a_killed_holder(url: str) -> None:
     """Its lock ends with the process."""
     with (

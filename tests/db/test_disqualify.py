@@ -27,6 +27,7 @@ from arena.protocol.submissions import CauseKind, Stage
 from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, add_matches, claimed, finished
 from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.kinds import on_both
 from tests.soak import many
 
 NOW = START + timedelta(days=1)
@@ -271,6 +272,7 @@ def test_two_may_be_disqualified(store: Store) -> None:
     assert store.ladder.rebuild().differing == 0
 
 
+@on_both
 def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
     """The matches of others wait on, and what runs already is played and doesn't count."""
     known = life(store)
@@ -308,6 +310,7 @@ def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
     assert [claim and claim.spec.match for claim in left] == ["qu3-0", None]
 
 
+@on_both
 def test_a_reinstated_bot_whose_image_is_gone_sits_out(store: Store) -> None:
     """It could not be started. The same file again brings it back."""
     life(store, [WON])

@@ -12,6 +12,7 @@ from arena.db.games import GamePage, GameSummary
 from arena.db.store import Store
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_set
+from tests.kinds import filled_on_both
 from tests.soak import SOAK
 
 FILTERS: tuple[dict[str, Any], ...] = (
@@ -76,6 +77,7 @@ def games(filled: Store) -> dict[str, GamePage]:
     return {game.game: page_of(filled, game) for game in filled.games.newest(limit=100)}
 
 
+@filled_on_both
 def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -> None:
     """Each alone, and each two of them together (here each and the next); newest first, in pages."""
     alone = zip(FILTERS, FILTERS, strict=True)
@@ -90,6 +92,7 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
             assert [each.game for each in rest] == expected[1:2]
 
 
+@filled_on_both
 def test_orders(filled: Store, games: dict[str, GamePage]) -> None:
     """The closest and the highest first; among equals the newest."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)

@@ -16,6 +16,7 @@ from arena.ladder.rating_log import LISTS, stride
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
 from tests.db.test_rebuild import live
+from tests.kinds import on_both
 from tests.soak import many
 
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
@@ -86,6 +87,7 @@ def test_meetings_are_what_was_played(store: Store, url: str) -> None:
     assert Counter(row[2] for row in rows) == {4: 2, 2: 4}
 
 
+@on_both
 def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
     """Altered, lost and invented rows become what the log says again, and are counted."""
     long_life(store, 5)

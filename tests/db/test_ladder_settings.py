@@ -16,6 +16,7 @@ from arena.protocol.states import MatchState
 from arena.scheduler.ladder import Entropy, Ladder
 from tests.db.builders import START, add_bot, finished
 from tests.db.test_submissions import PLENTY, new, qualify
+from tests.kinds import on_both
 
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="ladder")
 USUAL = LadderSettings(paused=False, players=(2, 3, 4, 5), deals=12)
@@ -106,6 +107,7 @@ def test_what_can_not_be_played_changes_nothing(
     assert store.people.audit(9) == ()
 
 
+@on_both
 def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_drawn(
     store: Store, ladder: Ladder
 ) -> None:

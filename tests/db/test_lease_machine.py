@@ -267,7 +267,7 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -
         shutil.copy(template, file)
         return f"sqlite:///{file}"
 
-    play(new_database, examples=many(5, 100), steps=40)
+    play(new_database, examples=many(3, 100), steps=40)
 
 
 @pytest.mark.postgresql
@@ -281,4 +281,4 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_postgresql(
             name = made.enter_context(postgresql_copies.one())
             return postgresql_cluster.address(name, scheme="postgresql+psycopg")
 
-        play(new_database, examples=many(2, 30), steps=25)
+        play(new_database, examples=many(2, 30), steps=many(15, 25))

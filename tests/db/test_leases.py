@@ -15,6 +15,7 @@ from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
 from arena.protocol.states import MatchState
 from tests.db.builders import START, add_bot, add_matches, finished
 from tests.db.test_locks import wait_for_waiting
+from tests.kinds import on_both
 from tests.patience import WAIT_SECONDS
 
 HERE = WorkerStatus(name="w1", host="h1", seats=10, busy=4)
@@ -53,6 +54,7 @@ def states(store: Store) -> tuple[int, int]:
     return totals.matches_waiting, totals.matches_running
 
 
+@on_both
 def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
     """Of two matches the renewed one stays, the other waits again and is someone else's next."""
     kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
@@ -121,6 +123,7 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
         assert [known.coordinator for known in store.leases.workers()] == ["one"]
 
 
+@on_both
 def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Clock) -> None:
     """A lease that has run out costs nothing by itself; once it was seen, the next claim counts."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
@@ -137,6 +140,7 @@ def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Cl
     assert store.activity.totals().games == 2
 
 
+@on_both
 def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) -> None:
     """The machine began anew: its clock too, and who held leases is gone."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
@@ -144,6 +148,7 @@ def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) 
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
 
+@on_both
 def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
     """However that came about: nobody plays it."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
@@ -152,6 +157,7 @@ def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
 
+@on_both
 def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
     """Three faults of the arena are too many; losses are borne longer, and not for ever."""
     match, found = None, None
@@ -167,6 +173,7 @@ def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Stor
     assert (aside.match, aside.attempts, aside.reason) == (match, 20, "loss 20")
 
 
+@on_both
 def test_only_its_own_are_released(store: Store) -> None:
     """A coordinator that begins anew lets its own matches wait, and nobody else's; it is no fault."""
     for coordinator in ("one", "two", "two"):
@@ -176,6 +183,7 @@ def test_only_its_own_are_released(store: Store) -> None:
     assert states(store) == (2, 1)
 
 
+@on_both
 def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
     """The match that is due says how many seats it takes."""
     assert store.leases.due(RuntimeName.DOCKER) == 3
@@ -184,6 +192,7 @@ def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
     assert store.leases.due(RuntimeName.PROCESS) is None
 
 
+@on_both
 def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
     """What they told last; none of those whose coordinator has ended, or is silent."""
     store.leases.tell("one", [HERE])
@@ -197,6 +206,7 @@ def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clo
     assert store.leases.workers() == ()
 
 
+@on_both
 def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
     """Apart from those that play. One that has just joined again is no longer refused."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
@@ -210,6 +220,7 @@ def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, cl
     assert store.leases.refused() == ()
 
 
+@on_both
 def test_the_databases_own_time_goes_on(url: str) -> None:
     """Both kinds of database tell a time that rises, by one clock."""
     database = Database(url)

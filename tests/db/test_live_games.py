@@ -13,6 +13,7 @@ from arena.protocol.states import MatchKind, MatchState
 from tests.db.builders import START, add_bot, claimed, finished
 from tests.db.test_challenge_rows import bot_of, challenge, person
 from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+from tests.kinds import on_both
 
 ONE: Final = ShownGame(game=0, rounds=1, text="first")
 TWO: Final = ShownGame(game=0, rounds=2, text="second")
@@ -42,6 +43,7 @@ def rows(url: str) -> list[tuple[str, int]]:
         database.close()
 
 
+@on_both
 def test_the_newest_game_is_watched_and_the_others_can_be(store: Store, url: str) -> None:
     """Each as far as it was shown last; what comes late takes nothing back."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -94,6 +96,7 @@ def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
         mine = again
 
 
+@on_both
 def test_matches_that_are_not_rated_are_someones(store: Store) -> None:
     """Of a challenge and of a submission it is told whose they are, and what for."""
     ben = person(store, "ben")

@@ -20,6 +20,7 @@ from tests.db.builders import finished
 from tests.db.every_table.moments import at
 from tests.db.every_table.tables import held
 from tests.db.next_version import NEXT_REVISION, NICKNAMES, become
+from tests.kinds import on_both
 
 Held = dict[str, dict[tuple[Any, ...], Any]]
 
@@ -45,6 +46,7 @@ def revision(database: Database) -> str | None:
         return revision_of(connection, database.url)
 
 
+@on_both
 def test_nothing_is_lost_on_the_way_up(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -65,6 +67,7 @@ def test_nothing_is_lost_on_the_way_up(
     assert after == before
 
 
+@on_both
 def test_a_migration_that_fails_changes_nothing(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -82,6 +85,7 @@ def test_a_migration_that_fails_changes_nothing(
         assert store.activity.totals().bots == len(before["bot"])
 
 
+@on_both
 @pytest.mark.parametrize("upgraded", [False, True])
 def test_a_filled_database_is_one_to_go_on_with(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, upgraded: bool

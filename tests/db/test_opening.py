@@ -32,7 +32,9 @@ from arena.db.store import open_store
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches, claimed, finished
 from tests.db.next_version import NEXT_REVISION, become
+from tests.kinds import on_both
 from tests.patience import WAIT_SECONDS
+from tests.soak import SOAK
 
 
 def run(url: str, *statements: str) -> None:
@@ -44,6 +46,7 @@ def run(url: str, *statements: str) -> None:
     engine.dispose()
 
 
+@on_both
 def test_what_was_written_is_there_after_reopening(url: str) -> None:
     """Opening a second time keeps everything."""
     store = open_store(url)
@@ -89,6 +92,7 @@ def test_what_needs_no_migration_is_opened_without_alembic(sqlite_url: str) -> N
     assert done.stdout == "False\n"
 
 
+@on_both
 def test_migrations_make_what_the_models_say(url: str) -> None:
     """The tables of a migrated database differ in nothing from the models."""
     open_store(url).close()
@@ -117,6 +121,7 @@ def test_migrations_make_what_the_models_say(url: str) -> None:
     database.close()
 
 
+@on_both
 @pytest.mark.parametrize("migrates", [False, True])
 @pytest.mark.parametrize("revision_before", ["0003", "0018"])
 def test_a_database_from_before_the_first_release_is_refused(
@@ -135,6 +140,7 @@ def test_a_database_from_before_the_first_release_is_refused(
     assert revision(url) == revision_before
 
 
+@on_both
 def test_a_newer_database_is_left_alone(url: str) -> None:
     """One of a future revision is refused with a text that says what to do."""
     open_store(url).close()
@@ -230,9 +236,13 @@ def test_errors_do_not_show_what_was_to_be_written(empty_url: str) -> None:
 
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
-    """Something takes the connection and is silent, as a host that hangs: after a while it counts as away."""
+    """Something takes the connection and is silent, as a host that hangs: after a while it counts as away.
+
+    An address may say after how long; ``make soak`` waits as long as without that.
+    """
+    patience = "" if SOAK else "?connect_timeout=2"
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql+psycopg://ann@127.0.0.1:{silent.getsockname()[1]}/arena"
+        url = f"postgresql+psycopg://ann@127.0.0.1:{silent.getsockname()[1]}/arena{patience}"
         with ThreadPoolExecutor(1) as thread, pytest.raises(DatabaseUnavailable, match="timeout"):
             thread.submit(open_store, url).result(timeout=WAIT_SECONDS)
 
@@ -269,6 +279,7 @@ def revision(url: str) -> str:
         return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())  # noqa: S608 - a name of ours
 
 
+@on_both
 def test_who_only_reads_changes_no_tables_of_an_older_program(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -287,6 +298,7 @@ def test_who_only_reads_changes_no_tables_of_an_older_program(
         assert [bot.name for bot in store.bots.listed()] == ["a"]
 
 
+@on_both
 def test_tables_are_not_changed_under_an_older_arena(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from arena.protocol.states import BotState, Role
 from arena.rules import Rules
 from tests.builders import finish, play_set
 from tests.db.builders import START, add_bot, add_matches
+from tests.kinds import on_both
 
 LATER = START + timedelta(days=1)
 PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
@@ -95,6 +96,7 @@ def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> No
     assert store.bots.find("ann") is not None
 
 
+@on_both
 def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
     """Without an account at first; with the next version it belongs to the account of that name."""
     ann = register(store, "ann")
@@ -107,6 +109,7 @@ def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
         store.bots.add_version(replace(version("by-hand", "ann", None), source="sha256:3"))
 
 
+@on_both
 def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
     """One that is unknown, used or too old makes no account."""
     entry = NewAuditEntry(at=START, who="terminal:root", what="invite")
@@ -132,6 +135,7 @@ def test_a_session_replaces_the_one_before(store: Store) -> None:
     assert len(store.credentials.sessions(ann.id)) == 2
 
 
+@on_both
 def test_old_sessions_end(store: Store) -> None:
     """Those that began too long ago, and those that were not seen for too long."""
     ann = register(store, "ann")
@@ -146,6 +150,7 @@ def test_old_sessions_end(store: Store) -> None:
     assert store.credentials.session("1" * 64) is not None
 
 
+@on_both
 def test_a_new_password_ends_sessions(store: Store) -> None:
     """All but the one in which it was changed; and all tokens but those that are kept."""
     ann = register(store, "ann")
@@ -171,6 +176,7 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
     assert found.password == "a third"  # noqa: S105 - no password
 
 
+@on_both
 def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store) -> None:
     """A password that was changed meanwhile stays changed."""
     ann = register(store, "ann")
@@ -181,6 +187,7 @@ def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store)
     assert found.password == "right"  # noqa: S105 - no password
 
 
+@on_both
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
     """By their own account alone; there can't be too many that work."""
     ann, ben = register(store, "ann"), register(store, "ben")
@@ -301,6 +308,7 @@ def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
     assert len(store.people.audit(9)) == 3
 
 
+@on_both
 def test_the_last_operator_stays(store: Store) -> None:
     """A deleted one counts no more; where there is none at all, a user stays a user."""
     ann, ben = register(store, "ann"), register(store, "ben")
@@ -344,6 +352,7 @@ def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
     return RateLimit(key=key, most=most, window=timedelta(minutes=minutes))
 
 
+@on_both
 def test_attempts_are_counted_in_windows(store: Store) -> None:
     """One begins with its first attempt; a full one says how long it lasts, and once that it is full now."""
     few = limit("a", 2)
@@ -377,6 +386,7 @@ def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
     assert sum(each.is_first for each in found if each is not None) == 2
 
 
+@on_both
 def test_counts_of_attempts_take_bounded_room(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,6 +415,7 @@ def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
     return NewAuditEntry(at=at, who=who, what="log-in", subject=subject, address="192.0.2.1")
 
 
+@on_both
 def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What operators did stays; of visits go those that are too old, and the oldest of too many."""
     store.people.record(PROMOTED)
@@ -418,6 +429,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
     assert [entry.at for entry in left] == [PROMOTED.at, *(START + timedelta(days=day) for day in (8, 9))]
 
 
+@on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
     """They stand under its pseudonym, what was tried at it too; those of others are as they were."""
     ann = register(store, "ann")

@@ -5,20 +5,23 @@ from datetime import timedelta
 from arena.db.store import Store
 from arena.play.analysis.analyst import analyse
 from arena.play.replay.document import parse
-from tests.builders import START, analysed, fill, puzzled
+from tests.builders import START, analysed, puzzled
+from tests.db.builders import add_few_games
+from tests.kinds import on_both
 
 TODAY = START.date()
 DAY = timedelta(days=1)
 
 
+@on_both
 def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> None:
     """Tomorrow's is not found before; then it is the newest."""
-    fill(store)
-    first = puzzled(store, "three-0-0", TODAY)
+    add_few_games(store)
+    first = puzzled(store, "two-0-0", TODAY)
     known = store.puzzles.find(TODAY)
     assert known is not None
-    assert (known.game, known.made) == ("three-0-0", first)
-    assert parse(known.replay).game == "three-0-0"
+    assert (known.game, known.made) == ("two-0-0", first)
+    assert parse(known.replay).game == "two-0-0"
     others = analysed(store, "faulty-0-0").decisions
     for merit, made in ((0.2, others[3]), (0.5, others[4]), (0.3, others[5])):
         store.puzzles.offer("faulty-0-0", made, merit, TODAY)
@@ -32,8 +35,8 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
 
 def test_a_puzzle_goes_with_its_game(store: Store) -> None:
     """An analysis that is made anew changes its answer; without the replay there is no puzzle."""
-    fill(store)
-    made = puzzled(store, "three-0-0", TODAY)
+    add_few_games(store)
+    made = puzzled(store, "two-0-0", TODAY)
     known = store.puzzles.find(TODAY)
     assert known is not None
     again = analyse(parse(known.replay), playouts=8, seed=5)

@@ -18,6 +18,7 @@ from arena.protocol.states import MatchKind, MatchState
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_match
 from tests.db.test_cost import statements
 from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.kinds import on_both
 
 
 def claimed_id(store: Store) -> str | None:
@@ -32,6 +33,7 @@ def waiting_and_running(store: Store) -> tuple[int, int]:
     return totals.matches_waiting, totals.matches_running
 
 
+@on_both
 def test_a_match_is_there_before_it_is_played(store: Store) -> None:
     """It waits in the queue, and a claim gives all that is needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
@@ -64,6 +66,7 @@ def test_a_match_is_there_before_it_is_played(store: Store) -> None:
     assert waiting_and_running(store) == (1, 1)
 
 
+@on_both
 def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: Store) -> None:
     """Its matches wait, and others are claimed; when its source is back, so is it."""
     pairs = (("greedy", "house"), ("mine", "ann"), ("yours", "ben"))
@@ -81,6 +84,7 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
     assert claimed_id(store) == "with"
 
 
+@on_both
 def test_claims_come_oldest_first(store: Store) -> None:
     """In the order in which they were added; then nothing waits."""
     versions = [add_bot(store, name) for name in ("a", "b")]
@@ -90,6 +94,7 @@ def test_claims_come_oldest_first(store: Store) -> None:
     assert [claim and claim.spec.match for claim in claims] == ["z-0", "z-1", "y-0", "y-1", None]
 
 
+@on_both
 def test_a_released_match_is_claimed_anew(store: Store) -> None:
     """After a crash what ran waits again; the next claim has a higher attempt, the old one is stale."""
     old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -102,6 +107,7 @@ def test_a_released_match_is_claimed_anew(store: Store) -> None:
     assert store.results.record(finished(new, [(1, 2)]))
 
 
+@on_both
 def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
     """Being released is no fault of the match: after many restarts one fault only makes it wait again."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -114,6 +120,7 @@ def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
     assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
 
 
+@on_both
 def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
     """A voided match is played again, with other deals; the third time it is put aside."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -129,6 +136,7 @@ def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
     assert waiting_and_running(store) == (0, 0)
 
 
+@on_both
 def test_a_stale_attempt_voids_nothing(store: Store) -> None:
     """Only the current claim can void a match, and only while it runs."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -138,6 +146,7 @@ def test_a_stale_attempt_voids_nothing(store: Store) -> None:
     assert store.leases.void(claim.spec.match, 1, "engine gone", START) is None
 
 
+@on_both
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
     """Nothing of it is written."""
     version = add_bot(store, "a")
@@ -165,6 +174,7 @@ def test_a_match_that_makes_no_sense_can_not_be_made(
         change(new_match("s", [1, 2]))
 
 
+@on_both
 def test_no_deal_is_dealt_twice(store: Store) -> None:
     """Neither in two rated matches nor in two attempts of one, and the database would refuse it."""
     versions = [add_bot(store, name) for name in ("a", "b")]
@@ -185,6 +195,7 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
     assert {parse(replay).seed for replay in played} == set(seeds[12:18])
 
 
+@on_both
 def test_a_match_is_claimed_once(store: Store) -> None:
     """Several claimers at once get different matches, and all of them."""
     versions = [add_bot(store, name) for name in "abcde"]
@@ -222,6 +233,7 @@ def versions(store: Store) -> tuple[int, int]:
     return add_bot(store, "mine", source="sha256:a"), add_bot(store, "other", source="sha256:b")
 
 
+@on_both
 def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -> None:
     """The last one first, with who sits there, why and when; also a submission that is no version yet."""
     assert store.queue.quarantine() == ()
@@ -253,6 +265,7 @@ def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -
     assert store.queue.quarantined() == 2
 
 
+@on_both
 def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
     """It may fail as often; its attempts go on, so no old result counts; and it is played and rated."""
     add_matches(store, "s", versions, matches=1)
@@ -276,6 +289,7 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
     assert store.activity.totals().games == 1
 
 
+@on_both
 def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[int, int]) -> None:
     """After three more faults, with the newest reason and time."""
     add_matches(store, "s", versions, matches=1)
@@ -286,6 +300,7 @@ def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[i
     assert (again.attempts, again.since) == (6, START + timedelta(minutes=5))
 
 
+@on_both
 def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, int]) -> None:
     """Others say where they are; nothing is written down."""
     with pytest.raises(NoSuchMatch, match="there is no match s-0"):
@@ -299,6 +314,7 @@ def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, 
     assert store.people.audit(9) == ()
 
 
+@on_both
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
     """Its submission plays another one; a fourth would be one too many."""
     store.submissions.add(new(bot="third"), PLENTY)
@@ -310,6 +326,7 @@ def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]
     assert store.queue.quarantined() == 1
 
 
+@on_both
 def test_who_can_not_play_is_not_released(store: Store, versions: tuple[int, int]) -> None:
     """A bot that was disqualified, or whose image was removed; reinstated it can."""
     add_matches(store, "s", versions, matches=1)

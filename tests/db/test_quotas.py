@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.protocol.states import Role
 from tests.db.builders import START
 from tests.db.test_submissions import new
+from tests.kinds import on_both
 
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="set-quota", subject="account:ben")
 USUAL = Quota(submissions_a_day=2, bots=1, on_their_way=99)
@@ -24,6 +25,7 @@ def ben(store: Store) -> KnownAccount:
     return store.people.register(NewAccount(name="ben", password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
 
 
+@on_both
 def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> None:
     """Number by number; zero is a number. Each change is in the audit log."""
     assert store.people.quota(ben.id) == AccountQuota()
@@ -37,6 +39,7 @@ def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> No
     assert [entry.subject for entry in store.people.audit(9)] == ["account:ben"] * 4
 
 
+@on_both
 def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAccount) -> None:
     """More or less than the arena's, until they are reset; for someone without an account nothing is set."""
     mine = replace(new("u9"), account=ben.id)

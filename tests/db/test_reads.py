@@ -22,6 +22,7 @@ from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
 from tests.db.test_cost import statements
+from tests.kinds import on_both
 
 
 def test_the_board_equals_a_fold(store: Store) -> None:
@@ -208,6 +209,7 @@ _WALK = (
 )
 
 
+@on_both
 @pytest.mark.parametrize(
     "call",
     [

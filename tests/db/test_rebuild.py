@@ -9,6 +9,7 @@ from arena.db import ladder
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches, finished, outcomes
+from tests.kinds import on_both
 from tests.soak import many
 
 
@@ -50,6 +51,7 @@ def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.Mon
     assert (rebuilt.events, rebuilt.differing) == (104, 0)
 
 
+@on_both
 def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
     """Altered, lost and invented rows become what the log says again, and are counted."""
     live(store, 9, steps=8)

@@ -12,8 +12,10 @@ from sqlalchemy.exc import IntegrityError
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName, SeatReport
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from tests.kinds import on_both
 
 
+@on_both
 def test_a_result_counts_once(store: Store) -> None:
     """Recording it again changes nothing and says so."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -26,6 +28,7 @@ def test_a_result_counts_once(store: Store) -> None:
     assert [line.games for line in board] == [2, 2]
 
 
+@on_both
 def test_only_the_current_attempt_counts(store: Store) -> None:
     """A result of an older, a later or no attempt is dropped."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -39,6 +42,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
     assert {line.games for line in store.ratings.standings()} == {0}
 
 
+@on_both
 def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
     """Where the last game of a match can't be written, no game, rating or report is, and it runs on."""
     versions = [add_bot(store, name) for name in ("a", "b")]
@@ -58,6 +62,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
     assert store.activity.totals().games == 4
 
 
+@on_both
 def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, url: str) -> None:
     """An error after the games were written takes them back too; once it is mended the result counts."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2), (1, 2)])
@@ -73,6 +78,7 @@ def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, u
     assert store.activity.totals().games == 2
 
 
+@on_both
 def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
     """Too many reports or a game of three in a match of two: nothing is written."""
     versions = [add_bot(store, name) for name in ("a", "b", "c")]
@@ -86,6 +92,7 @@ def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
     assert store.results.record(good)
 
 
+@on_both
 def test_a_game_has_one_entry_a_seat(store: Store) -> None:
     """A finished game whose tuples differ in length can't be made."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
@@ -93,6 +100,7 @@ def test_a_game_has_one_entry_a_seat(store: Store) -> None:
         replace(result.games[0], points=(1, 2, 3))
 
 
+@on_both
 def test_a_match_without_a_game_ends(store: Store) -> None:
     """After a crash at the start nothing is rated, but the match is done."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [])
@@ -101,6 +109,7 @@ def test_a_match_without_a_game_ends(store: Store) -> None:
     assert (totals.games, totals.matches_waiting, totals.matches_running) == (0, 0, 0)
 
 
+@on_both
 def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
     """NUL characters and lone surrogates in a report don't cost the result."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
@@ -113,6 +122,7 @@ def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
     assert page.seats[0].trouble == "said \0 and left"
 
 
+@on_both
 def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
     """Threads that record at the same time lose and double nothing."""
     versions = [add_bot(store, name) for name in "abcde"]
@@ -128,6 +138,7 @@ def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
     assert store.ladder.rebuild().differing == 0
 
 
+@on_both
 def test_times_come_back_as_they_went_in(store: Store) -> None:
     """A moment of another time zone is the same moment, in UTC."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])

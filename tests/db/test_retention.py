@@ -18,6 +18,7 @@ from tests.db.builders import START as FIRST
 from tests.db.builders import add_bot, add_matches, claimed
 from tests.db.test_challenge_rows import bot_of, challenge, person
 from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.kinds import on_both
 
 LATER = FIRST + timedelta(days=9)
 ENTRY = NewAuditEntry(at=FIRST, who="terminal:root", what="test")
@@ -74,6 +75,7 @@ def results(store: Store) -> list[object]:
     ]
 
 
+@on_both
 def test_logs_go_when_they_are_old_and_nothing_else_does(store: Store) -> None:
     """Of the matches that ended before, those first that ended first; replays stay as they are."""
     bots = tuple(add_bot(store, name) for name in "ab")
@@ -131,6 +133,7 @@ def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store:
     assert (counted.differing, counted.games) == (0, sum(each.games for each in before.tally.games.values()))
 
 
+@on_both
 def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
     """And what a submission on its way is judged by stays whole."""
     ben = person(store, "ben")

@@ -16,6 +16,7 @@ from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState, Role
 from arena.protocol.submissions import Cause, CauseKind, Stage, UploadKind
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_match
+from tests.kinds import on_both
 
 PLENTY = Quota(submissions_a_day=100, bots=100, on_their_way=100)
 CAUSE = Cause(
@@ -112,6 +113,7 @@ def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
     assert store.activity.totals().bots == 1
 
 
+@on_both
 def test_a_rejected_submission_says_why(store: Store) -> None:
     """The cause comes back as it was; there is no bot, and nothing waits."""
     store.submissions.add(new(), PLENTY)
@@ -177,6 +179,7 @@ def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
     assert "sha256:new" in store.bots.sources_in_use()
 
 
+@on_both
 def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
     """Three faults of the arena are no game of the submission's."""
     house = add_bot(store, "a")
@@ -228,6 +231,7 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
     assert stage(store) is Stage.QUALIFYING
 
 
+@on_both
 def test_nobody_sends_more_than_the_quota(store: Store) -> None:
     """This many within a day, this many bots, this many of all authors on their way."""
     quota = Quota(submissions_a_day=2, bots=1, on_their_way=3)
@@ -266,6 +270,7 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
     assert wait(replace(late, received=tomorrow), replace(quota, on_their_way=3)) is None
 
 
+@on_both
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     """Whatever becomes of it: once as an upload or as a submission, and not where it is given back."""
     owner = store.people.register(
@@ -295,6 +300,7 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     assert left(late.received) == 2, "of a deleted account nothing is kept but its submissions"
 
 
+@on_both
 def test_the_same_file_makes_no_new_version(store: Store) -> None:
     """Neither while it is on its way nor afterwards, and the words say what became of it."""
     one, other = new("u1"), new("u2")
