@@ -49,6 +49,7 @@ OWN = {
     "ARENA_CLUSTER_CERT",
     "ARENA_CLUSTER_KEY",
     "ARENA_IMAGES_URL",
+    "ARENA_PERSON_GAMES",
     "ARENA_HOST",
     "ARENA_PORT",
     "ARENA_OPS_ADDRESS",
@@ -138,9 +139,11 @@ def elsewhere(project: Project, tmp_path: Path) -> Iterator[Project]:
 
 def remove(project: Project) -> None:
     """Remove all that a project has made."""
-    project.run("down", "--volumes")
+    label = {"label": f"{PROJECT_LABEL}={project.name}"}
+    if project.containers() or project.client.networks.list(filters=label):
+        project.run("down", "--volumes")
     assert project.containers() == []
-    assert project.client.volumes.list(filters={"label": f"{PROJECT_LABEL}={project.name}"}) == []
+    assert project.client.volumes.list(filters=label) == []
 
 
 def bring_keys(arena: Project, worker: Project) -> None:
@@ -269,6 +272,11 @@ def test_every_setting_can_be_set_or_is_made_by_the_file(project: Project) -> No
     config = project.run("config")
     for name, value in names.items():
         assert config.count(f"{name}: {value}\n") == 4, name  # the arena, the site, a worker, the scheduler
+
+
+def test_the_site_offers_no_games_that_a_cluster_does_not_play(project: Project) -> None:
+    """It knows by the executor's address, which the arena and the workers have too."""
+    assert project.run("config").count("ARENA_EXECUTOR: dask://scheduler:8786\n") == 3
 
 
 def test_the_database_starts_and_stops(project: Project) -> None:
