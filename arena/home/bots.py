@@ -1,4 +1,4 @@
-"""The bots that a command names: files, folders, house bots, and programs in any language."""
+"""Finds the bots given to a command: files, folders, house bots, and programs in any language."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ _CACHES: Final = frozenset({"__pycache__", "node_modules"})
 
 
 class UnusableBot(ValueError):
-    """A bot can't be played. The text says why, and what to write instead."""
+    """A bot can't be used. The text says why, and what to give instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,23 +29,23 @@ class HomeBot:
     """A bot on this machine."""
 
     name: str  # different for each bot of a run
-    word: str  # how a command line names it
+    word: str  # how to give it on a command line
     author: str  # `house` or `local`
     file: Path | None  # its source file, or None for a command
-    # What starts it as a program of its own; it then finds a referee in `ARENA_REFEREE`.
+    # The command that starts it as a program, which finds its referee in `ARENA_REFEREE`.
     command: tuple[str, ...]
     language: Language | None  # of the file, or None for a command
 
     @property
     def in_process(self) -> bool:
-        """Whether it can be called in a process of the arena's own."""
+        """True if its code can be called in one of the arena's processes."""
         return self.language is PYTHON
 
 
 def find_bot(word: str) -> HomeBot:
-    """Return the bot that a word names: a source file, a folder with one, a program, or a house bot.
+    """Return a bot by name: a source file, a folder with one, a program, or a house bot.
 
-    Raises UnusableBot if there is no such bot, or it is in no language that can be run here.
+    Raises UnusableBot if there is no such bot, or its language can't be run here.
     """
     path = Path(word).expanduser()
     if path.is_file():
@@ -60,8 +60,8 @@ def find_bot(word: str) -> HomeBot:
     near = get_close_matches(word, names, 1)
     meant = f" Did you mean {near[0]}?" if near else ""
     raise UnusableBot(
-        f"no bot is called {word!r}.{meant} House bots are {', '.join(names) or 'missing here'}; "
-        "name your own by its file or folder, such as mybot.py or ./mybot"
+        f"no bot is called {word!r}.{meant} House bots: {', '.join(names) or 'missing here'}. "
+        "Give your own bot by its file or folder, such as mybot.py or ./mybot"
     )
 
 
@@ -76,7 +76,7 @@ def bot_of_command(line: str) -> HomeBot:
     # `arena` itself need not be on the path.
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:
-        raise UnusableBot(f"there is no program {words[0]!r} to run as {line!r}; is it built and executable?")
+        raise UnusableBot(f"no program {words[0]!r} for the command {line!r}: is it built and executable?")
     command = (str(Path(program).absolute()), *words[1:])
     named = f"--bot {shlex.quote(line)}"
     return HomeBot(
@@ -85,7 +85,7 @@ def bot_of_command(line: str) -> HomeBot:
 
 
 def named_apart(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
-    """Return the bots with names that differ: the second ``mybot`` is ``mybot#2``."""
+    """Return the bots with distinct names: the second ``mybot`` becomes ``mybot#2``."""
     seen: dict[str, int] = {}
     apart = []
     for bot in bots:
@@ -102,20 +102,20 @@ def house_bots_at_home() -> tuple[str, ...]:
 def bots_in(folder: Path) -> tuple[HomeBot, ...]:
     """Return all bots in a folder: its source files, and its folders with one; by name.
 
-    Raises UnusableBot if it is no folder, or two bots in it have the same name.
+    Raises UnusableBot if it is not a folder, or two bots in it have the same name.
     """
     if not folder.is_dir():
-        raise UnusableBot(f"there is no folder {folder}")
+        raise UnusableBot(f"no such folder: {folder}")
     bots = [bot for path in sorted(folder.iterdir()) if (bot := _bot_at(path)) is not None]
     names = [bot.name for bot in bots]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UnusableBot(f"{folder} holds two bots called {twice[0]}: rename one of them")
+        raise UnusableBot(f"two bots in {folder} are called {twice[0]}: rename one of them")
     return tuple(sorted(bots, key=lambda bot: bot.name))
 
 
 def digest_of(bot: HomeBot) -> str:
-    """Return a hash that changes with the bot: of its file, and of its folder if that is the bot.
+    """Return a hash that changes with the bot: of its file or, if the bot is a folder, of the folder.
 
     Raises UnusableBot if a file can't be read.
     """
@@ -151,7 +151,7 @@ def _bot_at(path: Path) -> HomeBot | None:
 
 
 def _language_in(folder: Path) -> Language | None:
-    """Return the language whose source file a folder holds."""
+    """Return the language of a folder's source file, or None."""
     return next((language for language in LANGUAGES if (folder / language.file).is_file()), None)
 
 
@@ -159,8 +159,8 @@ def _of_folder(path: Path, word: str) -> HomeBot:
     language = _language_in(path)
     if language is None:
         raise UnusableBot(
-            f"there is neither {FILE} nor {JAVASCRIPT.file} in {word}. For a bot in another language "
-            "name the program that was built, or give a command, such as --bot 'java -jar mybot.jar'"
+            f"{word} has neither {FILE} nor {JAVASCRIPT.file}. For a bot in another language, give the "
+            "program that you built, or a command, such as --bot 'java -jar mybot.jar'"
         )
     return _folder_bot(path, word, language)
 
@@ -176,8 +176,8 @@ def _of_file(path: Path, word: str) -> HomeBot:
         return HomeBot(name=path.stem, word=word, author=_SELF, file=None, command=command, language=None)
     if language is None:
         raise UnusableBot(
-            f"{path} is neither Python (.py) nor JavaScript (.js) nor a program. For a bot in another "
-            "language name the program that was built, or give a command, such as --bot 'java -jar mybot.jar'"
+            f"{path} is not Python (.py), JavaScript (.js) or a program. For a bot in another language, give "
+            "the program that you built, or a command, such as --bot 'java -jar mybot.jar'"
         )
     name = path.resolve().parent.name if path.name == language.file else path.stem
     return _made(name, word, _SELF, path, language)

@@ -1,4 +1,4 @@
-"""The bots of ``arena simulate``: called in this process, with a limit that ends endless loops."""
+"""Bots of ``arena simulate``: called in this process, with a time limit that stops endless loops."""
 
 from arena.home.bots import HomeBot
 from arena.home.games import Mistake, blame
@@ -14,11 +14,11 @@ from arena.sdk.bot import Choice, new_chooser
 
 
 class TookTooLong(Exception):
-    """A bot did not answer within the ladder's whole time. The cause was raised where it was busy."""
+    """A bot exceeded the ladder's free time and bank. The cause's traceback shows where."""
 
 
 def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
-    """Load a bot for one seat. Its decisions raise :class:`TookTooLong` when they pass free time and bank.
+    """Load a bot for one seat. Decisions that exceed free time and bank raise :class:`TookTooLong`.
 
     Raises BotUnloadable if it can't be loaded.
     """
@@ -44,7 +44,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
 
 
 def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mistake:
-    """Return what a bot did wrong, for its author. ``bot`` is the number of the bot on ``failed.seat``."""
+    """Return a bot's mistake, for its author. ``bot`` is the number of the bot on ``failed.seat``."""
     error = failed.__cause__ or failed
     if isinstance(error, TookTooLong):
         fault, what, error = Fault.TIMEOUT, str(error), error.__cause__ or error

@@ -1,8 +1,8 @@
-"""Does one bot beat another? Plans paired games, and judges what they say. Pure, but for reading results.
+"""Comparisons of two bots: plans paired games and evaluates them. Pure, except for reading results.
 
-Every deal is played twice, and the two bots take each other's seats in the second game. Without a field they
-share the table, each on every other seat. With a field they don't meet: each takes the same seat against the
-same opponents.
+Every deal is played twice, and the two bots swap seats in the second game. Without a field they share the
+table and sit alternately. With a field they don't meet: each plays from the same seat against the same
+opponents.
 """
 
 from collections import Counter
@@ -23,17 +23,17 @@ from arena.rules import Rules
 
 RESULTS_FORMAT: Final = "kaiten-compare/1"
 LOOK_EVERY: Final = 8
-"""Number of deals between two looks at the test."""
+"""Number of deals between two evaluations of the test."""
 
 _TWO: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What is compared. Equal comparisons with equal seeds play the same games."""
+    """The parameters of a comparison. Equal comparisons with equal seeds play the same games."""
 
     format: str = RESULTS_FORMAT
-    bots: tuple[str, ...]  # the names of the bot to judge, of the one to beat, and of the field
+    bots: tuple[str, ...]  # names of the bot to test, of the one to beat, and of the field
     digests: tuple[str, ...]  # a hash of each bot's code
     tables: tuple[Variant, ...]  # the variants to play, one deal each in turn
     seed: int
@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def hypotheses(self) -> Hypotheses:
-        """What is tested."""
+        """The hypotheses of the test."""
         return Hypotheses(effect=self.effect, error=self.error)
 
     def games(self, first: int, last: int) -> Iterator[HomeGame]:
@@ -67,19 +67,19 @@ class Comparison:
 
 
 class DealResult(NamedTuple):
-    """One deal: the mean share of opponents that each bot left behind, and each bot's faults."""
+    """One deal: the mean share of opponents that each bot beat, and each bot's faults."""
 
     shares: tuple[float, float]
     faults: tuple[int, int]
 
     @property
     def difference(self) -> float:
-        """What the test observes, from -1 to 1."""
+        """The test's observation, from -1 to 1."""
         return round(self.shares[0] - self.shares[1], 9)
 
 
 def deal_results(results: Iterable[HomeResult]) -> Iterator[DealResult]:
-    """Join every two games to the result of their deal."""
+    """Combine every two games into the result of their deal."""
     pair: list[HomeResult] = []
     for result in results:
         pair.append(result)
@@ -124,7 +124,7 @@ class ComparisonProgress:
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Each bot's mean share of opponents left behind."""
+        """Each bot's mean share of opponents beaten."""
         count = max(1, self.deals)
         return self._shares[0] / count, self._shares[1] / count
 
@@ -136,10 +136,10 @@ class ComparisonProgress:
 def read_comparison(
     path: Path, wanted: Comparison, *, any_seed: bool
 ) -> tuple[Comparison, tuple[DealResult, ...]]:
-    """Return the comparison that a file holds and its results; the wanted one and none if there is no file.
+    """Read a file's comparison and results. Without a file, return ``wanted`` and no results.
 
-    With ``any_seed``, the file's seed replaces that of ``wanted``. Raises OSError, or WrongResults if it
-    holds something else.
+    With ``any_seed``, the file's seed replaces that of ``wanted``. Raises OSError, or WrongResults if the
+    file contains something else.
     """
     lines = read_results(path)
     if not lines:
@@ -148,7 +148,7 @@ def read_comparison(
         known = msgspec.json.decode(lines[0], type=Comparison)
         results = tuple([msgspec.json.decode(line, type=DealResult) for line in lines[1:]])
     except msgspec.MsgspecError as error:
-        raise WrongResults(f"{path} holds no results of a comparison: {error}") from error
+        raise WrongResults(f"{path} is not a file of comparison results: {error}") from error
     if known.format != RESULTS_FORMAT:
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {RESULTS_FORMAT!r}")
     _check_same(path, known, wanted, any_seed=any_seed)
@@ -166,4 +166,4 @@ def _check_same(path: Path, known: Comparison, wanted: Comparison, *, any_seed: 
     }
     for name, what in fields.items():
         if getattr(known, name) != getattr(wanted, name) and not (name == "seed" and any_seed):
-            raise WrongResults(f"{path} holds results of {what}: name another file, or remove this one")
+            raise WrongResults(f"{path} has results of {what}: give another file, or remove this one")

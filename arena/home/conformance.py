@@ -1,4 +1,4 @@
-"""Does a program speak the protocol? Recorded games of every variant, and what a program did with them."""
+"""Conformance tests of programs: recorded games of every variant, and findings about the answers."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -21,22 +21,22 @@ VARIANTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceFinding:
-    """How a program kept one rule of the protocol."""
+    """A program's compliance with one rule of the protocol."""
 
     rule: str
-    tried: int  # how often it applied
+    tried: int  # how often the rule applied
     wrong: int
-    first: str | None  # the first time it was broken
+    first: str | None  # the first violation
 
 
 def conformance_games() -> tuple[GameToAsk, ...]:
-    """Return a game of every variant; always the same, with moves drawn from all legal ones."""
+    """Return one game per variant, always the same, with random legal moves."""
     return tuple(_recorded(rules, number) for number, rules in enumerate(VARIANTS))
 
 
 def findings(replies: Sequence[Reply], end: Interviewed) -> Iterator[ConformanceFinding]:
-    """Yield what a program's answers to :func:`conformance_games` show, rule by rule."""
-    yield _finding("it answers each request with one move, in time, for its game, round and turn", [
+    """Yield findings about a program's answers to :func:`conformance_games`, rule by rule."""
+    yield _finding("each request gets one move, in time, with its game, round and turn", [
         (reply, None if reply.fault is Fault.ILLEGAL else reply.trouble) for reply in replies
     ])  # fmt: skip
     answered = [reply for reply in replies if reply.fault in {None, Fault.ILLEGAL}]
@@ -46,18 +46,18 @@ def findings(replies: Sequence[Reply], end: Interviewed) -> Iterator[Conformance
     plain = [reply for reply in answered if not reply.view.control]
     control = [reply for reply in answered if reply.view.control]
     yield _finding("each move is legal", [(reply, reply.trouble) for reply in plain])
-    yield _finding("in control of the dummy it gives the dummy a card", [
+    yield _finding("a program that controls the dummy gives it a card", [
         (reply, reply.trouble) for reply in control
     ])  # fmt: skip
     stayed = end.lost is None
     yield ConformanceFinding(
-        rule="it plays all games of a match", tried=1, wrong=0 if stayed else 1, first=end.lost
+        rule="the program plays all games of a match", tried=1, wrong=0 if stayed else 1, first=end.lost
     )
     if stayed:
         code = end.exit_code
-        how = "it was still running after 2 s" if code is None else f"it ended with exit code {code}"
+        how = "still running after 2 s" if code is None else f"exited with code {code}"
         yield ConformanceFinding(
-            rule="after MatchEnd it ends by itself, with exit code 0",
+            rule="the program exits after MatchEnd, with code 0",
             tried=1,
             wrong=0 if code == 0 else 1,
             first=None if code == 0 else how,
@@ -65,7 +65,7 @@ def findings(replies: Sequence[Reply], end: Interviewed) -> Iterator[Conformance
 
 
 def _in_words(rules: Rules) -> str:
-    """Return players and variants."""
+    """Return players and variants as text."""
     variants = (
         ("both ways", rules.pass_both_ways),
         ("soy sauce", rules.soy_sauce),
@@ -86,7 +86,7 @@ def _finding(rule: str, troubles: Sequence[tuple[Reply, str | None]]) -> Conform
 
 
 def _recorded(rules: Rules, number: int) -> GameToAsk:
-    dice = random.Random(number)  # noqa: S311 - a recorded game is no secret
+    dice = random.Random(number)  # noqa: S311 - recorded games aren't secret
     seed = simulation_seed(_SEED, number)
     state = new_game(rules, shuffled_deck(rules, seed))
     steps: list[tuple[Move | None, ...]] = []

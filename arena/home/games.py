@@ -24,7 +24,7 @@ from arena.rules import Result, Rules, State, View
 from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser
 
 _PAST_DUE: Final = 1e-6
-"""A time-out is noticed this much later, in seconds."""
+"""Seconds between a time-out and its detection."""
 
 _CRASHED: Final = "its code failed"
 
@@ -39,12 +39,12 @@ class HomeGame(NamedTuple):
     name: str  # in its replay
     rules: Rules
     seed: str  # 32 hexadecimal digits; the deck follows from it
-    dice: int  # seeds `random` before the game
-    bots: tuple[int, ...]  # the index of the bot on each seat; a bot may sit on several
+    dice: int  # seed of `random`, set before the game
+    bots: tuple[int, ...]  # the index of the bot on each seat; a bot may have several seats
 
 
 class HomeSeatResult(NamedTuple):
-    """How a game went for a seat. Times are in milliseconds on the ladder's clock; None without an answer."""
+    """A seat's result. Times are in milliseconds on the ladder's clock; None without an answer."""
 
     place: int
     points: int
@@ -61,10 +61,10 @@ class Mistake:
     game: int  # number of the game
     bot: int  # index of the bot
     fault: Fault
-    what: str  # what happened, in a sentence
+    what: str  # description
     where: str = ""  # file, line and function of the author's code, or empty
     trace: str = ""  # the traceback from the author's code on, or empty
-    puzzle: Puzzle | None = None  # the position; None if it isn't known
+    puzzle: Puzzle | None = None  # the position; None if unknown
 
 
 class HomeResult(NamedTuple):
@@ -77,7 +77,7 @@ class HomeResult(NamedTuple):
 
 
 class LoadedBot(NamedTuple):
-    """A bot in this process. ``folder`` holds its author's code."""
+    """A bot in this process. ``folder`` contains its author's code."""
 
     seat: Seat
     bot: Bot
@@ -93,7 +93,7 @@ class GameInThisProcess:
         players: Sequence[LoadedBot],  # one per seat
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
-        # Called before each decision with its seat and the decisions before it.
+        # Called before each decision with its seat and the earlier decisions.
         asking: Callable[[int, Steps], None] = lambda _seat, _steps: None,
     ) -> None:
         self._game = game
@@ -170,7 +170,7 @@ class GameInThisProcess:
             return
         self._now = asked + self._timer.seconds
         count = len(move.cards)
-        broken = None if count in {1, 2} else f"{count} cards named: it is one, or two with chopsticks"
+        broken = None if count in {1, 2} else f"{count} cards named, instead of one, or two with chopsticks"
         answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
         self._table.answer(seat, answer, self._now)
 
@@ -207,7 +207,7 @@ class GameInThisProcess:
         )
 
     def _tell_end(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
-        """Tell a bot the result. A failure ends its program on the ladder, but after this game."""
+        """Pass the result to a bot. On the ladder a failure here ends its program, but after this game."""
         try:
             self._timer.call(self._free, lambda: tell(end))
         except (Exception, SystemExit, OutOfTime) as error:  # noqa: BLE001 - whatever the author's code raises
@@ -216,7 +216,7 @@ class GameInThisProcess:
 
 
 def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence[Mistake]) -> HomeResult:
-    """Return how a finished game went, from its recorded decisions; without a replay."""
+    """Return a finished game's result, computed from its recorded decisions, without a replay."""
     faults = [[None if each is None else each.fault for each in step] for step in steps]
     moments = taken_over(faults, game.rules.players)
     places = places_with_faults(result.places, moments)
@@ -247,7 +247,7 @@ def with_its_replay(end: HomeResult, state: State, steps: Steps, seats: Sequence
 
 
 def blame(error: BaseException, folder: Path) -> tuple[str, str]:
-    """Return where in the author's code an error arose, and its traceback from that code on.
+    """Return the place of an error in the author's code, and its traceback from that code on.
 
     Both are empty if none of the author's code was running.
     """

@@ -1,7 +1,7 @@
-"""Puts the decisions of recorded games to a bot that is a program, whatever it answers.
+"""Asks a program for the decisions of recorded games; the games continue as recorded.
 
-The program runs as on the ladder's process runtime and talks to the referee's own server of a seat. What it
-is sent comes from the referee's own table, which is fed with the recorded moves instead of the bot's.
+The program runs as on the ladder's process runtime and talks to the referee's own seat server. It gets events
+from the referee's own table, which plays the recorded moves instead of the program's.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Sandbox, SandboxSpec
 
 _SAID: Final = 1_500
-"""Characters of a bot's stderr that are shown, from its end."""
+"""Number of characters to show from the end of a bot's stderr."""
 
 _DAY_SECONDS: Final = 86_400
 _LEAVE_SECONDS: Final = 2.0
 
 
 class GameToAsk(NamedTuple):
-    """A game, whole or up to a decision, and the seat that is asked."""
+    """A game, complete or up to a decision, and the seat to ask."""
 
     rules: Rules
     seed: str  # 32 hexadecimal digits; the deck follows from it
@@ -49,11 +49,11 @@ class GameToAsk(NamedTuple):
 
 
 class Portion(NamedTuple):
-    """What a bot is sent at once."""
+    """The events that a bot gets in one message."""
 
     events: Sequence[Event]
     ask: Ask | None  # the request among them
-    move: Move | None  # the recorded answer to it, None where there is none
+    move: Move | None  # the recorded answer, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interviewed:
-    """How a bot did."""
+    """The result of an interview."""
 
     hello: Hello
     lost: str | None  # why the bot was lost before the end
-    exit_code: int | None  # None if it was still running a moment after the end
-    stderr: str  # the end of it
+    exit_code: int | None  # None if it was still running shortly after the end
+    stderr: str  # the end of its stderr
 
 
 def interview(
@@ -87,17 +87,17 @@ def interview(
 ) -> Interviewed:
     """Ask a bot for every decision of its seat in some games, one after the other.
 
-    It stops where the bot is lost: its process has ended, it has left, or it didn't answer in time. Raises
-    BotUnloadable if it never greeted, OSError if its socket or process can't be made, or RuntimeTrouble if
+    Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
+    BotUnloadable if it sent no Hello, OSError if its socket or process can't be made, or RuntimeTrouble if
     its process can't be started.
     """
     return asyncio.run(_interview(bot, games, hear, clock or Clock()))
 
 
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
-    """Return a bot's answer to the last decision of a game that is recorded up to it.
+    """Return a bot's answer to the decision that follows a partly recorded game.
 
-    Raises BotUnloadable if it never greeted, or OSError if its socket or process can't be made.
+    Raises BotUnloadable if it sent no Hello, or OSError if its socket or process can't be made.
     """
     replies: list[Reply] = []
     done = interview(bot, (game,), replies.append)
@@ -124,7 +124,7 @@ async def _interview(
                 lost = await _ask_all(games, player, line, clock, hear)
             finally:
                 await player.close()
-                # A bot that got MatchEnd has a moment to leave by itself.
+                # After MatchEnd the bot gets a moment to exit.
                 left, _ = await asyncio.wait([ending], timeout=_LEAVE_SECONDS)
                 await asyncio.to_thread(sandbox.remove)
                 code = await ending
@@ -134,38 +134,38 @@ async def _interview(
 
 
 class _Line:
-    """Keeps what arrives from the bot until it is waited for."""
+    """Queues messages from the bot."""
 
     def __init__(self) -> None:
         self._arrived: asyncio.Queue[Hello | Lost | Exception | Sequence[PlayerAnswer]] = asyncio.Queue()
         self._greeted = False
 
     def greeted(self, seat: int, hello: Hello) -> None:  # noqa: ARG002 - there is one seat
-        """Keep the greeting."""
+        """Queue the Hello."""
         self._greeted = True
         self._arrived.put_nowait(hello)
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:  # noqa: ARG002 - as above
-        """Keep the answers of a message."""
+        """Queue the answers of a message."""
         self._arrived.put_nowait(answers)
 
     def lost(self, seat: int, lost: Lost) -> None:  # noqa: ARG002 - as above
-        """Keep the reason."""
+        """Queue the reason."""
         self._arrived.put_nowait(lost)
 
     def failed(self, error: Exception) -> None:
-        """Keep the error."""
+        """Queue the error."""
         self._arrived.put_nowait(error)
 
     def ended(self, why: str) -> None:
-        """Keep the end of a process that never greeted. One that did is read to the end of its stream."""
+        """Queue the end of a process that sent no Hello. Otherwise, the stream is read to its end."""
         if not self._greeted:
             self.lost(0, Lost(Fault.CRASH, why))
 
     async def next(self, seconds: float) -> Hello | Lost | Sequence[PlayerAnswer]:
-        """Return what arrives next.
+        """Return the next message.
 
-        Raises any exception for a failure of this side's own, or TimeoutError if nothing does.
+        Raises TimeoutError if none arrives in time, or any error of the receiving code.
         """
         async with asyncio.timeout(seconds):
             got = await self._arrived.get()
@@ -205,7 +205,7 @@ async def _ask_all(
 
 
 def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[Portion]:
-    """Yield what the seats of some games are sent, from Welcome to MatchEnd."""
+    """Yield the messages to a seat in some games, from Welcome to MatchEnd."""
     begin: list[Event] = [Welcome(len(games), 1)]
     for number, game in enumerate(games):
         script = _Script(number, game, clock)
@@ -219,7 +219,7 @@ def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[Portion]:
 
 
 class _Script:
-    """A recorded game on the referee's own table: what one seat is told, in portions up to each decision."""
+    """A recorded game on the referee's own table: one seat's events, in portions up to each decision."""
 
     def __init__(self, number: int, game: GameToAsk, clock: Clock) -> None:
         self._number = number
@@ -237,12 +237,12 @@ class _Script:
             self._events.append(event)
 
     def news(self) -> tuple[list[Event], Ask | None]:
-        """Take the events since the last call, and the request among them."""
+        """Return the events since the last call, and the request among them."""
         events, self._events = self._events, []
         return events, self._asks.get(self._seat)
 
     def play(self, moves: Sequence[Move | None]) -> None:
-        """Play the recorded moves. Time stands still, so the bank stays full."""
+        """Play the recorded moves. The clock doesn't run, so the bank stays full."""
         asks, self._asks = self._asks, {}
         for seat, ask in asks.items():
             seen = ask.view
@@ -284,15 +284,15 @@ async def _reply(line: _Line, ask: Ask, clock: Clock) -> tuple[Reply, str | None
 def _judged(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tuple[None, None]:
     answer, seen = answers[0], ask.view
     if len(answers) > 1:
-        return Fault.PROTOCOL, f"{len(answers)} moves, and one was asked for"
+        return Fault.PROTOCOL, f"{len(answers)} moves instead of one"
     if (answer.game, answer.round, answer.turn) != (ask.game, seen.round, seen.turn):
         named = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
         asked = f"game {ask.game}, round {seen.round}, turn {seen.turn}"
-        return Fault.PROTOCOL, f"its move names {named}, and {asked} was asked"
+        return Fault.PROTOCOL, f"its move is for {named}, but the request was for {asked}"
     if answer.nonce not in {0, ask.nonce}:
         return (
             Fault.PROTOCOL,
-            f"its move has the nonce {answer.nonce}, and the request's is {ask.nonce}",
+            f"its move has the nonce {answer.nonce}, but the request has {ask.nonce}",
         )
     if answer.move is None or answer.broken is not None:
         return Fault.PROTOCOL, answer.broken or "no move"
@@ -305,7 +305,7 @@ def _judged(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tu
 
 async def _watch(sandbox: Sandbox, line: _Line) -> int | None:
     how = await asyncio.to_thread(sandbox.wait)
-    line.ended(f"it ended with exit code {how.code}")
+    line.ended(f"it exited with code {how.code}")
     return how.code
 
 
@@ -315,7 +315,7 @@ def _said(sandbox: Sandbox) -> str:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-i-"))  # short: a socket's address holds 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-i-"))  # short: a socket's path is limited to 107 bytes
     try:
         yield folder
     finally:

@@ -1,7 +1,7 @@
-"""A rated league of the bots in a folder: the ladder's match-making and ratings, on a log in a file.
+"""A rated league of the bots in a folder: the ladder's match-making and ratings, with the log in a file.
 
-A line says what the league is, and then each line is a bot's version that starts, or a game. Ratings follow
-from the log, so a league goes on where it ended.
+The first line describes the league; every other line is a version that starts, or a game. Ratings are
+computed from the log, so a league can be resumed.
 """
 
 import random
@@ -29,11 +29,11 @@ _MICROS: Final = 1000
 
 
 _DEALS: Final = 6
-"""Deals of a match, fewer than the ladder's: leagues are short, and their bots should play equally often."""
+"""Deals per match. Fewer than the ladder's, because leagues are short and bots should play equally often."""
 
 
 class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What a league plays: the first line of its file."""
+    """A league's rules: the first line of its file."""
 
     format: str = LEAGUE_FORMAT
     tables: tuple[Variant, ...]
@@ -41,7 +41,7 @@ class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeagueEntrant(msgspec.Struct, frozen=True, tag="bot"):
-    """A bot enters, or plays on with other code."""
+    """A bot enters, or continues with changed code."""
 
     name: str
     digest: str
@@ -76,7 +76,7 @@ class LeagueStanding(NamedTuple):
 
 
 class HeadToHead(NamedTuple):
-    """How often a bot finished ahead of another one; shared places count half."""
+    """How often a bot finished ahead of another; shared places count half."""
 
     ahead: float
     games: int
@@ -96,15 +96,15 @@ class League:
         self.games = 0
 
     def replay(self, lines: Sequence[Line]) -> None:
-        """Take over a log.
+        """Apply a log.
 
-        Raises KeyError if a game names a version that has not entered, or ValueError if a game is none.
+        Raises KeyError if a game names a version that has not entered, or ValueError if a game is invalid.
         """
         for line in lines:
             self._add(line)
 
     def missing(self) -> tuple[LeagueEntrant, ...]:
-        """Return the entries that are missing for the bots as they are now, and make them."""
+        """Enter the bots whose current code has not entered, and return their entries."""
         wanted = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
         new = tuple(entrant for entrant in wanted if self._newest(entrant.name) != entrant)
         for entrant in new:
@@ -112,7 +112,7 @@ class League:
         return new
 
     def plan(self, count: int, dice: random.Random) -> Iterator[HomeGame]:
-        """Yield games as the ladder would draw them, from what is known when each match is drawn."""
+        """Yield games as the ladder would draw them, each match from the results known by then."""
         number, base = 0, self.games
         current = self._current()
         while number < count:
@@ -130,7 +130,7 @@ class League:
                 number += 1
 
     def played(self, result: HomeResult) -> LeagueGame:
-        """Take in a game of :meth:`plan`, and return its line."""
+        """Add a game of :meth:`plan`, and return its line."""
         current = self._current()
         versions = tuple(current[bot] for bot in result.game.bots)
         for version in versions:
@@ -146,13 +146,13 @@ class League:
         return game
 
     def standings(self) -> tuple[LeagueStanding, ...]:
-        """Return the bots of today, best first."""
+        """Return the current bots, best first."""
         entries = [(version, self._entries[version, OVERALL]) for version in self._current()]
         entries.sort(key=lambda each: -conservative(each[1].rating))
         return tuple(self._standing(rank, version, entry) for rank, (version, entry) in enumerate(entries, 1))
 
     def meeting(self, bot: str, other: str) -> HeadToHead:
-        """Return how often the playing version of a bot finished ahead of that of another."""
+        """Return how often the current version of a bot finished ahead of that of another."""
         names = {self._versions[version].name: version for version in self._current()}
         pair = names[bot], names[other]
         return HeadToHead(self._ahead[pair] / 2, self._met[pair])
@@ -189,7 +189,7 @@ class League:
         return None if number is None else self._versions[number]
 
     def _current(self) -> list[int]:
-        """Return the numbers of the versions that play, in the order of the bots."""
+        """Return the numbers of the current versions, in the order of the bots."""
         numbers = [self._newest_number(bot.name) for bot in self._bots]
         return [number for number in numbers if number is not None]
 
@@ -226,9 +226,9 @@ class League:
 
 
 def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[LeagueRules, tuple[Line, ...]]:
-    """Return what a league's file holds; the wanted rules and nothing else if there is no file.
+    """Read a league's file: its rules and its other lines. Without a file, return ``wanted`` and no lines.
 
-    Raises OSError, or WrongResults if it holds something else.
+    Raises OSError, or WrongResults if the file contains something else.
     """
     lines = read_results(path)
     if not lines:
@@ -241,5 +241,5 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
     if known.format != LEAGUE_FORMAT:
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
     if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
-        raise WrongResults(f"{path} holds a league of other tables or another --seed: name another file")
+        raise WrongResults(f"{path} has a league with other tables or another --seed: give another file")
     return known, log

@@ -1,6 +1,6 @@
-"""Plays games between programs in any language: the ladder's launcher and referee, over plain processes.
+"""Plays games between programs in any language, with the ladder's launcher and referee and plain processes.
 
-A match gets new processes, plays some games, and tells of each bot's faults with the end of its stderr.
+A match starts new processes, plays some games, and reports each bot's faults with the end of its stderr.
 """
 
 import secrets
@@ -38,20 +38,20 @@ from arena.rules import view
 from arena.sandbox.process.runtime import ProcessRuntime
 
 _GAMES: Final = 24
-"""Games of a match. Starting its processes takes as long as some games."""
+"""Games per match. Starting its processes takes as long as a few games."""
 
 _SAID: Final = 1_500
-"""Characters of a bot's stderr that are shown with a fault, from its end."""
+"""Number of characters to show with a fault, from the end of a bot's stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsProcesses:
-    """Plays games between bots that are programs of their own."""
+    """Plays games between bots that run as separate programs."""
 
-    bots: tuple[HomeBot, ...]  # those that games name by index
+    bots: tuple[HomeBot, ...]  # games refer to them by index
     clock: Clock = field(default_factory=Clock)
     with_replays: bool = False  # whether results have replays
-    processes: int = 1  # how many matches are played at a time
+    processes: int = 1  # number of matches to play at once
 
     @contextmanager
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
@@ -113,7 +113,7 @@ class AsProcesses:
             try:
                 record = decode(launcher.play(encode(spec), slots), MatchRecord)
             except LauncherError as error:
-                raise PlayingFailed(f"a match could not be played: {error}") from error
+                raise PlayingFailed(f"a match failed: {error}") from error
             said = [seat.stderr[-_SAID:].rstrip() for seat in record.seats]
             for bot, seat, words in zip(bots, record.seats, said, strict=True):
                 if seat.trouble is not None and not seat.sdk:
@@ -127,7 +127,7 @@ class AsProcesses:
         states = played_again(game.rules, record).states
         end = states[-1]
         if end.result is None:
-            raise PlayingFailed(f"game {game.name} was not played to its end")
+            raise PlayingFailed(f"game {game.name} was not finished")
         mistakes = [
             Mistake(
                 game=game.number,
@@ -152,14 +152,14 @@ class AsProcesses:
 
 
 def _matches(games: Iterable[HomeGame]) -> Iterator[tuple[HomeGame, ...]]:
-    """Yield games in their order, some at a time, of the same bots and rules."""
+    """Split games, in order, into matches of the same bots and rules."""
     for _, group in groupby(games, lambda game: (game.rules, sorted(game.bots))):
         while match := tuple(islice(group, _GAMES)):
             yield match
 
 
 def _seating(bots: Sequence[int], seats: Sequence[int]) -> tuple[int, ...]:
-    """Return the index into ``bots`` of each seat's bot; copies of a bot take their places in order."""
+    """Return the index into ``bots`` of each seat's bot; copies of a bot are seated in order."""
     places: dict[int, list[int]] = {}
     for place, bot in enumerate(bots):
         places.setdefault(bot, []).append(place)

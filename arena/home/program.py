@@ -1,6 +1,6 @@
 """Runs a Python bot's file as a program: ``python -m arena.home.program FILE``.
 
-The file needn't end with ``run(...)``, so what can be called in process can be played as a program too.
+The file needn't end with ``run(...)``, so bots that can be called in process also work as programs.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A position of a game as a file: what one seat was asked, and all that it was asked before in that game."""
+"""A position as a file: one decision of a seat, and the game's earlier decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ PUZZLE_FORMAT: Final = "kaiten-puzzle/1"
 
 
 class InvalidPuzzle(ValueError):
-    """The text is no puzzle; says what is wrong."""
+    """The text is not a valid puzzle; the error says why."""
 
 
 class PlayedMove(NamedTuple):
-    """A seat's move: names of kinds, and the dummy's or None."""
+    """A seat's move: names of card kinds, and the dummy's card or None."""
 
     cards: Cards
     dummy: str | None = None
@@ -36,9 +36,9 @@ class Puzzle:
     moves: tuple[tuple[PlayedMove | None, ...], ...]
 
     def views(self) -> tuple[View, ...]:
-        """Return what the seat was asked so far, this decision last.
+        """Return the views of the seat's decisions, this one last.
 
-        Raises InvalidPuzzle if the rules can't lead there.
+        Raises InvalidPuzzle if the rules don't allow the position.
         """
         try:
             rules = self.rules.as_rules
@@ -49,11 +49,11 @@ class Puzzle:
         if played.stopped is not None:
             raise InvalidPuzzle(f"decision {len(played.states)} breaks the rules: {played.stopped}")
         if self.seat not in asked(played.state):
-            raise InvalidPuzzle(f"seat {self.seat} is not asked in this position")
+            raise InvalidPuzzle(f"seat {self.seat} has no decision in this position")
         return tuple(view(state, self.seat) for state in played.states if self.seat in asked(state))
 
     def joint_moves(self) -> tuple[tuple[Move | None, ...], ...]:
-        """Return the moves as the rules have them. Raises ValueError if one names an unknown card."""
+        """Return the moves as the rules' objects. Raises ValueError if one names an unknown card."""
         return tuple(
             tuple(
                 [
@@ -66,7 +66,7 @@ class Puzzle:
 
 
 def puzzle_of(view: View, seed: str, steps: Sequence[Sequence[Decision | None]]) -> Puzzle:
-    """Return the position of a view, which comes after these recorded decisions."""
+    """Return the position of a view, which follows these recorded decisions."""
     moves = tuple(
         tuple([None if each is None else PlayedMove(each.cards, each.dummy) for each in step])
         for step in steps
@@ -76,7 +76,7 @@ def puzzle_of(view: View, seed: str, steps: Sequence[Sequence[Decision | None]])
 
 
 def encode_puzzle(puzzle: Puzzle) -> bytes:
-    """Return it as JSON; the same puzzle gives the same bytes."""
+    """Encode a puzzle as JSON; the same puzzle gives the same bytes."""
     return msgspec.json.encode(puzzle)
 
 
@@ -92,7 +92,7 @@ def parse_puzzle(text: bytes) -> Puzzle:
 
 
 def position_lines(seen: View) -> tuple[str, ...]:
-    """Return a position in words: when, the hand, and the table of every seat."""
+    """Return a position as text: the turn, the hand, and every seat's table."""
     variants = [
         text
         for text, on in (
@@ -116,7 +116,7 @@ def position_lines(seen: View) -> tuple[str, ...]:
 
 
 def move_text(move: Move) -> str:
-    """Return a move in words."""
+    """Return a move as text."""
     dummy = f", {move.dummy.label} for the dummy" if move.dummy is not None else ""
     return _cards(move.cards) + dummy
 

@@ -31,11 +31,11 @@ _UNTIMED: Final = Clock(start_millis=_DAY_MILLIS, move_millis=_DAY_MILLIS, bank_
 _PORTS: Final = range(1, 65_536)
 
 Heard = Hello | Lost | Sequence[PlayerAnswer]
-"""What comes from the program."""
+"""A message from the program, or its disconnection."""
 
 
 class WrongAddress(ValueError):
-    """Nobody can listen at an address. The text says why."""
+    """An address can't be listened on. The text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class LocalTable:
 
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits
-    seat: int  # the program's
-    others: tuple[Bot, ...]  # those of the other seats, in order
+    seat: int  # the program's seat
+    others: tuple[Bot, ...]  # bots of the other seats, in order
 
 
 class LocalAddress:
-    """Where a program dials in: ``unix:PATH``, or ``tcp:PORT`` of this machine only.
+    """The address for a program: ``unix:PATH``, or ``tcp:PORT`` on this machine only.
 
-    Raises WrongAddress if it is neither, or can't be listened at.
+    Raises WrongAddress if it is neither, or can't be listened on.
     """
 
     def __init__(self, text: str) -> None:
@@ -66,9 +66,9 @@ class LocalAddress:
                 self.socket.setblocking(False)  # noqa: FBT003 - the library's signature
                 self.dialled = f"127.0.0.1:{place}"
             else:
-                raise WrongAddress(f"{text} is no address: give unix:PATH or tcp:PORT")
+                raise WrongAddress(f"{text} is not an address: give unix:PATH or tcp:PORT")
         except OSError as error:
-            raise WrongAddress(f"can't listen at {text}: {error.strerror or error}") from error
+            raise WrongAddress(f"can't listen on {text}: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Stop listening."""
@@ -86,8 +86,8 @@ def referee(
 ) -> tuple[GameRecord, ...]:
     """Wait for a program, and play the games with it.
 
-    ``waits`` is called once Ctrl-C ends this cleanly. ``told`` gets what the program is sent, ``heard`` what
-    comes from it, both in order.
+    ``waits`` is called once Ctrl-C is handled cleanly. ``told`` receives the events sent to the program,
+    ``heard`` its messages, both in order.
     """
     return asyncio.run(_referee(table, address, waits, told, heard))
 
@@ -120,7 +120,7 @@ async def _referee(
 
 
 class _Transcribed:
-    """A player whose conversation is listened to."""
+    """A player whose conversation is reported."""
 
     def __init__(
         self, player: SeatPlayer, told: Callable[[Sequence[Event]], object], heard: Callable[[Heard], object]
@@ -182,21 +182,21 @@ class _CalledPlayer:
         self._listener: Listener | None = None
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Greet as soon as the loop runs."""
+        """Send Hello as soon as the loop runs."""
         self._seat, self._listener = seat, listener
         asyncio.get_running_loop().call_soon(listener.greeted, seat, Hello(1, "in-process"))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Answer what is asked, after the caller has returned."""
+        """Answer requests after the caller has returned."""
         for event in events:
             if isinstance(event, Ask):
                 asyncio.get_running_loop().call_soon(self._answer, event)
 
     def dismiss(self, lost: Lost) -> None:
-        """Do nothing: there is no line to end."""
+        """Do nothing: there is no connection to close."""
 
     async def close(self, void: str | None = None) -> None:
-        """Do nothing: there is no line to end."""
+        """Do nothing: there is no connection to close."""
 
     def _answer(self, ask: Ask) -> None:
         if self._listener is None:

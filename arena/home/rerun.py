@@ -1,4 +1,4 @@
-"""Puts the decisions of recorded games to a bot."""
+"""Asks a bot for the decisions of recorded games."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ class RecordedSeat(NamedTuple):
     seat: int
 
     def decisions(self) -> tuple[RecordedDecision, ...]:
-        """Return those of the seat. Raises InvalidReplay."""
+        """Return the decisions of the seat. Raises InvalidReplay."""
         return tuple([each for each in decisions(self.replay) if each.view.seat == self.seat])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A recorded decision, and what a bot played instead."""
+    """A recorded decision, and a bot's answer to it."""
 
     recorded: RecordedSeat
     decision: RecordedDecision
@@ -33,7 +33,7 @@ class Answered:
 
     @property
     def differs(self) -> bool:
-        """Whether the bot didn't play the recorded move."""
+        """True if the bot didn't play the recorded move."""
         return self.answer.move != self.decision.move
 
     def puzzle(self) -> Puzzle:
@@ -44,12 +44,12 @@ class Answered:
 
 
 def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered], object]) -> str:
-    """Ask a bot for every decision of some seats, game by game; the games go on as recorded.
+    """Ask a bot for every decision of some seats, game by game; the games continue as recorded.
 
-    The bot's first failure, an error or no answer in time, ends it; an illegal move doesn't. Returns what a
-    program that failed wrote to stderr, or nothing.
+    The bot's first failure, an error or no answer in time, stops this; an illegal move doesn't. Return the
+    stderr of a program that failed, or an empty text.
 
-    Raises InvalidReplay before the first question, PlayingFailed if the bot can't be run, or OSError.
+    Raises InvalidReplay before the first request, PlayingFailed if the bot can't be run, or OSError.
     """
     asked = [(seat, decision) for seat in seats for decision in seat.decisions()]
     places = iter(asked)

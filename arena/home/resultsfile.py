@@ -1,6 +1,6 @@
-"""Files of results: a line of JSON that says what they are of, then a line for each result.
+"""Files of results: a line of JSON that describes them, then a line per result.
 
-Lines are only added. A last line that was cut off, by a crash or a full disk, doesn't count.
+Lines are only added. A truncated last line, from a crash or a full disk, is ignored.
 """
 
 import os
@@ -11,7 +11,7 @@ import msgspec
 
 
 class WrongResults(ValueError):
-    """A file holds no results, or those of something else; says which and what to do."""
+    """A file has no results, or those of something else. The text says which and what to do."""
 
 
 class ResultsFile:
@@ -27,7 +27,7 @@ class ResultsFile:
         """Add a line. Raises OSError."""
         line = msgspec.json.encode(content) + b"\n"
         if self._file.write(line) != len(line):
-            raise OSError(f"{self._path} takes no more: the disk may be full")
+            raise OSError(f"{self._path} can't be extended: the disk may be full")
 
     def close(self) -> None:
         """Close the file."""
@@ -35,12 +35,12 @@ class ResultsFile:
 
 
 def read_results(path: Path) -> tuple[bytes, ...]:
-    """Return the whole lines of a file; none if there is no file.
+    """Return the complete lines of a file; none if there is no file.
 
     Raises OSError, or WrongResults if it isn't a file.
     """
     if not path.exists():
         return ()
     if not path.is_file():
-        raise WrongResults(f"{path} is no file, so no results can be kept in it")
+        raise WrongResults(f"{path} is not a regular file: give another file for the results")
     return tuple(path.read_bytes().split(b"\n")[:-1])

@@ -1,4 +1,4 @@
-"""Puts positions to a bot in this process."""
+"""Asks a bot in this process for moves in given positions."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,16 +16,16 @@ from arena.sdk.bot import as_move, new_chooser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """What a bot did in a position."""
+    """A bot's answer in a position."""
 
-    move: Move | None  # None if it gave none
+    move: Move | None  # None without an answer
     millis: float  # on the ladder's clock
-    trouble: str | None = None  # what was wrong with it, or None
+    trouble: str | None = None  # description of an error, or None
     where: str = ""  # the line of the author's code that failed, or empty
     trace: str = ""  # the traceback from that code on, or empty
 
     def as_json(self) -> dict[str, object]:
-        """Return it as data."""
+        """Return the answer as JSON data."""
         return {
             "move": None if self.move is None else move_text(self.move),
             "cards": None if self.move is None else [card.label for card in self.move.cards],
@@ -38,7 +38,7 @@ class Solution:
 def solve(bot: HomeBot, views: Sequence[View]) -> Solution:
     """Ask a bot for each of a game's decisions in order, and return its answer to the last.
 
-    If it fails before, that is returned. Raises PlayingFailed.
+    If the bot fails earlier, return that failure. Raises PlayingFailed.
     """
     *_, last = answers(bot, (views,))
     return last
@@ -47,7 +47,7 @@ def solve(bot: HomeBot, views: Sequence[View]) -> Solution:
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Ask a bot for the decisions of some games in order, and yield its answers.
 
-    Its first failure, an error or no answer in time, is the last that is yielded. Raises PlayingFailed.
+    Stops after its first failure, which is an error or no answer in time. Raises PlayingFailed.
     """
     clock = Clock()
     allowed = (clock.move_millis + clock.bank_millis) / 1000
@@ -58,7 +58,7 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
             for views in games:
                 chooser = timer.call(allowed, lambda: new_chooser(loaded.bot))
                 for seen in views:
-                    # Called at once, so it doesn't matter that the names change with the loop.
+                    # Called immediately, so the loop's variables haven't changed.
                     move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=_refusal(seen, move))
         except OutOfTime as error:

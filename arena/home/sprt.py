@@ -1,7 +1,7 @@
 """A sequential test on paired results: the generalised sequential probability ratio test (GSPRT). Pure.
 
 Each observation is the difference between two bots on one deal, from -1 to 1; deals are independent. No
-distribution is assumed. H0 says that the mean difference is 0, H1 that it is ``effect``. The log-likelihood
+distribution is assumed. Under H0 the mean difference is 0, under H1 it is ``effect``. The log-likelihood
 ratio is that of the two likeliest distributions with these means on the observed values, found as in Michel
 Van den Bergh, "The generalized maximum likelihood ratio for the expectation of a distribution", with which
 fishtest tests chess programs. Wald's bounds stop the test.
@@ -20,11 +20,11 @@ _PSEUDO_COUNT: Final = 1e-3
 
 _HALVINGS: Final = 50
 _CONFIDENCE: Final = 1.959964
-"""Deviations of a normal distribution on each side of its mean that hold 95 %."""
+"""Standard deviations of a normal distribution's 95 % interval."""
 
 
 class SprtVerdict(StrEnum):
-    """What the observations so far say."""
+    """The verdict from the observations so far."""
 
     BETTER = "better"
     NOT_BETTER = "not better"
@@ -33,7 +33,7 @@ class SprtVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hypotheses:
-    """What is tested."""
+    """The hypotheses of a test."""
 
     effect: float = 0.05  # the mean difference of H1, between 0 and 1
     # The probability of accepting H1 when H0 is true, and of accepting H0 when H1 is true.
@@ -78,7 +78,7 @@ def judge(differences: Mapping[float, int], hypotheses: Hypotheses) -> SprtState
 
 
 def log_likelihood_ratio(differences: Mapping[float, int], null: float, alternative: float) -> float:
-    """Return how much likelier ``alternative`` is as the mean than ``null``, as a logarithm."""
+    """Return the log-likelihood ratio of the mean ``alternative`` to the mean ``null``."""
     counts = Counter[float](differences)
     weights: dict[float, float] = dict(counts)
     for end in _ENDS:

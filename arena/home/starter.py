@@ -1,4 +1,4 @@
-"""A new bot: the files that an author begins with. Pure, but for writing them."""
+"""Files of a new bot. Pure, except for writing them."""
 
 import shutil
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from arena.platform.names import check_name
 
 
 class StarterLanguage(StrEnum):
-    """What a new bot can be written in."""
+    """A programming language for new bots."""
 
     PYTHON = "python"
     JAVASCRIPT = "javascript"
@@ -18,7 +18,7 @@ class StarterLanguage(StrEnum):
 
 
 class FolderTaken(ValueError):
-    """The new bot's folder is there already."""
+    """The new bot's folder already exists."""
 
 
 _BOT_PY: Final = '''\
@@ -107,7 +107,7 @@ test("it takes what is there", () => {
 """
 
 _BOT_CPP: Final = """\
-// NAME, a Sushi Go! bot. It reads and writes lines of JSON; `arena bridge` lets it play.
+// NAME, a Sushi Go! bot. It reads and writes lines of JSON; `arena bridge` connects it to the arena.
 
 #include <algorithm>
 #include <iostream>
@@ -172,7 +172,7 @@ test: bot
 """
 
 _TEST_SH: Final = """\
-# Asks the bot for one move: of this hand it takes the squid nigiri.
+# Asks the bot for one move: from this hand it plays the squid nigiri.
 asked='{"game":0,"position":{"round":1,"turn":1},"hand":["CARD_TEMPURA","CARD_SQUID_NIGIRI"],"nonce":7}'
 answer=$(echo '{"events":[{"turnRequest":'"$asked"'}]}' | ./bot | tail -n 1)
 case $answer in
@@ -272,11 +272,11 @@ def starter_files(name: str, language: StarterLanguage) -> Mapping[str, str]:
 
 
 def write_starter(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files into a new folder; all or none. Raises FolderTaken or OSError."""
+    """Write files into a new folder, all or none. Raises FolderTaken or OSError."""
     try:
         folder.mkdir()
     except FileExistsError as error:
-        raise FolderTaken(f"{folder} is there already: choose another name, or remove it") from error
+        raise FolderTaken(f"{folder} already exists: choose another name, or remove it") from error
     try:
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What some games between the same bots come to. Pure."""
+"""Totals of games between the same bots. Pure."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,21 +12,21 @@ from arena.ladder.matchmaking import rotations
 from arena.rules import Rules, simulation_seed
 
 _CONFIDENCE: Final = 1.959964
-"""Deviations of a normal distribution on each side of its mean that hold 95 %."""
+"""Standard deviations of a normal distribution's 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotTally:
-    """How a bot did."""
+    """A bot's totals."""
 
     bot: str
     games: int
-    wins: int  # games in which it was first, alone or shared
-    beaten: float  # mean share of its opponents that it left behind; those in the same place count half
+    wins: int  # games in which it was first or tied for first
+    beaten: float  # mean share of opponents beaten; those in the same place count half
     beaten_within: float | None  # half of the 95 % interval of `beaten`; None with fewer than two deals
     place: float  # mean
     points: float  # mean
-    faults: int  # decisions that the stand-in made for a fault
+    faults: int  # decisions that the stand-in made because of a fault
     faulty_games: int  # games with a fault
     median_millis: float | None  # of the games' medians, on the ladder's clock
     slowest_millis: float | None
@@ -43,21 +43,21 @@ def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGam
 def home_game(  # noqa: PLR0913, PLR0917 - a game has these parts
     rules: Rules, seed: int, deal: int, bots: tuple[int, ...], number: int, name: str
 ) -> HomeGame:
-    """Return a game. Deck and dice follow from ``seed``, ``deal`` and who sits where."""
+    """Return a game. Deck and dice follow from ``seed``, ``deal`` and the seating."""
     deck = simulation_seed(seed, deal)
     dice = int.from_bytes(sha256(deck + bytes(bots)).digest()[:8], "big")
     return HomeGame(number, name, rules, deck.hex(), dice, bots)
 
 
 def beaten_share(places: Sequence[int], seat: int) -> float:
-    """Return the share of the other seats that a seat left behind; shared places count half."""
+    """Return the share of the other seats that a seat beat; shared places count half."""
     mine = places[seat]
     behind = sum((place > mine) + (place == mine) / 2 for place in places) - 0.5
     return behind / (len(places) - 1)
 
 
 def tallies(names: Sequence[str], results: Iterable[HomeResult]) -> tuple[BotTally, ...]:
-    """Return how each bot did, best first; bots without a game are left out."""
+    """Return each bot's totals, best first; bots without a game are left out."""
     by_bot: list[list[tuple[HomeResult, int]]] = [[] for _ in names]
     for result in results:
         for seat, bot in enumerate(result.game.bots):

@@ -1,8 +1,8 @@
 """The ladder's clock for bots that are called in this process.
 
-Source: docs/arena-rules.md, "The clock". A decision takes its wall-clock time without waits for a processor,
-and at least its processor time divided by the ladder's share of a core. So a bot that is in time here is in
-time there, on a host as fast as this one.
+Source: docs/arena-rules.md, "The clock". A decision's time is its wall-clock time without waits for a
+processor, but at least its processor time divided by the ladder's share of a core. So a bot that is in time
+here is in time on the ladder, if its host is as fast.
 """
 
 import faulthandler
@@ -19,23 +19,23 @@ from arena.protocol.match import Limits
 
 _TICK_SECONDS: Final = 0.05
 _DEAF_TICKS: Final = 40
-"""Interrupts in a row that the bot's code may ignore before the process ends."""
+"""Number of consecutive interrupts that a bot's code may ignore before the process is ended."""
 
 _FROZEN_SECONDS: Final = 20.0
-"""A process whose interpreter doesn't run for this long ends: it is in a library's endless loop. No decision
-may take that long."""
+"""Seconds without a running interpreter after which a process is ended: it is in a library's endless loop.
+No decision may take that long."""
 
 T = TypeVar("T")
 
 
 class OutOfTime(BaseException):
-    """A decision took too long. Raised inside the bot's code, so its traceback shows the line it was at."""
+    """A decision took too long. Raised inside the bot's code, so the traceback shows the line."""
 
 
 class DecisionTimer:
     """Times one decision after another, and interrupts those that take too long.
 
-    Use it in the main thread, within :meth:`running`. ``share`` is the ladder's part of a core for a bot.
+    Use it in the main thread, within :meth:`running`. ``share`` is a bot's share of a core on the ladder.
     """
 
     def __init__(self, share: float = Limits().cpus) -> None:
@@ -48,7 +48,7 @@ class DecisionTimer:
 
     @contextmanager
     def running(self, last_words: TextIO) -> Iterator[None]:
-        """Interrupt late decisions. Where that fails, end the process, with a traceback in a file."""
+        """Interrupt late decisions or, if that fails, write a traceback to ``last_words`` and exit."""
 
         def tick(_number: int, _frame: FrameType | None) -> None:
             faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=last_words)
@@ -66,7 +66,7 @@ class DecisionTimer:
             signal.signal(signal.SIGALRM, before)
 
     def call(self, allowed: float, decide: Callable[[], T]) -> T:
-        """Return what ``decide`` returns; :attr:`seconds` is then how long it took, also after an error.
+        """Return the result of ``decide``; :attr:`seconds` is then its duration, even after an error.
 
         Raises OutOfTime.
         """

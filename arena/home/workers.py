@@ -1,8 +1,8 @@
-"""Plays games between Python bots in processes of their own, one per core.
+"""Plays games between Python bots in worker processes, one per core.
 
-A bot's code runs only there: an endless loop, a crash of the interpreter or ``os._exit`` end a worker, not
-the command. What a worker was asked last is in memory that it shares with its parent, so the parent can name
-the bot and the position.
+Bots' code runs only there: an endless loop, a crash of the interpreter or ``os._exit`` ends a worker, not
+the command. A worker shares its latest request with its parent in memory, so the parent can report the bot
+and the position.
 
 ::
 
@@ -38,7 +38,7 @@ from arena.protocol.match import Clock, Decision
 from arena.rules import Card
 
 _QUEUED: Final = 4
-"""Games sent to a worker ahead, so that it never waits for its parent."""
+"""Number of games to send to a worker ahead, so that it never waits for its parent."""
 
 _LOAD_SECONDS: Final = Clock().start_millis / 1000
 
@@ -56,7 +56,7 @@ class BotUnloadable(PlayingFailed):
 
 
 class WorkerEnded(PlayingFailed):
-    """A bot's code ended its process. ``mistake`` says whose and where."""
+    """A bot's code ended its process. ``mistake`` names the bot and the place."""
 
     def __init__(self, mistake: Mistake) -> None:
         super().__init__(mistake.what)
@@ -67,7 +67,7 @@ class GamePlayer(Protocol):
     """Plays games between bots."""
 
     def playing(self, games: Iterable[HomeGame]) -> AbstractContextManager[Iterator[HomeResult]]:
-        """Yield the results in the order of the games. Leaving the context ends all that was started.
+        """Yield the results in the order of the games. Leaving the context stops everything that was started.
 
         The results raise :class:`PlayingFailed`.
         """
@@ -77,10 +77,10 @@ class GamePlayer(Protocol):
 class InProcess:
     """Plays games between Python bots."""
 
-    bots: tuple[HomeBot, ...]  # those that games name by index
+    bots: tuple[HomeBot, ...]  # games refer to them by index
     clock: Clock = field(default_factory=Clock)
     with_replays: bool = False  # whether results have replays
-    processes: int = 1  # how many games are played at a time
+    processes: int = 1  # number of games to play at once
 
     @contextmanager
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
@@ -90,11 +90,11 @@ class InProcess:
         results raise :class:`PlayingFailed` if a bot can't be loaded, or its code ended its process.
         """
         waiting = iter(games)
-        # Before anything starts a thread: the workers are forks.
+        # Fork the workers before anything starts a thread.
         workers: list[_Worker] = []
         try:
             for _ in range(self.processes):
-                workers.append(_Worker(self))  # noqa: PERF401 - those that have started are to be ended
+                workers.append(_Worker(self))  # noqa: PERF401 - if one fails to start, the others must be ended
             for worker in workers:
                 worker.feed(waiting, _QUEUED)
             yield _in_order(workers, waiting)
@@ -123,7 +123,7 @@ def _in_order(workers: Sequence["_Worker"], waiting: Iterator[HomeGame]) -> Iter
 
 
 class BlackBox:
-    """Memory shared by a worker and its parent: what the worker's bots were asked last."""
+    """Memory shared by a worker and its parent, with the latest request to the worker's bots."""
 
     _HEAD: Final = struct.Struct("<iii")
     _SIZE: Final = 4096
@@ -134,12 +134,12 @@ class BlackBox:
         self._end = self._HEAD.size
 
     def begin(self, game: int) -> None:
-        """Note that a game begins."""
+        """Record the start of a game."""
         self._steps, self._end = 0, self._HEAD.size
         self._HEAD.pack_into(self._memory, 0, game, -1, 0)
 
     def ask(self, seat: int, steps: Steps) -> None:
-        """Note who is asked, and the decisions before it."""
+        """Record a request: its seat, and the earlier decisions."""
         for step in steps[self._steps :]:
             data = b"".join(map(_packed, step))
             self._memory[self._end : self._end + len(data)] = data
@@ -149,7 +149,7 @@ class BlackBox:
         self._HEAD.pack_into(self._memory, 0, game, seat, self._steps)
 
     def last(self, games: Sequence[HomeGame]) -> tuple[HomeGame, int, Puzzle] | None:
-        """Return the game, the seat and the position that was asked last; None if none was.
+        """Return the game, seat and position of the latest request, or None.
 
         ``games`` are those that the worker may have been playing.
         """
@@ -191,11 +191,11 @@ class _Worker:
 
     def __init__(self, plan: InProcess) -> None:
         self._plan = plan
-        self.order: list[HomeGame] = []  # the games that were sent and not received yet, in order
+        self.order: list[HomeGame] = []  # games sent whose results were not received yet, in order
         self._box = BlackBox()
         self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         context = multiprocessing.get_context("fork")
-        self.line, other = context.Pipe()  # readable when a result is there, or the worker has ended
+        self.line, other = context.Pipe()  # readable once a result has arrived or the worker has ended
         self._process: ForkProcess = context.Process(
             target=_serve, args=(plan, self.line, other, self._box, self._words), daemon=True
         )
@@ -211,7 +211,7 @@ class _Worker:
             if game is None:
                 return
             self.order.append(game)
-            with suppress(BrokenPipeError):  # receiving tells
+            with suppress(BrokenPipeError):  # receive() will report it
                 self.line.send(game)
 
     def receive(self) -> HomeResult:
@@ -230,10 +230,10 @@ class _Worker:
         return result
 
     def end(self) -> None:
-        """Kill it, with all processes that its bots have started."""
+        """Kill the worker and all processes that its bots have started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid or 0, signal.SIGKILL)
-        self._process.kill()  # it may not have begun a session yet
+        self._process.kill()  # it may not have started its session yet
         self._process.join()
         self.line.close()
         self._words.close()
@@ -245,7 +245,7 @@ class _Worker:
         trace = _own_part(self._words.read())
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         what = f"its code ended the process ({how})"
-        if trace and code == 1:  # as the timer ends it
+        if trace and code == 1:  # ended by the timer
             what = "its code didn't answer and could not be interrupted"
         last = self._box.last(self.order)
         if last is None:
@@ -266,7 +266,7 @@ class _Worker:
 def _own_part(trace: str) -> str:
     """Return the author's lines of a dump of Python's stack, most recent call first.
 
-    Below them are the arena's own, and above them, too, if a timer's signal dumped the stack.
+    The arena's own lines are below them and, if a timer's signal dumped the stack, also above them.
     """
     lines = (line for line in trace.splitlines() if line.startswith("  File "))
     return "\n".join(takewhile(_is_the_authors, dropwhile(lambda line: not _is_the_authors(line), lines)))
@@ -277,11 +277,11 @@ def _is_the_authors(line: str) -> bool:
 
 
 def _serve(plan: InProcess, parents: Connection, line: Connection, box: BlackBox, last_words: TextIO) -> None:
-    """Play games until the parent is gone. Runs in the worker."""
-    os.setsid()  # Ctrl-C at the terminal is for the parent; and the parent can kill the bots' children too
+    """Play games until the parent has ended. Runs in the worker."""
+    os.setsid()  # Ctrl-C must reach only the parent, which can then kill the bots' children, too
     parents.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # What bots print must not mix with the command's data.
+    # The bots' output must not mix with the command's data.
     os.dup2(2, 1)
     timer = DecisionTimer()
     with timer.running(last_words), suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -298,7 +298,7 @@ def _serve(plan: InProcess, parents: Connection, line: Connection, box: BlackBox
 
 
 class _Bots:
-    """The bots of a worker, each loaded once for every seat that it takes at a time."""
+    """The bots of a worker, each loaded once for every seat that it has in one game."""
 
     def __init__(self, bots: Sequence[HomeBot], timer: DecisionTimer) -> None:
         self._bots = bots
@@ -315,9 +315,9 @@ class _Bots:
 
 
 def load_home_bot(bot: HomeBot, timer: DecisionTimer) -> LoadedBot:
-    """Load a bot's file into this process. Raises BotUnloadable if it can't be loaded, or takes too long."""
+    """Load a bot's file into this process. Raises BotUnloadable if that fails or takes too long."""
     if bot.file is None:
-        raise BotUnloadable(f"{bot.name} is no Python file")
+        raise BotUnloadable(f"{bot.name} is not a Python file")
     file: Path = bot.file
     try:
         code = timer.call(_LOAD_SECONDS, lambda: load_bot(file))
@@ -327,5 +327,5 @@ def load_home_bot(bot: HomeBot, timer: DecisionTimer) -> LoadedBot:
     except OutOfTime as error:
         where, trace = blame(error, file.parent)
         at = f" (at {where})" if where else ""
-        raise BotUnloadable(f"{file} was not loaded after {_LOAD_SECONDS:.0f} s{at}", trace) from error
+        raise BotUnloadable(f"{file} took longer than {_LOAD_SECONDS:.0f} s to load{at}", trace) from error
     return LoadedBot(Seat(bot=bot.name, version=1, author=bot.author), code, file.parent)

@@ -1,14 +1,14 @@
-"""Whether ratings predict games: what they said before games, compared with how these ended.
+"""Calibration of ratings: predictions from before games, compared with results.
 
 Three questions, answered from the newest games:
 
 - Do bots win as often as predicted? Of all pairs for which a chance near 60 % was predicted, 60 % should end
   with the favourite ahead.
-- Do predictions tell bots apart? Halves for every pair would be calibrated, too; the log-loss is lower the
-  better predictions separate.
-- Do ratings move as little as their deviations say? If a rating is a fair statement of a skill, then its mean
+- Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The log-loss
+  is lower the better predictions distinguish.
+- Do ratings move as little as their deviations imply? If a rating describes a skill correctly, then its mean
   moves during later games by a deviation of √(σ² - σ'² + n·τ²), where σ' is the deviation after n more games
-  and τ the drift of a game. In 95 % of cases it stays within 1.96 of these.
+  and τ the drift per game. In 95 % of cases it stays within 1.96 of these deviations.
 """
 
 import math
@@ -23,7 +23,7 @@ from arena.ladder.fitting import LEAST, PredictedGame
 from arena.ladder.rating import BETAS, DRIFT, Rating, expected_with
 
 EDGES: Final = (0.5, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0)
-"""Limits of the groups of predictions. Most games are decided by luck, so the lower ones are narrow."""
+"""Limits of the groups of predictions. The lower groups are narrow, because luck decides most games."""
 
 SPANS: Final = 10
 """Number of consecutive parts into which the games are divided."""
@@ -32,13 +32,13 @@ _FEW_PAIRS: Final = 20
 
 SHARE: Final = 0.95
 _WITHIN: Final = 1.959963984540054
-"""Deviations on either side of a mean that hold ``SHARE`` of a normal distribution."""
+"""Standard deviations on either side of a mean that contain ``SHARE`` of a normal distribution."""
 
 _SPAN_GAMES: Final = 100
-"""A part has at least this many games."""
+"""Minimum number of games in a part."""
 
 _MOVE_GAMES: Final = 5
-"""A rating's move counts if its version played this many games in the part."""
+"""Minimum number of a version's games in a part for its rating's move to count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,13 @@ class Group:
     """Pairs with similar predictions.
 
     Attributes:
-        low: Least predicted probability that the favourite finishes ahead.
-        high: The limit above, which only the last group holds itself.
-        pairs: Number of pairs of seats; of a game, each two seats are one.
+        low: Lower limit of the predicted probability that the favourite finishes ahead.
+        high: Upper limit, which only the last group includes.
+        pairs: Number of pairs of seats; every two seats of a game are a pair.
         predicted: Mean predicted probability.
-        observed: Share of pairs in which the favourite finished ahead; level finishes count half.
-        error: Standard error of ``observed - predicted``; pairs of one game are not independent, so games are
-            its sample. None below 20 pairs, from which it can't be told.
+        observed: Share of pairs in which the favourite finished ahead; ties count half.
+        error: Standard error of ``observed - predicted``, with games as the sample, because pairs of one game
+            are not independent. None below 20 pairs, which are too few.
     """
 
     low: float
@@ -68,13 +68,13 @@ class Predictions:
     """The games with one number of players.
 
     Attributes:
-        players: Of each game.
+        players: Number of players.
         games: Number of games.
-        groups: Ascending; those without a pair are left out.
-        predicted: Mean predicted probability that the favourite of a pair finishes ahead: the sharpness.
-        observed: Share of favourites that did.
-        log_loss: Mean of -ln of the probability that was predicted for what happened, over pairs that were
-            not level; None without such a pair. Halves for all pairs have ln 2 = 0.693.
+        groups: Groups in ascending order, without empty ones.
+        predicted: Sharpness: mean predicted probability that the favourite of a pair finishes ahead.
+        observed: Share of favourites that finished ahead.
+        log_loss: Mean of -ln of the probability predicted for the actual result, over pairs that did not tie;
+            None without such a pair. Predicting one half for all pairs gives ln 2 = 0.693.
     """
 
     players: int
@@ -93,10 +93,10 @@ class Span:
         start: End of its first game, UTC.
         end: End of its last game.
         games: Number of games.
-        moves: Versions with enough games in it.
-        held: Share of them whose rating at its end lies where the rating at its beginning put it with a
-            probability of 95 %; None without a move.
-        log_loss: As of :class:`Predictions`, over all numbers of players.
+        moves: Number of versions with enough games in it.
+        held: Share of them whose final rating is in the 95 % interval of their first rating; None without a
+            move.
+        log_loss: Like the log-loss of :class:`Predictions`, over all numbers of players.
     """
 
     start: datetime
@@ -109,12 +109,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How ratings predicted games.
+    """The calibration of the ratings.
 
     Attributes:
         games: Number of games.
-        tables: By number of players, ascending; those without a game are left out.
-        spans: Oldest first.
+        tables: Predictions by number of players, ascending, without empty ones.
+        spans: Parts of the games, oldest first.
     """
 
     games: int
@@ -123,7 +123,7 @@ class Calibration:
 
 
 def calibrate(games: Sequence[PredictedGame]) -> Calibration:
-    """Compare predictions with results; games are in the order in which they were rated."""
+    """Compare predictions with results. ``games`` are in the order of rating."""
     scored = [_score(game) for game in games]
     by_players = {
         players: [pairs for game, pairs in zip(games, scored, strict=True) if len(game.places) == players]
@@ -140,7 +140,7 @@ def calibrate(games: Sequence[PredictedGame]) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two seats of a game: what was predicted for the favourite, and 1 if it finished ahead, 0.5 if level."""
+    """Two seats of a game: the prediction for the favourite, and 1 if it finished ahead, 0.5 for a tie."""
 
     predicted: float
     result: float
@@ -223,6 +223,6 @@ def _span(games: Sequence[PredictedGame], scored: Sequence[Sequence[_Pair]]) -> 
 
 
 def _stays(before: Rating, after: Rating, games: int) -> bool:
-    """Return whether a rating moved no further than the first one said with a probability of ``SHARE``."""
+    """Return True if a rating stayed in the interval that had the probability ``SHARE`` before."""
     variance = before.deviation**2 + games * DRIFT**2 - after.deviation**2
     return abs(after.mean - before.mean) <= _WITHIN * math.sqrt(max(variance, 0.0))

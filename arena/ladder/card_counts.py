@@ -12,13 +12,13 @@ from arena.rules import ROUNDS, Card, Hand, Play, RoundScore, State
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
 
 _MOST_ICONS: Final = 28
-"""Maximum of a player in a round: ten cards, eight of them with three icons."""
+"""Maximum of a player's maki icons in a round: ten cards, eight of them with three icons."""
 
 POINT: Final = lcm(*range(1, _MOST_ICONS + 1))
 """Units in one point, chosen so that every card's share is a whole number."""
 
 _DUMPLINGS: Final = 5
-"""Dumplings beyond these score nothing."""
+"""Number of dumplings that score; more score nothing."""
 
 Earned = dict[tuple[int, int], tuple[int, ...]]
 """By round and turn, the points of each card placed, in order, in units of 1 / ``POINT``."""
@@ -69,7 +69,7 @@ def _add_nigiri(cards: Sequence[Card], shares: list[int]) -> None:
         elif value := NIGIRI_POINTS.get(card):
             shares[place] = value * POINT
             if free_wasabi:
-                # The wasabi triples it, and so earns the other two thirds.
+                # The wasabi triples the nigiri, so it earns the other two thirds.
                 shares[free_wasabi.pop(0)] = 2 * value * POINT
 
 
@@ -95,22 +95,22 @@ Key = tuple[int, Card, int]
 class Count(NamedTuple):
     """The counts of one kind of card."""
 
-    seen: int = 0  # decisions whose hand held at least one
+    seen: int = 0  # decisions with at least one in the hand
     taken: int = 0  # decisions that placed at least one
     cards: int = 0  # cards placed; more than `taken` if chopsticks took two of a kind
     won_taken: int = 0  # wins of the seats that took it, added once per decision, in units of 1 / `WIN`
     won_passed: int = 0  # the same for seats that had it and didn't take it
     points: int = 0  # points of the cards taken, in units of 1 / `POINT`
     taken_squares: int = 0  # sum of squares, over the seats of each game, of how often the seat took it
-    passed_squares: int = 0  # the same of how often it had it and didn't take it
+    passed_squares: int = 0  # the same for how often the seat had it and didn't take it
 
 
 class Games(NamedTuple):
     """Totals over all cards."""
 
     games: int = 0
-    seats: int = 0  # without those that were taken over
-    decisions: int = 0  # bots' own ones, without the stand-in's
+    seats: int = 0  # without seats after a take-over
+    decisions: int = 0  # without the stand-in's
     won: int = 0  # wins of the deciding seats, added once per decision, in units of 1 / `WIN`
 
 
@@ -123,7 +123,7 @@ class Tally:
 
 
 class _Own(NamedTuple):
-    """A bot's own decision; ``points`` holds the points of each card taken."""
+    """A bot's own decision; ``points`` has the points of each card taken."""
 
     turn: int
     hand: Hand
@@ -142,10 +142,9 @@ def count_game(
     places: Sequence[int],
     taken_over: Sequence[bool],
 ) -> Tally:
-    """Count a game, except the seats that were taken over.
+    """Count a game, except seats with a take-over.
 
-    ``states`` covers the whole game: each step begins in the state with its index. ``places`` are the final
-    ones.
+    ``states`` covers the whole game: step ``i`` begins in state ``i``. ``places`` are final.
     """
     players = states[0].rules.players
     if states[0].rules.dummy:
@@ -169,7 +168,7 @@ def count_game(
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:
-    """Add tallies up."""
+    """Add up tallies."""
     games: dict[int, Games] = {}
     counts: dict[Key, Count] = {}
     for tally in tallies:
@@ -192,7 +191,7 @@ def _own(states: Sequence[State], steps: Sequence[Sequence[Decision | None]], se
 
 
 def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_Own], wins: int) -> None:
-    """Add a seat's decisions to the sums, each of which becomes a Count; ``wins`` is its share of the win."""
+    """Add a seat's decisions to the sums, the later Counts. ``wins`` is the seat's share of the win."""
     # This seat's seen, taken, cards and points.
     counted: dict[tuple[Card, int], list[int]] = {}
     for turn, hand, cards, points in decisions:

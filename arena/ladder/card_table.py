@@ -33,7 +33,7 @@ class WinRate(Estimate):
     """A share of games won, from 0 to 1, with Wilson's score interval.
 
     Attributes:
-        effective: As how many independent games the decisions count.
+        effective: Effective number of independent games.
     """
 
     effective: float
@@ -73,7 +73,7 @@ def _wilson(rate: float, number: float) -> tuple[float, float]:
 
 
 FEW: Final = 100
-"""Fewer independent games than these are not reliable."""
+"""Minimum number of effective games for a reliable figure."""
 
 TABLES: Final = (2, 3, 4, 5)
 """Numbers of players."""
@@ -81,19 +81,19 @@ TABLES: Final = (2, 3, 4, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFigures:
-    """What was counted of a card, and what follows from it. The page /cards/definitions says more.
+    """The counts and figures of a card. The page /cards/definitions explains them.
 
     Attributes:
-        turn: Of the round, from 1; None for all turns together.
-        seen: Decisions whose hand held it.
+        turn: Turn of the round, from 1; None for all turns.
+        seen: Decisions with the card in the hand.
         taken: Decisions that took it.
-        copies: How many of it they took: with chopsticks a decision may take two.
-        take_rate: Taken by seen; None where it was never seen.
-        won_taken: Share of games won by those who took it; None where nobody did.
-        won_passed: Share of games won by those who had it and took something else; None where nobody did.
-        difference: The first less the second; None where one is missing.
-        mean_points: What one of it earned; None where it was never taken, and of chopsticks.
-        few: Whether it was taken, or left, too seldom to say anything of games won.
+        copies: Number of copies taken; with chopsticks a decision may take two.
+        take_rate: ``taken`` divided by ``seen``; None if it was never seen.
+        won_taken: Share of games won after taking it; None if it was never taken.
+        won_passed: Share of games won after passing it; None if it was never passed.
+        difference: ``won_taken`` minus ``won_passed``; None if one is missing.
+        mean_points: Mean points per copy; None if it was never taken, and for chopsticks.
+        few: Whether it was taken, or passed, too rarely for reliable shares of games won.
     """
 
     turn: int | None
@@ -113,11 +113,11 @@ class CardLine:
     """The statistics of a kind of card.
 
     Attributes:
-        card: Its name, as in replays.
-        total: Over all turns.
-        mean_turn_seen: Average turn of the decisions whose hand held it; None where there are none.
-        mean_turn_taken: Average turn of those that took it; None where there are none.
-        turns: Each turn in which bots decide, in order.
+        card: Name of the card, as in replays.
+        total: Figures over all turns.
+        mean_turn_seen: Mean turn of the decisions with the card in the hand; None if it was never seen.
+        mean_turn_taken: Mean turn of the decisions that took it; None if it was never taken.
+        turns: Figures of each turn in which bots decide, in order.
     """
 
     card: str
@@ -133,12 +133,12 @@ class CardTable:
 
     Attributes:
         players: Number of players, or None for all games.
-        first_game: Number of the first rated game that was looked at; older ones are not counted yet.
-        games: That were counted.
-        seats: Of these games, without those that were taken over.
-        decisions: Of these seats, without those that the stand-in made.
-        win_rate: Share of games won by those who decided, one for each decision; None without a decision.
-        cards: In the order of the deck. Soy sauce, which only a variant has, is there once it was seen.
+        first_game: Number of the first rated game considered; older ones are not counted yet.
+        games: Number of games counted.
+        seats: Seats in these games, without seats after a take-over.
+        decisions: Decisions of these seats, without the stand-in's.
+        win_rate: Share of decisions whose game was won; None without a decision.
+        cards: Cards in the order of the deck. Soy sauce, which only a variant has, is included once seen.
     """
 
     players: int | None
@@ -214,14 +214,13 @@ def _mean(total: int, number: int) -> float | None:
 class CardHabit:
     """How often a bot takes a kind of card."""
 
-    card: str  # its name, as in replays
-    seen: int  # decisions whose hand held it
+    card: str  # name, as in replays
+    seen: int  # decisions with the card in the hand
     taken: int  # decisions that took it
-    rate: float  # taken by seen
-    # How often everybody takes it with as many players and in the same turns of the round: the bot would,
-    # were it like everybody. None where that is not counted.
+    rate: float  # taken / seen
+    # How often all bots take it with the same number of players in the same turns. None if not counted.
     usual: float | None
-    difference: float | None  # the first less the second; None where that is missing
+    difference: float | None  # the bot's rate minus that of all bots; None if that is missing
 
 
 def habits(own: Tally, everybody: Tally) -> tuple[CardHabit, ...]:

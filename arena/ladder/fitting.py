@@ -1,8 +1,8 @@
-"""Fits β, the noise of a game, for each number of players to games that were played.
+"""Fits β, the noise of a game, to played games, for each number of players.
 
-The ratings before a game predict who finishes ahead of whom. A β is good if it gives what happened a high
-probability: if the log-loss of these predictions is low. Ratings before a game don't know its result, so they
-predict it fairly.
+The ratings before a game predict who finishes ahead of whom. A β is good if it gives the actual results a
+high probability, that is, if the log-loss of the predictions is low. Ratings from before a game are
+independent of its result, so the comparison is fair.
 """
 
 import math
@@ -16,10 +16,10 @@ from typing import Final
 from arena.ladder.rating import BETAS, Rating, expected_with
 
 _FEWEST: Final = 100
-"""Games from which a β can be told at all."""
+"""Minimum number of games for fitting a β."""
 
 _RANGE: Final = 8.0
-"""How many times larger or smaller the fitted β may be."""
+"""Maximum factor between the fitted β and the current one."""
 
 LEAST: Final = 1e-12
 """Lower bound of a probability, so that no single game decides."""
@@ -41,11 +41,11 @@ class PredictedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetaFit:
-    """What games with one number of players say."""
+    """The fit to games with one number of players."""
 
     players: int
-    games: int  # those with at least one pair that didn't tie
-    beta: float  # in use
+    games: int  # number of games with at least one pair that didn't tie
+    beta: float  # current β
     loss: float  # log-loss of a game's pairs with it, in nats; a fair coin has 0.693
     fitted: float  # the best β
     fitted_loss: float  # log-loss with the best one
@@ -62,7 +62,7 @@ def fit_betas(games: Iterable[PredictedGame]) -> tuple[BetaFit, ...]:
 
 
 def _pairs(game: PredictedGame) -> list[tuple[Rating, Rating]]:
-    """Return the pairs that didn't tie, each with the one that finished ahead first."""
+    """Return the pairs that didn't tie, each with the better placed rating first."""
     seats = sorted(zip(game.places, game.ratings, strict=True), key=lambda seat: seat[0])
     return [(first, second) for (one, first), (other, second) in combinations(seats, 2) if one != other]
 

@@ -38,8 +38,8 @@ def highlights(
 ) -> tuple[Highlight, ...]:
     """Return the highlights of a rated game, at most one of each kind.
 
-    ``before`` holds the overall ratings before the game. Seats that were taken over have None as ``points``
-    and don't count.
+    ``before`` has the overall ratings before the game. Seats with a take-over have None as ``points`` and
+    don't count.
     """
     seats = [seat for seat, made in enumerate(points) if made is not None]
     upsets = [

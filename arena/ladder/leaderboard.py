@@ -1,4 +1,4 @@
-"""A leaderboard's lines, their order and their ranks."""
+"""A leaderboard's rows, their order and their ranks."""
 
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -11,20 +11,20 @@ from arena.ladder.rating_log import Entry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardLine:
-    """A bot as a leaderboard knows it."""
+    """A bot's data for a leaderboard."""
 
     bot: str  # name
-    version: int  # number of the one that plays, from 1
+    version: int  # number of the active version, from 1
     author: str  # name
-    house: bool  # whether it is one of the arena's own
-    benched: bool  # whether it sits out because its games kept failing
-    entry: Entry  # what this list says of the version that plays
+    house: bool  # whether it is a house bot
+    benched: bool  # whether it is benched
+    entry: Entry  # the active version's entry in this list
 
     @property
     def order(self) -> tuple[bool, float, float, str]:
-        """The sort key: without a game last, then by score, then the smallest deviation first, then by name.
+        """Sort key: bots without a game last, then by score, smallest deviation and name.
 
-        Equal first two parts share a rank.
+        Bots with equal first two parts share a rank.
         """
         rating = self.entry.rating
         return self.entry.games == 0, -conservative(rating), rating.deviation, self.bot
@@ -32,25 +32,25 @@ class BoardLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A line of the leaderboard."""
+    """A row of the leaderboard."""
 
     rank: int  # from 1, by `score`
     bot: str  # name
     version: int  # number, from 1
     author: str  # name
-    benched: bool  # whether it sits out because its games kept failing
+    benched: bool  # whether it is benched
     mean: float  # TrueSkill's μ
     deviation: float  # TrueSkill's σ
     score: float  # μ - 3σ, the sort key
     games: int  # rated games of this version in this list
-    wins: int  # games in which it was first, also shared
+    wins: int  # games in which it was first or tied for first
     mean_place: float | None  # average place, 1 is best; None without a game
     faulty: int  # games in which it had a fault
     last_played: datetime | None  # UTC; None without a game
 
 
 def standings(lines: Iterable[BoardLine]) -> tuple[Standing, ...]:
-    """Return lines with their ranks, best first."""
+    """Return rows with their ranks, best first."""
     ordered = sorted(lines, key=lambda line: line.order)
     ranks = [line.order[:2] for line in ordered]
     return tuple(_standing(bisect_left(ranks, line.order[:2]) + 1, line) for line in ordered)

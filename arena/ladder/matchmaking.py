@@ -1,8 +1,8 @@
 """Draws the tables of matches. Does no I/O; the caller provides the random generator.
 
-New versions play next, then the version that has waited longest. Opponents are among those that have waited
-long, so none waits much longer than others. They come from a wide range while ratings are uncertain and from
-a narrower one as they settle, equally many above the first and below.
+New versions play first, then the version that has waited longest. Its opponents are drawn from versions that
+have waited long, so that none waits much longer than others. They come from a wide range of ratings while
+ratings are uncertain and from a narrower one as they settle, equally many above and below the first version.
 """
 
 import math
@@ -19,8 +19,8 @@ DEALS = 12
 """Default number of deals in a match."""
 
 _SECONDS = 20
-"""Maximum time of all decisions of a match by their medians; a slow table has fewer deals. Compared with
-this a match's start costs little, so more deals would save nothing and only make others wait."""
+"""Maximum total decision time of a match, by the medians; a slow table gets fewer deals. Starting a match
+costs little in comparison, so more deals would save nothing and only make others wait."""
 
 _MICROS = 1_000_000
 
@@ -32,10 +32,10 @@ _FAR_WEIGHT = 0.05
 """Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
 
 _NEW_GAMES = 50
-"""A version with fewer rated games plays next as soon as its last match is over."""
+"""A version with fewer rated games than this plays again as soon as its last match is over."""
 
 _WAITING = 0.35
-"""Share of the possible opponents from which they are drawn: those that have waited longest."""
+"""Opponents are drawn from this share of the possible ones: those that have waited longest."""
 
 _CHOICE = 8
 """Minimum number of opponents to choose from."""
@@ -52,8 +52,8 @@ class Candidate:
     version: int  # id
     bot: str
     author: str
-    house: bool  # whether it is a house bot; these may meet each other
-    mean: float  # of its overall rating, as is `deviation`
+    house: bool  # whether it is a house bot; house bots may meet each other
+    mean: float  # of its overall rating, like `deviation`
     deviation: float
     last_played: datetime | None  # UTC; None without a rated game
     games: Mapping[int, int]  # rated games, by number of players
@@ -66,7 +66,7 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players that the longest waiting version has played least.
+    """Return the number of players that the longest waiting version has played least often.
 
     This evens out every version's games at each number of players. Raises TooFewBots.
     """
@@ -86,7 +86,7 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
 def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     """Return the versions of the next match, in random order.
 
-    Raises TooFewBots if too few bots may sit together.
+    Raises TooFewBots if too few bots may share a table.
     """
     table = [_longest_waiting(candidates, rng)] if candidates else []
     _fill(table, candidates, players, rng)
@@ -118,12 +118,12 @@ def draw_seatings(players: int, games: int, rng: random.Random) -> tuple[tuple[i
 
 
 def rotations(order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return one order per seat, each shifted by one seat from the one before."""
+    """Return one order per seat, each shifted by one seat from the previous one."""
     return tuple((*order[-shift:], *order[:-shift]) if shift else tuple(order) for shift in range(len(order)))
 
 
 def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
-    """Return whether a version at the table has no rated game yet."""
+    """Return True if a version at the table has no rated game yet."""
     return any(candidate.played == 0 and candidate.version in table for candidate in candidates)
 
 
@@ -138,10 +138,10 @@ def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
 
 
 def _turn(candidate: Candidate) -> tuple[int, int, datetime]:
-    """Return the sort key of who is next.
+    """Return the sort key for who plays next.
 
-    New ones without a queued game come first, those with the fewest games before others; then those with the
-    fewest queued games; of these, those whose last game was longest ago.
+    New versions without a queued game come first, by ascending number of games. The others follow by
+    ascending number of queued games, then by time since the last game, longest first.
     """
     queued = sum(candidate.queued.values())
     games = _NEW_GAMES if queued else min(candidate.played, _NEW_GAMES)
@@ -149,13 +149,13 @@ def _turn(candidate: Candidate) -> tuple[int, int, datetime]:
 
 
 def _longest_waiting(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
-    """Return who is next, at random among equals."""
+    """Return the candidate that plays next, at random among equals."""
     first = min(map(_turn, candidates))
     return rng.choice([candidate for candidate in candidates if _turn(candidate) == first])
 
 
 def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: random.Random) -> None:
-    """Add opponents for the first at the table until it is full or no bot in the pool may join."""
+    """Add opponents for the table's first bot until it is full or no bot in the pool may join."""
     in_turn = sorted(pool, key=_turn)
     while len(table) < players:
         free = [candidate for candidate in in_turn if _may_join(table, candidate)]
@@ -169,7 +169,7 @@ def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: 
 def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     if len(table) < players:
         raise TooFewBots(
-            f"a table of {players} needs as many bots, one per author except the house: found {len(table)}"
+            f"a table of {players} needs as many bots, one per author except house bots: found {len(table)}"
         )
     order = [candidate.version for candidate in table]
     rng.shuffle(order)
@@ -177,7 +177,7 @@ def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int
 
 
 def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
-    """Return whether neither this bot nor, house bots excepted, another of its author sits there."""
+    """Return True if neither this bot nor, except for house bots, another of its author is at the table."""
     return all(
         candidate.bot != other.bot and (candidate.author != other.author or (candidate.house and other.house))
         for other in table
@@ -185,7 +185,7 @@ def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
 
 
 def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
-    """Return those on the side of the first's rating, above or below, where fewer sit; all if none."""
+    """Return the free bots rated above or below the first, whichever side has fewer seated; all if none."""
     mean = table[0].mean
     lean = sum((other.mean > mean) - (other.mean < mean) for other in table)
     fitting = [candidate for candidate in free if (candidate.mean - mean) * lean <= 0]
@@ -193,7 +193,7 @@ def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candid
 
 
 def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
-    """Return a candidate's weight: higher if near in skill, short of such games or not queued."""
+    """Return a candidate's weight: higher if it is near in skill, lacks such games or is not queued."""
     distance = abs(candidate.mean - first.mean) / math.hypot(candidate.deviation, first.deviation)
     near = _FAR_WEIGHT + math.exp(-distance / _NEAR)
     fair_share = (1 + sum(_load(candidate, count) for count in PLAYER_COUNTS)) / len(PLAYER_COUNTS)
@@ -206,6 +206,6 @@ def _load(candidate: Candidate, players: int) -> int:
 
 
 def _largest_table(candidates: Sequence[Candidate]) -> int:
-    """Return how many may sit together: all house bots, and one per other author."""
+    """Return how many bots may share a table: all house bots, and one per other author."""
     house = sum(candidate.house for candidate in candidates)
     return house + len({candidate.author for candidate in candidates if not candidate.house})

@@ -1,11 +1,11 @@
-"""Finds bots and authors whose results against each other aren't what their ratings expect.
+"""Finds pairs of bots or authors whose results against each other contradict their ratings.
 
-A bot that throws games to another one finishes behind it more often than ratings say. So do bots that suit
-each other badly, and chance plays a part: a report is a reason to look at games, not a proof.
+A bot that loses deliberately to another finishes behind it more often than predicted. Playing styles and
+chance can have the same effect, so a report is a reason to review games, not a proof.
 
-For each pair, results are compared with what the newest ratings of both versions expect. The variance of the
-sum of the differences has two parts: the luck of each game, and the error of the ratings, which all games of
-a pair share. Of n pairs the oddest is far off by chance alone, so a pair's probability is multiplied by n
+For each pair, results are compared with the prediction from the newest ratings of both versions. The variance
+of the sum of the differences has two parts: the luck of each game, and the error of the ratings, which all
+games of a pair share. Chance makes the oddest of n pairs look odd, so a pair's probability is multiplied by n
 (Bonferroni).
 """
 
@@ -21,16 +21,16 @@ from arena.ladder.posterior import stated
 from arena.ladder.rating import BETAS, Rating, expected_with
 
 CHANCE: Final = 0.01
-"""Pairs that are less probable on an honest ladder are odd."""
+"""Pairs less probable than this on an honest ladder are odd."""
 
 _FEWEST: Final = 20
-"""Games of a pair from which a sum is about normally distributed."""
+"""Minimum number of games of a pair, so that the sum is approximately normally distributed."""
 
 _EXACT: Final = 1e-9
-"""Deviation of a skill as if it were known: the error of ratings is taken into account by pair."""
+"""Deviation of a practically known skill: the ratings' error is added per pair."""
 
 _STEP: Final = 0.01
-"""Difference of two means over which an expectation's slope is taken."""
+"""Difference of two means for computing the slope of an expectation."""
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -40,13 +40,13 @@ class OddPair(Generic[Name]):
     """A pair whose results differ from what ratings expect.
 
     Attributes:
-        ahead: It finished ahead more often than expected.
-        behind: The other one.
-        games: With both.
-        observed: Share of games in which the first finished ahead; level finishes count half.
-        expected: The same by the ratings.
+        ahead: Name that finished ahead more often than expected.
+        behind: The other name.
+        games: Number of games with both.
+        observed: Share of games in which the first finished ahead; ties count half.
+        expected: The same share as predicted by the ratings.
         errors: The difference in standard errors.
-        chance: Bound of the probability that any pair of an honest ladder is as odd.
+        chance: Upper bound of the probability that any pair on an honest ladder is as odd.
     """
 
     ahead: Name
@@ -70,8 +70,8 @@ class _Sums:
 def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tuple[OddPair[Name], ...]:
     """Return the odd pairs, the oddest first.
 
-    ``names`` says by version whose results are added up: a bot or an author. Versions that it lacks, and
-    pairs of one name, are left out.
+    ``names`` maps a version to the bot or author whose results are added up. Versions that it lacks, and
+    pairs with one name, are left out.
     """
     played = list(games)
     newest = {

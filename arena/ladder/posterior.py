@@ -1,9 +1,9 @@
-"""What games say about skills: the posterior from which rank intervals follow.
+"""The posterior distribution of skills, from which rank intervals are computed.
 
 A game is a Plackett-Luce choice: of those not yet placed, each finishes next with a probability proportional
 to the exponential of its skill. Each game replaces the skills at its table by a normal approximation of their
-joint posterior (Laplace's, after one Newton step). Of its covariance only the diagonal is kept, so a game
-costs the same however many bots there are, and skills follow from the log game by game, as ratings do.
+joint posterior (Laplace's, after one Newton step). Only the diagonal of its covariance is kept, so the cost
+of a game does not depend on the number of bots, and skills follow from the log game by game, as ratings do.
 
 This differs from TrueSkill in two ways. A skill doesn't drift, because a version never changes: deviations
 fall with every game, whereas TrueSkill's stay above a limit. And the prior is about as wide as bots' skills
@@ -20,15 +20,15 @@ PRIOR: Final = Rating(25.0, 5.0)
 """The skill of a new bot, on the scale of the ratings."""
 
 _MODEL_ERROR: Final = 0.5
-"""Deviation of what no number of games removes: one skill doesn't say all about a bot. One that plays better
-at two players than at five has a share of wins that its skill doesn't give exactly."""
+"""The model's own error, which no number of games removes: one number can't describe a bot completely. For
+example, a bot may play better with two players than with five."""
 
 _GUMBEL: Final = math.sqrt(6) / math.pi
 """Scale of a Gumbel distribution with deviation 1; Plackett-Luce is a race with Gumbel noise."""
 
 
 def stated(skill: Rating) -> Rating:
-    """Return a skill as uncertain as rank intervals take it: with the model's own error."""
+    """Return a skill with the model's own error added, for rank intervals."""
     return Rating(skill.mean, math.hypot(skill.deviation, _MODEL_ERROR))
 
 

@@ -1,4 +1,4 @@
-"""Whether a bot may play rated games: the verdict on its qualification, and its benching. Does no I/O."""
+"""Decides whether a bot may play rated games: its qualification and benching. Does no I/O."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _LIBRARY: Final = "kaiten: "
 
 
 def where_it_failed(stderr: str) -> str | None:
-    """Return the last exception raised from the author's code, with its innermost such line, or None.
+    """Return the last exception from the author's code, with the innermost line of that code, or None.
 
     Frames of Python, packages and the arena are skipped. ``stderr`` is untrusted.
     """
@@ -95,7 +95,7 @@ _KINDS: Final = {
 }
 
 _PLAYS_ON: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
-"""Faults that a bot survives, so it may print more."""
+"""Faults after which a bot keeps running, so it may print more."""
 
 _CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
 """Printed by the init process of a bot's container."""
@@ -114,7 +114,7 @@ _LACKS_MODULE: Final = re.compile(
 )
 
 MOST_REPLAYS: Final = 2
-"""Maximum number of replays because the host may have caused the failure."""
+"""Maximum number of repeated games because the host may have caused the failure."""
 
 _MAY_BE_THE_HOSTS: Final = frozenset({CauseKind.SILENT, CauseKind.SLOW})
 
@@ -151,8 +151,8 @@ def table(game: int, house: int) -> tuple[int, int]:
 def judge(played: Sequence[Played]) -> Cause | None:
     """Return why a bot does not qualify after its games so far, or None.
 
-    It fails if it is lost, breaks the rules or the protocol, or is late more than ``MOST_TIMEOUTS`` times in
-    all games.
+    A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MOST_TIMEOUTS`` times
+    in all games.
     """
     failures = [failure for game, each in enumerate(played) for failure in _failures(game, each)]
     late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
@@ -192,7 +192,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
         if cause is None or cause.kind not in _MAY_BE_THE_HOSTS or not any(map(_kept_waiting, games)):
             continue
         if replays == MOST_REPLAYS:
-            tried = f"{cause.text}. The host kept it waiting, so this was played {replays + 1} times"
+            tried = f"{cause.text}. The game was played {replays + 1} times, because the host was busy"
             cause = replace(cause, text=tried)
             break
         replays += 1
@@ -202,7 +202,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
 
 
 def numbers(played: Sequence[Played | None]) -> tuple[int, ...]:
-    """Return which of the ``GAMES``, from 1, each game was played as; a replay repeats a number.
+    """Return each game's number among the ``GAMES``, from 1; a repeated game keeps its number.
 
     ``played`` has None for games that are not over or that the arena could not play.
     """
@@ -251,7 +251,7 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
 
 
 def _failed_for_network(stderr: str) -> bool:
-    """Return whether its last error of either kind is about the network, not a missing module."""
+    """Return True if the last error of either kind is about the network, not a missing module."""
     lines = [
         (bool(_WANTS_NETWORK.search(line)), bool(_LACKS_MODULE.search(line))) for line in stderr.splitlines()
     ]
@@ -288,7 +288,7 @@ def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
     """Yield further details from the bot's stderr."""
     if kind is CauseKind.NETWORK:
         line = _line(_WANTS_NETWORK, report.stderr)
-        yield f"it tried to reach the network, which bots don't have: {line}"
+        yield f"it tried to use the network, which bots don't have: {line}"
     if kind is CauseKind.CRASH and _played_nothing(failure, report) and report.exit_code == 0:
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
@@ -302,15 +302,15 @@ def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
         last = last_words(report.stderr, notice)
         was = where_it_was(until(report.stderr, notice)) if failure.fault is Fault.TIMEOUT else None
         if was is not None:
-            yield f"when its time was over it was in {was}"
+            yield f"when its time ran out, it was in {was}"
         elif where is not None:
             yield f"its stderr shows {where}"
         elif last is not None:
-            yield f"the last line that it printed: {last}"
+            yield f"its last line of output: {last}"
 
 
 def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
-    """Return whether the bot was lost before its Hello or at its first decision."""
+    """Return True if the bot was lost before its Hello or at its first decision."""
     return failure.fault is Fault.ABSENT or (
         failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
     )
@@ -334,21 +334,21 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of latest rated games considered, of the playing version since it last came back."""
+"""Number of latest rated games considered, of the active version since the last reactivation."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched when the stand-in finished this many of them."""
+"""A bot is benched if the stand-in finished this many of them."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:
-    """Return whether to bench a bot; ``taken_over`` tells for each game whether the stand-in finished it."""
+    """Return True if a bot is to be benched. ``taken_over`` has True for games that the stand-in finished."""
     return sum(taken_over[-BENCHING_WINDOW:]) >= BENCHING_FAILURES
 
 
 def benching_reason(taken_over: Sequence[bool], last: str) -> str:
-    """Return the public reason of a benching; ``last`` says what happened the last time."""
+    """Return the public reason of a benching. ``last`` describes the most recent failure."""
     looked_at = taken_over[-BENCHING_WINDOW:]
     return (
-        f"the stand-in had to play {sum(looked_at)} of its last {len(looked_at)} rated games to the end; "
-        f"the last time: {last}"
+        f"the stand-in had to finish {sum(looked_at)} of its last {len(looked_at)} rated games; "
+        f"most recently: {last}"
     )

@@ -5,7 +5,7 @@
 
 A rank is one more than the number of players with a higher skill. A player's skill is drawn ``DRAWS`` times,
 and each draw is ranked in a field, which has a drawn skill for every player. Without the lowest and highest
-fortieth of these ranks, the interval holds ``SHARE`` of them.
+fortieth of these ranks, the interval contains ``SHARE`` of them.
 
 Draws are spread evenly (Latin hypercube sampling): a player's own are the midpoints of ``DRAWS`` equally
 likely slices of the distribution. Fields use as many slices as there are fields, in an order that depends
@@ -66,7 +66,7 @@ class Field:
     def interval(self, player: int) -> tuple[int, int]:
         """Return the best and the worst rank of a player's interval, which has probability ``SHARE``.
 
-        Raises KeyError if there is no such player.
+        Raises KeyError for an unknown player.
         """
         rating = self._ratings[player]
         players, size = len(self._ratings), len(self._worlds)

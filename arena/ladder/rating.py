@@ -1,4 +1,4 @@
-"""TrueSkill ratings of a free-for-all with ties, and the statistics kept beside them.
+"""TrueSkill ratings of a free-for-all with ties, and related statistics.
 
 Only this module uses the ``trueskill`` package, with explicit environments: its global one can be changed by
 any importer.
@@ -32,7 +32,7 @@ _ONE_BETA = 2.5 * _DEVIATION / 2
 
 BETAS = {2: _ONE_BETA, 3: _ONE_BETA * 1.6, 4: _ONE_BETA * 2, 5: _ONE_BETA * 2.25}
 """Variation of a game around the skill, by number of players. Games of Sushi Go! are short: with TrueSkill's
-default β, half the initial deviation, ratings followed the latest games rather than the skill."""
+default β, half the initial deviation, ratings followed the latest games instead of the skill."""
 
 _ENVIRONMENTS = {
     players: trueskill.TrueSkill(
@@ -61,7 +61,7 @@ class Rating:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
-            raise ValueError(f"no rating: mean {self.mean}, deviation {self.deviation}; both finite, σ > 0")
+            raise ValueError(f"mean {self.mean} and deviation {self.deviation} must be finite, with σ > 0")
 
 
 def initial() -> Rating:
@@ -70,12 +70,12 @@ def initial() -> Rating:
 
 
 _CHANGE = 1.0
-"""Deviation of the difference between consecutive versions of a bot. Assumed, since no ladder has had many
-versions yet: a version that plays like the old one keeps about its rank."""
+"""Deviation of the difference between consecutive versions of a bot. Assumed, because no ladder has had many
+versions yet. A version that plays like the old one approximately keeps its rank."""
 
 
 def next_version(old: Rating, new_bot: Rating) -> Rating:
-    """Return what is known of a new version: the old mean, less certain, but no less than of a new bot."""
+    """Return a new version's rating: the old mean, with a larger deviation, at most that of a new bot."""
     return Rating(old.mean, min(math.hypot(old.deviation, _CHANGE), max(old.deviation, new_bot.deviation)))
 
 
@@ -87,14 +87,14 @@ def conservative(rating: Rating) -> float:
 def expected(first: Rating, second: Rating, tables: Sequence[int] = tuple(BETAS)) -> float:
     """Return the probability that the first finishes a game ahead of the second, ignoring ties.
 
-    It is nearer to a half than that of a higher skill, since games vary by β. ``tables`` holds the possible
-    numbers of players, all equally likely.
+    It is nearer to one half than the probability of a higher skill, because games vary by β. ``tables`` has
+    the possible numbers of players, all equally likely.
     """
     return math.fsum(expected_with(BETAS[players], first, second) for players in tables) / len(tables)
 
 
 def expected_with(beta: float, first: Rating, second: Rating) -> float:
-    """Return the same for games that vary by this β."""
+    """Return the same probability for games that vary by this β."""
     spread = math.hypot(first.deviation, second.deviation, math.sqrt(2) * beta)
     return math.erfc((second.mean - first.mean) / spread / math.sqrt(2)) / 2
 
@@ -148,11 +148,11 @@ class Closing(NamedTuple):
 
 
 Closings = tuple[Closing, ...]
-"""Closings of days with a game, ascending: those that may still be needed, and the last one before."""
+"""Closings of days with a game, ascending: those that may still be needed, and the last earlier one."""
 
 
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
-    """Return the closings after a game that ended on this day; an earlier day than the last counts as it."""
+    """Return the closings after a game that ended on this day or, if later, the last day."""
     if closings and closings[-1].day >= day:
         return (*closings[:-1], Closing(closings[-1].day, rating.mean, rating.deviation))
     old = [each.day <= day - DAYS for each in closings]

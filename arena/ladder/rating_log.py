@@ -21,7 +21,7 @@ LISTS = (OVERALL, 2, 3, 4, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionStarted:
-    """A version of a bot enters the ladder."""
+    """The start of a version on the ladder."""
 
     version: int  # id
     previous: int | None  # id of the version whose means it inherits, or None for a new bot
@@ -29,7 +29,7 @@ class VersionStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePlayed:
-    """A game to be rated; all tuples have one entry per seat."""
+    """A game to rate; all tuples have one entry per seat."""
 
     versions: tuple[int, ...]  # ids, all different
     places: tuple[int, ...]  # from 1; equal places are a tie
@@ -53,10 +53,10 @@ class Entry:
     """A version's entry in a list."""
 
     rating: Rating  # as published
-    skill: Rating  # what all games say; rank intervals follow from it
-    sound: Rating  # what the games without a fault of its own say; the next version starts from it
-    games: int = 0  # rated ones
-    wins: int = 0  # games in which it was first, also shared
+    skill: Rating  # the skill from all games; rank intervals are computed from it
+    sound: Rating  # the skill from games without a fault of its own; the next version starts from it
+    games: int = 0  # rated games
+    wins: int = 0  # games in which it was first or tied for first
     place_sum: int = 0
     faulty: int = 0  # games in which it had a fault
     last_played: datetime | None = None  # end of its last rated game, UTC
@@ -67,8 +67,8 @@ class Entry:
 def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
     """Return the entries that an event adds or changes; ``entries`` is not modified.
 
-    Raises KeyError if ``entries`` lacks a version that the event builds on, or ValueError if a version starts
-    twice or sits at one table twice.
+    Raises KeyError if ``entries`` lacks a version that the event needs, or ValueError if a version starts
+    twice or is twice at one table.
     """
     if isinstance(event, VersionStarted):
         return _start(entries, event)
@@ -85,7 +85,7 @@ def rebuild(events: Iterable[Event]) -> dict[Key, Entry]:
 
 def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Entry]:
     if (event.version, OVERALL) in entries:
-        raise ValueError(f"version {event.version} has started already")
+        raise ValueError(f"version {event.version} has already started")
     if event.previous is None:
         return {
             (event.version, players): Entry(rating=initial(), skill=PRIOR, sound=PRIOR) for players in LISTS
@@ -94,10 +94,7 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 
 
 def _next(old: Entry) -> Entry:
-    """Return the entry of the version that follows one with this entry.
-
-    What faults did to a mean is not inherited.
-    """
+    """Return the entry of the next version of a bot. It does not inherit the effect of faults on the mean."""
     skill = next_version(old.sound, PRIOR)
     rating = old.rating
     if old.faulty:
@@ -136,9 +133,9 @@ def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[K
 
 
 def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]) -> list[Rating]:
-    """Return what the seats' games without a fault of their own say after this one.
+    """Return the seats' skills from games without a fault of their own, after this game.
 
-    ``skills`` are what all games say after it.
+    ``skills`` are the skills from all games, after this game.
     """
     own = [entry.skill for entry in before]
     sounds = []
@@ -154,13 +151,13 @@ def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]
 
 
 MOST: Final = 128
-"""A curve keeps fewer points than this, and at least half as many after this many games."""
+"""Limit of a curve's points. After this many games a curve has at least half as many points."""
 
 T = TypeVar("T")
 
 
 def stride(games: int) -> int:
-    """Return n such that every n-th game's point is kept after this number of games."""
+    """Return n such that a curve keeps every n-th game's point after this number of games."""
     return 1 << max(0, (games // MOST).bit_length())
 
 

@@ -1,4 +1,4 @@
-"""What an operator sets of a ladder: tables, deals, the bots' clock and limits."""
+"""A ladder's settings: tables, deals, the bots' clock and limits."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ _RANGES: Final = {
     "start_millis": (1_000, 60_000),
     "move_millis": (50, 60_000),
     "bank_millis": (0, 120_000),
-    # A host's slots have room for the usual limits, so a ladder's are no higher.
+    # A host's slots only have room for the usual limits, so a ladder's limits are not higher.
     "cpus": (0.1, Limits().cpus),
     "memory_mib": (64, Limits().memory_mib),
     "pids": (16, Limits().pids),
@@ -25,28 +25,26 @@ _RANGES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderSettings:
-    """The ladder's settings. Raises ValueError for no or impossible tables, or a number out of range."""
+    """The ladder's settings. Raises ValueError for missing or impossible tables, or a number out of range."""
 
-    paused: bool  # whether no new matches are drawn; queued matches are still played, and submissions qualify
+    paused: bool  # whether to draw no matches; queued matches are still played, and submissions qualify
     players: tuple[int, ...]  # numbers of players per table, ascending
     deals: int  # deals per match, 1 to 24; always 1 if one of its bots has no rated game yet
     clock: Clock = field(default_factory=Clock)  # of every match that the arena draws, rated or not
-    limits: Limits = field(default_factory=Limits)  # likewise; a host with few cores has lower ones
+    limits: Limits = field(default_factory=Limits)  # as above; a host with few cores has lower ones
 
     def __post_init__(self) -> None:
         if not self.players or list(self.players) != sorted(set(self.players) & set(PLAYER_COUNTS)):
-            raise ValueError(
-                f"a ladder's tables have 2, 3, 4 or 5 players, each named once, not {self.players}"
-            )
+            raise ValueError(f"invalid numbers of players {self.players}: give 2, 3, 4 or 5, each once")
         if not 1 <= self.deals <= _MOST_DEALS:
-            raise ValueError(f"a match has 1 to {_MOST_DEALS} deals, not {self.deals}")
+            raise ValueError(f"deals must be 1 to {_MOST_DEALS}, not {self.deals}")
         for name, value in (asdict(self.clock) | asdict(self.limits)).items():
             least, most = _RANGES[name]
             if not least <= value <= most:
-                raise ValueError(f"{name} is {least} to {most}, not {value}")
+                raise ValueError(f"{name} must be {least} to {most}, not {value}")
 
     def changed(self, named: Mapping[str, Any]) -> Self:
-        """Return the settings with other values of these fields, those of clock and limits among them."""
+        """Return the settings with changed fields, which may be fields of clock and limits."""
         clock, limits = asdict(self.clock), asdict(self.limits)
         return with_changes(
             self,
@@ -58,7 +56,7 @@ class LadderSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderChange:
-    """Changes of :class:`LadderSettings`; None leaves a value as it is."""
+    """Changes of :class:`LadderSettings`; None leaves a value unchanged."""
 
     paused: bool | None = None
     players: tuple[int, ...] | None = None
@@ -72,5 +70,5 @@ class LadderChange:
     tmp_mib: int | None = None
 
     def named(self) -> dict[str, Any]:
-        """Return what changes, by name."""
+        """Return the changed values by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}

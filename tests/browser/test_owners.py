@@ -16,7 +16,7 @@ from tests.web.stable import bench, fill_stable, play_next
 
 pytestmark = pytest.mark.chromium
 
-BENCHED = "the stand-in had to play 5 of its last 10 rated games to the end; the last time: no answer in time"
+BENCHED = "the stand-in had to finish 5 of its last 10 rated games; most recently: no answer in time"
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ def test_roll_back_retire_and_play_again(browser: Browser, place: Place) -> None
     log_in(visit, "ann")
     visit.open("/leaderboard")
     page.get_by_role("link", name="mine", exact=True).click()
-    page.get_by_role("button", name="Let version 2 play").click()
+    page.get_by_role("button", name="Activate version 2").click()
     expect(page.get_by_role("status")).to_contain_text("Version 2 plays from now on")
     expect(page.get_by_role("status")).to_be_in_viewport()
     expect(page.get_by_role("heading", name="Rating of version 2")).to_be_visible()
     page.get_by_role("button", name="Retire").click()
     expect(page.get_by_role("status")).to_contain_text("The bot is retired")
-    page.get_by_role("button", name="Play again").click()
+    page.get_by_role("button", name="Reactivate").click()
     expect(page.get_by_role("status")).to_contain_text("The bot plays again")
     bench(place.world.store, "mine", BENCHED)
     visit.open("/bots/mine")
-    expect(page.get_by_text("the stand-in had to play")).to_be_visible()
+    expect(page.get_by_text("the stand-in had to finish")).to_be_visible()
     assert visit.complaints == []
     page.context.close()
 
@@ -158,7 +158,7 @@ def test_it_all_works_without_scripts(browser: Browser, place: Place) -> None:
     page = visit.page
     log_in(visit, "ann")
     visit.open("/bots/mine")
-    page.get_by_role("button", name="Let version 1 play").click()
+    page.get_by_role("button", name="Activate version 1").click()
     expect(page.get_by_role("status")).to_contain_text("Version 1 plays from now on")
     page.get_by_label("Opponent 1").fill("random")
     page.get_by_role("button", name="Challenge").click()

@@ -48,7 +48,7 @@ def test_results_are_kept_and_gone_on_with(folder: Path) -> None:
     (folder / "first.py").write_text("def choose(view):\n    return view.hand[-1]\n")
     changed = arena(*args, folder=folder)
     assert changed.returncode == 2
-    assert b"r.jsonl holds results of another version of a bot" in changed.stderr
+    assert b"r.jsonl has results of another version of a bot" in changed.stderr
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_results_are_kept_and_gone_on_with(folder: Path) -> None:
         (("greedy", "first.py", "--players", "6"), "6 players: Sushi Go! is for 2 to 5"),
         (("greedy", "first.py", "--effect", "5"), "effect 5.0 and error 0.05: "),
         (("greedy", "first.py", "--results", "no/where"), "can't use no/where: "),
-        (("greedy", "first.py", "--results", "/dev/full"), "/dev/full is no file"),
+        (("greedy", "first.py", "--results", "/dev/full"), "/dev/full is not a regular file"),
     ],
     ids=range(7),
 )

@@ -80,8 +80,8 @@ def test_a_crash_is_told_with_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
-        ("./nope", 2, "there is no program './nope'"),
-        ("true", 1, "true didn't connect to the referee: it ended with exit code 0"),
+        ("./nope", 2, "no program './nope'"),
+        ("true", 1, "true didn't connect to the referee: it exited with code 0"),
     ],
 )
 def test_rubbish_is_refused_in_a_sentence(tmp_path: Path, command: str, code: int, said: str) -> None:

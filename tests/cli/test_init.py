@@ -69,7 +69,7 @@ def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("taken",), "taken is there already"),
+        (("taken",), "taken already exists"),
         (("../up",), "../up"),
         (("no name",), "no name"),
     ],

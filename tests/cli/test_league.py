@@ -39,7 +39,7 @@ def test_a_league_goes_on(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("none",), "there is no folder none"),
+        (("none",), "no such folder: none"),
         (("empty",), "too few bots in empty: 0 found, 2 needed. Add house bots with --house"),
         (("bots", "--house", "gredy"), "no bot is called 'gredy'. Did you mean greedy?"),
         (("bots", "--house", "one"), "a bot in bots has the name of the house bot one: rename it"),

@@ -67,7 +67,7 @@ def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
         (("gredy", "first.py"), "no bot is called 'gredy'. Did you mean greedy?"),
         (("./nope", "first.py"), "no such file or folder: ./nope"),
         (("bot.c", "first.py"), "bot.c is neither Python (.py) nor JavaScript (.js)"),
-        ((".", "first.py"), "there is neither bot.py nor bot.js in ."),
+        ((".", "first.py"), "has neither bot.py nor bot.js"),
         (("greedy", "first.py", "first.py", "--dummy"), "3 players with a dummy: "),
         (("greedy", "first.py", "-o", "no/where"), "can't write no/where: "),
         (("greedy", "./dice", "-o", "/dev/full"), "can't write /dev/full: "),

@@ -94,7 +94,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--listen", "here"), "here is no address: give unix:PATH or tcp:PORT"),
+        (("--listen", "here"), "here is not an address: give unix:PATH or tcp:PORT"),
         (("--listen", "tcp:99999"), "tcp:99999 is no address"),
         (("--listen", "unix:no/where"), "can't listen at unix:no/where: No such file or directory"),
         (("gredy", "--listen", "unix:s"), "no bot is called 'gredy'. Did you mean greedy?"),

@@ -93,8 +93,8 @@ def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
         ((5, 6), None, "2, 3, 4 or 5 players"),
         ((2, 2), None, "each named once"),
         ((3, 2), None, "each named once"),
-        (None, 0, "1 to 24 deals, not 0"),
-        (None, 25, "1 to 24 deals, not 25"),
+        (None, 0, "deals must be 1 to 24, not 0"),
+        (None, 25, "deals must be 1 to 24, not 25"),
     ],
 )
 def test_what_can_not_be_played_changes_nothing(

@@ -115,8 +115,8 @@ def test_results_of_something_else_are_refused(tmp_path: Path) -> None:
             read_comparison(file, other, any_seed=False)
     text = tmp_path / "bot.py"
     text.write_text("def choose(view):\n    return view.hand[0]\n")
-    with pytest.raises(WrongResults, match=r"bot\.py holds no results"):
+    with pytest.raises(WrongResults, match=r"bot\.py is not a file of comparison results"):
         read_comparison(text, comparison(2), any_seed=True)
     assert "choose" in text.read_text()
-    with pytest.raises(WrongResults, match="is no file"):
+    with pytest.raises(WrongResults, match="is not a regular file"):
         read_comparison(tmp_path, comparison(2), any_seed=True)

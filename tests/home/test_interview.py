@@ -89,7 +89,7 @@ def test_a_lost_bot_ends_it(tmp_path: Path, text: str, lost: str, asked: int) ->
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("import sys; sys.exit('no bot')", "it ended with exit code 1"), (None, "no valid Hello")],
+    [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")],
 )
 def test_a_program_that_never_greets(tmp_path: Path, text: str | None, why: str) -> None:
     """It ends, or is ended."""

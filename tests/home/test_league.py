@@ -111,8 +111,8 @@ def test_the_bots_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("")
     assert [bot.name for bot in bots_in(tmp_path)] == ["a", "b"]
     (tmp_path / "a.py").write_text("")
-    with pytest.raises(UnusableBot, match="holds two bots called a"):
+    with pytest.raises(UnusableBot, match="called a: rename one"):
         bots_in(tmp_path)
-    with pytest.raises(UnusableBot, match="there is no folder"):
+    with pytest.raises(UnusableBot, match="no such folder"):
         bots_in(tmp_path / "none")
     assert find_bot(str(tmp_path / "a")).language is not None

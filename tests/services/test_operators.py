@@ -125,7 +125,7 @@ def test_the_ladder_is_shown_and_changed(world: World, bots: BotOperators) -> No
     assert changed.settings == LadderSettings(paused=True, players=(2, 3), deals=1)
     with pytest.raises(WrongState, match="has these settings already"):
         operators.change("ann", LadderChange(deals=1))
-    with pytest.raises(OperationRefused, match="1 to 24 deals, not 0"):
+    with pytest.raises(OperationRefused, match="deals must be 1 to 24, not 0"):
         operators.change("ann", LadderChange(deals=0))
     assert not operators.change("ann", LadderChange(paused=False)).settings.paused
     assert log(world) == [

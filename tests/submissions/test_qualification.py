@@ -273,7 +273,7 @@ def test_what_may_be_the_hosts_is_played_again() -> None:
     over = standing([kept_waiting] * 3)
     assert over.cause is not None
     assert over.cause.kind is Kind.SILENT
-    assert over.cause.text.endswith("so this was played 3 times")
+    assert over.cause.text.endswith("The game was played 3 times, because the host was busy")
     at_once = standing([played(ABSENT, NEVER)])
     assert (at_once.replays, at_once.cause) == (0, judge([played(ABSENT, NEVER)]))
     crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])
@@ -304,7 +304,7 @@ AFTERWARDS = "kaiten: game 0, round 1, turn 1: {fault}: that is how it was\nnext
         ),
         (
             "loading\nsearching depth 9\nkaiten: hello\n \n",
-            "; the last line that it printed: searching depth 9$",
+            "; its last line of output: searching depth 9$",
         ),
         ("", r"[^;]*(?<!printed)$"),
     ],
@@ -333,7 +333,7 @@ def test_a_late_python_bot_is_told_where_it_was() -> None:
     """The innermost line of its own file in the stack that the library printed."""
     cause = judge([played(late(3), replace(RAN, stderr=STACK))])
     assert cause is not None
-    assert cause.text.endswith("; when its time was over it was in bot.py, line 12, in search")
+    assert cause.text.endswith("; when its time ran out, it was in bot.py, line 12, in search")
     # What is no stack of the library's is not taken for one.
     cause = judge([played(late(3), replace(RAN, stderr=STACK.replace("  File", "> File")))])
     assert cause is not None
@@ -344,4 +344,4 @@ def test_without_a_notice_all_that_was_printed_counts() -> None:
     """A bot without the arena's library prints no notices."""
     cause = judge([played(forbidden, replace(RAN, stderr="thinking\nplayed soy sauce\n"))])
     assert cause is not None
-    assert cause.text.endswith("; the last line that it printed: played soy sauce")
+    assert cause.text.endswith("; its last line of output: played soy sauce")

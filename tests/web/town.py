@@ -20,7 +20,7 @@ from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
 from tests.web.submitted import CRASH, play, send
 
 BENCHED: Final = (
-    "the stand-in had to play 5 of its last 10 rated games to the end; the last time: no answer in time"
+    "the stand-in had to finish 5 of its last 10 rated games; most recently: no answer in time"
 )
 LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"
 WHY: Final = "it remembered deals of other people's challenges"
