@@ -92,7 +92,9 @@ def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) ->
         if not chunk:
             break
         said += chunk
-    # It has closed its output or exceeded the limit; ignore what it still does.
+    else:
+        return said, True  # nothing that it still does can make this an answer
+    # It has closed its output; ignore what it still does.
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
     return said, True
