@@ -1,8 +1,6 @@
 """What a real engine saves is taken, and it loads what comes of it under the very id that was computed."""
 
-import gzip
 import io
-import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,22 +123,3 @@ def test_it_runs(docker_client: docker.DockerClient, loaded: BotImage) -> None:
         assert container.logs().decode().split("\n")[0] == "/x ['word'] 0o100755 64999"
     finally:
         container.remove(force=True)
-
-
-def test_gzip_around_it_changes_nothing(
-    saved: Path, loaded: BotImage, platform: Platform, tmp_path: Path
-) -> None:
-    """`docker save | gzip` is the same image."""
-    archive = tmp_path / "bot.tar.gz"
-    with saved.open("rb") as source, gzip.open(archive, "wb", compresslevel=1) as sink:
-        shutil.copyfileobj(source, sink)
-    assert read(archive, tmp_path / "output", platform) == loaded
-
-
-def test_the_base_image_itself(
-    docker_client: docker.DockerClient, base_image: str, platform: Platform, tmp_path: Path
-) -> None:
-    """An image from Debian's packages, with all of its devices and links, is taken."""
-    archive = tmp_path / "bot.tar"
-    _save(docker_client, base_image, 'CMD ["python3", "-V"]\n', archive)
-    assert read(archive, tmp_path / "output", platform).command.cmd == ("python3", "-V")

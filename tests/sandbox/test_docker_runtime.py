@@ -113,7 +113,7 @@ def test_a_volume_is_refused(docker_stage: DockerStage) -> None:
         docker_stage.runtime.check_source(docker_stage.image('VOLUME /data\nENTRYPOINT ["true"]'))
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/run", "/run/arena-init"])  # noqa: S108 - the image's
+@pytest.mark.parametrize("place", ["/tmp", "/run/arena-init"])  # noqa: S108 - the image's
 def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerStage, place: str) -> None:
     """An image that the template can't be laid over is refused in our words, and nothing remains."""
     image = docker_stage.image(f'USER 0\nRUN rm -rf {place} && touch {place}\nENTRYPOINT ["true"]')
@@ -132,7 +132,6 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
         ("/nowhere/bot", 127, "arena: can't start /nowhere/bot: no such file"),
         ("no-such-bot", 127, "arena: can't start no-such-bot: no such program in any folder of PATH"),
         ("/etc/passwd", 126, "arena: can't start /etc/passwd: permission denied: make it executable"),
-        ("/etc", 126, "arena: can't start /etc: it is a folder"),
         ("/tmp", 126, "arena: can't start /tmp: it is a folder"),  # noqa: S108 - the container's
     ],
 )
@@ -140,7 +139,7 @@ def test_a_wrong_entry_point_ends_at_once(
     docker_stage: DockerStage, command: str, code: int, words: str
 ) -> None:
     """A bot that can't be started has a shell's exit code, and the reason on its stderr."""
-    image = docker_stage.image(f'ENTRYPOINT ["{command}"]')
+    image = docker_stage.started_by([command])
     with listening() as (folder, _):
         sandbox = docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
         try:
@@ -248,13 +247,13 @@ def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
 
 def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot that outlasts one call to the engine is waited for all the same."""
-    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 1)
+    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 0.3)
     with listening() as (folder, server), futures.ThreadPoolExecutor(1) as pool:
         sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(LISTEN), folder))
         waiting = pool.submit(sandbox.wait)
         channel, _ = server.accept()
         with channel, pytest.raises(TimeoutError):
-            waiting.result(timeout=2.5)
+            waiting.result(timeout=1)
         assert waiting.result(timeout=WAIT_SECONDS).code == 0
         sandbox.remove()
 
@@ -263,7 +262,7 @@ def test_a_hung_engine_is_trouble(
     docker_stage: DockerStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who waits is told when the engine takes calls but no longer answers them."""
-    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 1)
+    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 0.3)
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
     client = docker.APIClient(base_url=f"unix://{door}", version="auto")

@@ -17,9 +17,9 @@ from docker.errors import NotFound
 from arena.sandbox.docker import init_program
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.init_program import Init, InitVolume, init_for
-from arena.sandbox.runtime import Exit, RuntimeTrouble
+from arena.sandbox.runtime import RuntimeTrouble
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import DockerStage, listening, run, spec_for
+from tests.sandbox.stage import DockerStage, listening, run, run_source, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -126,16 +126,6 @@ raise SystemExit(7)
 """
 
 
-def started(stage: DockerStage, instructions: str) -> tuple[Exit, str]:
-    """Run an image of these instructions to its end."""
-    with listening() as (folder, _):
-        sandbox = stage.runtime.launch(spec_for(stage, stage.image(instructions), folder))
-        try:
-            return sandbox.wait(), sandbox.stderr()
-        finally:
-            sandbox.remove()
-
-
 def test_what_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
     """Two bots could talk by locks on a file that both can open. They can start the init, and no more.
 
@@ -208,48 +198,43 @@ def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
             sandbox.remove()
 
 
-@pytest.mark.parametrize(
-    ("file", "code", "words"),
-    [
+def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None:
+    """A script that can't be run is told in words that help its author."""
+    wrong = [
         ("#!/bin/python9\\n", 127, "it is there, but what runs it is not"),
         ("#!/bin/sh\\r\\nexit 0\\r\\n", 127, "a line end of Windows belongs to its name"),
         ("exit 0\\n", 126, "nor a script that begins with #!"),
         ("", 126, "nor a script that begins with #!"),
-    ],
-)
-def test_what_is_wrong_with_a_program_is_said(
-    docker_stage: DockerStage, file: str, code: int, words: str
-) -> None:
-    """A script that can't be run is told in words that help its author."""
-    ended, said = started(
-        docker_stage,
-        f"USER 0\nRUN printf '{file}' > /start.sh && chmod 755 /start.sh\nENTRYPOINT [\"/start.sh\"]",
-    )
-    assert ended.code == code
-    assert said.startswith("arena: can't start /start.sh: ")
-    assert words in said
+    ]
+    made = " && ".join(f"printf '{file}' > /{number}.sh" for number, (file, _, _) in enumerate(wrong))
+    image = docker_stage.image(f"USER 0\nRUN {made} && chmod 755 /*.sh")
+    for number, (_, code, words) in enumerate(wrong):
+        ended, said = run_source(docker_stage, docker_stage.started_by([f"/{number}.sh"], image))
+        assert ended.code == code
+        assert said.startswith(f"arena: can't start /{number}.sh: ")
+        assert words in said
 
 
 def test_arguments_arrive_as_they_are(docker_stage: DockerStage) -> None:
     """Entry point and command follow each other, and no word is interpreted."""
-    _, said = started(
-        docker_stage,
+    image = docker_stage.image(
         'ENTRYPOINT ["python3", "-c", "import json, sys; json.dump(sys.argv[1:], sys.stderr)"]\n'
-        'CMD ["a b", "$HOME", "", "--"]',
+        'CMD ["a b", "$HOME", "", "--"]'
     )
+    _, said = run_source(docker_stage, image)
     assert json.loads(said) == ["a b", "$HOME", "", "--"]
 
 
 def test_what_an_image_has_in_its_place_stays_out(docker_stage: DockerStage) -> None:
     """A bot finds the arena's init where it is mounted, not its own; nor do the bots after it."""
     place = "/run/arena-init"
-    image = (
+    image = docker_stage.image(
         f"USER 0\nRUN mkdir -p {place} && echo x > {place}/mine && echo x > {place}/kaiten-init\n"
         f'ENTRYPOINT ["python3", "-c", "import os, sys; os.chdir(\'{place}\'); '
         "print(os.path.exists('mine'), os.stat('kaiten-init').st_size, file=sys.stderr)\"]"
     )
     size = len(init_for(docker_stage.client.info()["Architecture"]).program)
-    assert started(docker_stage, image)[1] == f"False {size}\n"
+    assert run_source(docker_stage, image)[1] == f"False {size}\n"
 
 
 def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
@@ -326,11 +311,11 @@ def test_a_pruned_volume_is_made_again(
     assert content(docker_client, base_image, init.volume) == init.program
 
 
-@pytest.mark.parametrize("found", [b"", b"half of it"])
 def test_a_spoilt_volume_is_made_again(
-    docker_client: docker.DockerClient, base_image: str, init: Init, found: bytes
+    docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
     """What was cut off while it was made, by a crash of the engine, is found out by its content."""
+    found = b"half of it"
     spoilt = Init(init.machine, found)
     # Under the right name, as a cut-off copy would be.
     filler = docker_client.api.load_image(spoilt.archive())  # type: ignore[no-untyped-call] # so in its stubs

@@ -9,7 +9,7 @@ import pytest
 
 from arena.sandbox.runtime import LaunchRefused, Sandbox
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import Stage, listening, run, spec_for
+from tests.sandbox.stage import ProcessStage, Stage, listening, run, spec_for
 
 FOREVER = "import signal, sys; print('here', file=sys.stderr, flush=True); signal.pause()"
 
@@ -75,8 +75,9 @@ def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
     assert len(said.encode()) <= 64 * 1024
 
 
-def test_it_ends_by_itself_at_its_deadline(stage: Stage) -> None:
-    """A bot that never would is ended with all its children when its time is over; nobody has to ask."""
+def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -> None:
+    """A bot that never would is ended with all its children; for containers see test_init.py."""
+    stage = process_stage
     with listening() as (folder, server):
         spec = replace(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder), deadline_seconds=4)
         sandbox = stage.runtime.launch(spec)

@@ -57,7 +57,7 @@ class Pages:
     def program(self, text: str, bits: str) -> str:
         """Return an image with a program, which knows these bits."""
         words = text.replace("BITS", repr(bits)).replace("STEP", str(_STEP))
-        return self._stage.image(f"ENTRYPOINT {json.dumps(['python3', '-c', words])}", self.image)
+        return self._stage.started_by(["python3", "-c", words], self.image)
 
     def tell(self) -> float:
         """Let a bot say bits and another one hear them; return the share that it can have got right."""
@@ -73,15 +73,20 @@ class Pages:
         return sum((place in ones) == (bit == "1") for place, bit in enumerate(bits)) / _BITS
 
 
+@pytest.fixture(scope="module")
+def known_pages(docker_stage: DockerStage) -> Pages:
+    """Give a file, made once."""
+    return Pages(docker_stage)
+
+
 @pytest.fixture
-def pages(docker_stage: DockerStage, root: None) -> Pages:
+def pages(known_pages: Pages, root: None) -> Pages:
     """Give a file that is not in memory."""
     del root
-    pages = Pages(docker_stage)
-    if not pages.folders or not pages.folders[0].exists():
+    if not known_pages.folders or not known_pages.folders[0].exists():
         pytest.skip("the engine's folders can't be seen (let it use overlay2 on this machine)")
-    pages.forget()
-    return pages
+    known_pages.forget()
+    return known_pages
 
 
 @pytest.mark.docker
