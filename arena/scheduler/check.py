@@ -196,11 +196,14 @@ def finish(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
     )
 
 
+_LOST: Final = frozenset({Fault.ABSENT, Fault.CRASH})
+
+
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     """Check that absent bots failed by themselves.
 
-    House bots are known to greet: if one of them is absent, or all bots are, the host is at fault. Raises
-    MatchVoid if the host is at fault.
+    House bots are known to greet and to play: the host is at fault if one of them is absent, if all bots are,
+    or if none of a table with a house bot played a single card. Raises MatchVoid if the host is at fault.
     """
     absent = {
         bot
@@ -211,11 +214,14 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     }
     if len(absent) == len(claim.seats):
         raise MatchVoid("no bot greeted in time: the host was too busy to start them")
-    house = [claim.seats[bot].bot for bot in sorted(absent) if claim.seats[bot].author == HOUSE]
-    if house:
+    house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
+    if missing := [name for bot in sorted(absent) if (name := claim.seats[bot].bot) in house]:
         raise MatchVoid(
-            f"the arena's own {', '.join(house)} did not greet in time: the host was too busy to start bots"
+            f"the arena's own {', '.join(missing)} did not greet in time: the host was too busy to start bots"
         )
+    first = games[0].record.steps[0]
+    if house and all(decision is not None and decision.fault in _LOST for decision in first):
+        raise MatchVoid(f"no bot played a card, not even the arena's own {', '.join(house)}")
 
 
 def _finished(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:

@@ -20,7 +20,10 @@ IMAGES = ("sha256:a", "sha256:b", "sha256:c")
 
 
 def played(
-    absent: Collection[int], fault: Fault = Fault.ABSENT, seatings: tuple[tuple[int, ...], ...] = ()
+    absent: Collection[int],
+    fault: Fault = Fault.ABSENT,
+    seatings: tuple[tuple[int, ...], ...] = (),
+    authors: tuple[str, ...] = AUTHORS,
 ) -> FinishedMatch:
     """Return what comes of a rated match in which these bots never greeted."""
     rules = Rules(players=3)
@@ -45,7 +48,7 @@ def played(
     )
     seats = tuple(
         ClaimedSeat(bot=f"bot-{author}", number=1, author=author, version=number)
-        for number, author in enumerate(AUTHORS)
+        for number, author in enumerate(authors)
     )
     record = MatchRecord(
         match="m",
@@ -89,3 +92,11 @@ def test_a_bot_of_the_arena_that_crashes_is_like_any_other() -> None:
     """A crash has evidence of its own; it is no sign of a busy host."""
     (game,) = played({1}, Fault.CRASH).games
     assert game.faults == (0, 1, 0)
+
+
+def test_a_table_at_which_all_crash_at_the_start_is_void_if_a_bot_of_the_arena_sits_there() -> None:
+    """It is known to play, so something is wrong with the host."""
+    with pytest.raises(MatchVoid, match="no bot played a card, not even the arena's own bot-house"):
+        played({0, 1, 2}, Fault.CRASH)
+    (game,) = played({0, 1, 2}, Fault.CRASH, authors=("ann", "bob", "eve")).games
+    assert game.faults == (1, 1, 1)
