@@ -156,7 +156,7 @@ class Settings(BaseSettings):
         ge=1,
         description=(
             "The maximum size of these images, in GiB. Beyond it, the least recently used ones that no "
-            "longer play [are pruned](intake.md#how-images-are-kept)."
+            "longer play [are pruned](intake.md#pruning)."
         ),
     )
     disk_floor_gib: float | None = Field(
@@ -165,7 +165,7 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description=(
             "GiB of the data directory's disk that stay free: [below "
-            "that](operating.md#when-the-disk-is-full) no match begins and no file is received. Without "
+            "that](operating.md#full-disk) no match begins and no file is received. Without "
             "it, the smaller of 5 GiB and a tenth of the disk."
         ),
     )
@@ -231,7 +231,7 @@ class Settings(BaseSettings):
         default=RegistrationMode.OPEN,
         description=(
             "Who may register on the site: everyone (`open`), holders of an invitation (`invitation`), "
-            "or no one (`closed`). [Accounts](accounts.md#who-may-register)."
+            "or no one (`closed`). [Accounts](accounts.md#registration)."
         ),
     )
     trusted_proxies: Annotated[frozenset[str], NoDecode] = Field(
