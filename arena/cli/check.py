@@ -39,11 +39,11 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.runtime import RuntimeTrouble
 from arena.scheduler.coordinator import ArenaTrouble
 from arena.submissions.document import plain, whole_document
-from arena.submissions.pipeline import QUIET_SECONDS
+from arena.submissions.pipeline import LONGEST_REST_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
 from arena.submissions.uploads import NoRoom, UploadRefused
 
-PATIENCE_SECONDS: Final = QUIET_SECONDS + 20
+PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
 """Longest wait for a submission to proceed. Exceeds the pause before a match is repeated."""
 
 _POLL_SECONDS: Final = 0.05

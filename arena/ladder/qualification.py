@@ -116,7 +116,7 @@ _LACKS_MODULE: Final = re.compile(
 MOST_REPLAYS: Final = 2
 """Maximum number of repeated games because the host may have caused the failure."""
 
-_MAY_BE_THE_HOSTS: Final = frozenset({CauseKind.SILENT, CauseKind.SLOW})
+_MAY_BE_THE_HOSTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,18 +154,18 @@ def judge(played: Sequence[Played]) -> Cause | None:
     A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MOST_TIMEOUTS`` times
     in all games.
     """
+    failure = _deciding(played)
+    return None if failure is None else _cause(played, failure)
+
+
+def _deciding(played: Sequence[Played]) -> _Failure | None:
     failures = [failure for game, each in enumerate(played) for failure in _failures(game, each)]
     late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
     final = [failure for failure in failures if failure.fault in FINAL_FAULTS]
     wrong = [failure for failure in failures if failure not in late]
     # Report why the bot was lost rather than its earlier faults.
-    if final:
-        return _cause(played, final[0], late)
-    if wrong:
-        return _cause(played, wrong[0], late)
-    if len(late) > MOST_TIMEOUTS:
-        return _cause(played, late[0], late)
-    return None
+    counted = final or wrong or (late if len(late) > MOST_TIMEOUTS else [])
+    return counted[0] if counted else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,9 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
     cause = None
     for each in played:
         games = (*games, each)
-        cause = judge(games)
-        if cause is None or cause.kind not in _MAY_BE_THE_HOSTS or not any(map(_kept_waiting, games)):
+        failure = _deciding(games)
+        cause = None if failure is None else _cause(games, failure)
+        if cause is None or failure is None or not _may_be_the_hosts(failure, games):
             continue
         if replays == MOST_REPLAYS:
             tried = f"{cause.text}. The game was played {replays + 1} times, because the host was busy"
@@ -210,6 +211,10 @@ def numbers(played: Sequence[Played | None]) -> tuple[int, ...]:
     return tuple(min(len(standing(games).games) + 1, GAMES) for games in before)
 
 
+def _may_be_the_hosts(failure: _Failure, played: Sequence[Played]) -> bool:
+    return failure.fault in _MAY_BE_THE_HOSTS and any(map(_kept_waiting, played))
+
+
 def _kept_waiting(played: Played) -> bool:
     return any(KEPT_WAITING in (failure.decision.trouble or "") for failure in _failures(0, played))
 
@@ -221,15 +226,16 @@ def _failures(game: int, played: Played) -> Iterator[_Failure]:
             yield _Failure(game, number, decision, decision.fault)
 
 
-def _cause(played: Sequence[Played], failure: _Failure, late: Sequence[_Failure]) -> Cause:
+def _cause(played: Sequence[Played], failure: _Failure) -> Cause:
     one = played[failure.game]
+    late = sum(each.fault is Fault.TIMEOUT for game in played for each in _failures(0, game))
     report = one.report
     request = _request(failure.game, one, failure.step)
     kind = _kind(failure.fault, report)
     return Cause(
         stage=Stage.QUALIFYING,
         kind=kind,
-        text=_text(kind, failure, request, report, len(late)),
+        text=_text(kind, failure, request, report, late),
         hint=HINTS[kind],
         exit_code=report.exit_code,
         out_of_memory=report.out_of_memory,
@@ -245,17 +251,18 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
         return CauseKind.MEMORY
     if fault in {Fault.CRASH, Fault.ABSENT, Fault.TIMEOUT} and _failed_for_network(report.stderr):
         return CauseKind.NETWORK
-    if fault is Fault.ABSENT and report.exit_code is not None:
-        return CauseKind.CRASH
     return _KINDS[fault]
 
 
 def _failed_for_network(stderr: str) -> bool:
-    """Return True if the last error of either kind is about the network, not a missing module."""
+    """Return True if the last error of either kind is about the network, not a missing module.
+
+    A refused connection is no such error: without a network it can only be to the bot's own container.
+    """
     lines = [
         (bool(_WANTS_NETWORK.search(line)), bool(_LACKS_MODULE.search(line))) for line in stderr.splitlines()
     ]
-    return next((wants for wants, lacks in reversed(lines) if wants or lacks), False)
+    return next((not lacks for wants, lacks in reversed(lines) if wants or lacks), False)
 
 
 def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport, late: int) -> str:

@@ -46,8 +46,11 @@ _CLOSED: Final = (
 )
 
 
-QUIET_SECONDS: Final = 20.0
-"""How long a bot rests before a game that its host may have made late is played again."""
+_QUIET_SECONDS: Final = 20.0
+"""How long a bot rests at least before a game that its host may have made late is played again."""
+
+LONGEST_REST_SECONDS: Final = 60.0
+"""How long it waits for a quiet host: some never are."""
 
 _HOST_IN_DOUBT: Final = (
     "the bot was late while the host was busy: the game is replayed "
@@ -97,6 +100,7 @@ class Pipeline:
         self._clock = clock
         self._rest_until: dict[str, float] = {}
         self._rested: set[str] = set()
+        self._rests: dict[str, float] = {}  # since when, by the match to play again
         self._pruned: float | None = None
 
     def step(self) -> None:
@@ -185,13 +189,20 @@ class Pipeline:
             self._end(submission, now.cause)
             return
         dropped = bool(played) and now.games[-1:] != tuple(played[-1:])
-        if dropped and last is not None and last.match not in self._rested:
-            self._rested.add(last.match)
-            raise _Wait(_HOST_IN_DOUBT.format(replays=now.replays), QUIET_SECONDS)
+        if dropped and last is not None:
+            begun = self._rests.setdefault(last.match, self._clock())
+            rested = self._clock() - begun
+            if rested < _QUIET_SECONDS or (rested < LONGEST_REST_SECONDS and self._hosts_are_busy()):
+                raise _Wait(_HOST_IN_DOUBT.format(replays=now.replays), _QUIET_SECONDS)
         if len(now.games) < GAMES:
             self._ladder.qualify(submission.id, len(played), len(now.games))
         else:
             self._enter(submission)
+
+    def _hosts_are_busy(self) -> bool:
+        """Whether other programs keep every host from using all of its seats."""
+        workers = self._store.leases.workers()
+        return bool(workers) and all(worker.status.usable is not None for worker in workers)
 
     def _enter(self, submission: KnownSubmission) -> None:
         try:

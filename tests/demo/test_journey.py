@@ -78,7 +78,7 @@ REJECTED = {"noentry": ("file", r"the image starts nothing", "")} | (
             r"too slow in game 1 of 3, round 1, turn 1: no answer in 11.0 s .* late 3 times",
             "",
         ),
-        "network": ("network", r"tried to reach the network", "name resolution"),
+        "network": ("network", r"tried to use the network", "name resolution"),
     }
     if SOAK
     else {}

@@ -134,7 +134,7 @@ REJECTED = {
         programs.NETWORK.encode(),
         Stage.QUALIFYING,
         CauseKind.NETWORK,
-        "exit code 1; it tried to reach the network, .*: .*name resolution",
+        "exit code 1; it tried to use the network, .*: .*name resolution",
     ),
     "hungry": (
         programs.HUNGRY.encode(),

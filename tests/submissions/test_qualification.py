@@ -155,7 +155,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
             gone(Fault.CRASH, "it ended"),
             replace(ENDED, stderr="OSError: [Errno 101] Network is unreachable\n"),
             Kind.NETWORK,
-            "before its first move: it ended with exit code 1; it tried to reach the network, .*Errno 101",
+            "before its first move: it ended with exit code 1; it tried to use the network, .*Errno 101",
         ),
         (
             gone(Fault.CRASH, "it ended"),
@@ -239,6 +239,7 @@ NESTED = (
             "name resolution",
         ),
         ("Error: getaddrinfo ENOTFOUND weights.example\n", Kind.NETWORK, "ENOTFOUND weights"),
+        ("ImportError: cannot import name 'gaierror' from 'sockets'\n", Kind.CRASH, "ended with exit code 1"),
     ],
 )
 def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -> None:
@@ -268,6 +269,8 @@ def test_what_may_be_the_hosts_is_played_again() -> None:
     kept_waiting = played(gone(Fault.ABSENT, WAITED), NEVER)
     sound = played(well)
     assert standing([kept_waiting]) == QualificationStanding((), 1, None)
+    gave_up = replace(ENDED, stderr="gaierror: it looked for the referee elsewhere")
+    assert standing([played(gone(Fault.ABSENT, WAITED), gave_up)]) == QualificationStanding((), 1, None)
     assert standing([sound, kept_waiting, sound]) == QualificationStanding((sound, sound), 1, None)
     assert standing([kept_waiting, kept_waiting]) == QualificationStanding((), 2, None)
     over = standing([kept_waiting] * 3)

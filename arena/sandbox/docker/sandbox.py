@@ -156,9 +156,10 @@ class DockerSandbox:
                 f"the engine was asked to {', '.join(dict.fromkeys(asked))} container {self._name}, "
                 "and not by the arena: find out who else uses the engine"
             )
-        if state["ExitCode"] == _KILLED and host_ran_out_of_memory(kernel_log(), self._container):
+        # Whatever its exit code: the kernel may have killed a child of the bot.
+        if host_ran_out_of_memory(kernel_log(), self._container):
             raise RuntimeTrouble(
-                f"container {self._name} was ended because the host ran out of memory: "
+                f"a process of container {self._name} was killed because the host ran out of memory: "
                 "see what else runs there"
             )
 
