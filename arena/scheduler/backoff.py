@@ -1,4 +1,4 @@
-"""Backoff after faults of the arena: per match, and for all matches."""
+"""Backoff after arena faults: per match, and for all matches."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 from arena.platform.recurring import Backoff
 
 _MOST_MATCHES: Final = 100
-"""Only the latest N failed matches have a backoff; older ones may be retried at once."""
+"""Number of latest failed matches that have a backoff. Older ones may be retried immediately."""
 
 _ONE: Final = Backoff(first=2.0, most=10.0, factor=5.0)
 _EVERY: Final = Backoff(first=0.5, most=15.0)
@@ -15,14 +15,14 @@ _EVERY: Final = Backoff(first=0.5, most=15.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryDelays:
-    """Backoffs after faults of the arena."""
+    """Backoffs after arena faults."""
 
     one: Backoff = _ONE  # of a match, by its own failures
     every: Backoff = _EVERY  # of all matches, by failures since a match was last played
 
 
 RETRY_DELAYS: Final = RetryDelays()
-"""A host's trouble often passes in seconds; it must not quarantine every match by then."""
+"""Host failures often pass within seconds, and must not quarantine every match before then."""
 
 
 class MatchBackoff:
@@ -55,7 +55,7 @@ class MatchBackoff:
         self._until = 0.0
 
     def holds_all(self, now: float) -> bool:
-        """Return whether no match may start yet."""
+        """Return True if no match may start yet."""
         return now < self._until
 
     def matches(self, now: float) -> tuple[str, ...]:
@@ -64,11 +64,11 @@ class MatchBackoff:
 
 
 VOIDS_IN_A_ROW: Final = 10
-"""After N faults of the arena with no match played between them, the matches are not the cause."""
+"""After this many arena faults in a row, with no match played in between, the matches are not the cause."""
 
 
 class VoidsInARow:
-    """Counts faults of the arena since a match was last played."""
+    """Counts arena faults since a match was last played."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -81,10 +81,11 @@ class VoidsInARow:
         return self._count
 
     def too_many(self, workers: int) -> bool:
-        """Return whether the arena must stop for repair, given the number of workers.
+        """Return True if the arena must stop for repair, given the number of workers.
 
-        One bot, or one of several workers, behind all faults doesn't stop the arena. An image that the host
-        can't start only gets its own matches quarantined; other workers replay what one worker spoilt.
+        If one bot, or one of several workers, causes all faults, the arena continues. An image that the host
+        can't start only gets its own matches quarantined, and other workers repeat the matches that one
+        worker voided.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= VOIDS_IN_A_ROW and not (self._in_all or one_of_several)

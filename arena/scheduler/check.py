@@ -43,7 +43,7 @@ class CheckedGame:
     result: Result
     faults: tuple[int, ...]  # number per seat
     taken_over: tuple[bool, ...]  # per seat, whether the stand-in played it to the end
-    places: tuple[int, ...]  # final place per seat; those taken over rank last
+    places: tuple[int, ...]  # final place per seat; seats with a take-over rank last
 
     @property
     def state(self) -> State:
@@ -55,7 +55,7 @@ class CheckedGame:
 class CheckedSteps:
     """Steps of a game that agree with the rules."""
 
-    states: tuple[State, ...]  # from the deal on, one more than there are steps
+    states: tuple[State, ...]  # from the deal on, one more than steps
     faults: tuple[int, ...]  # number per seat
     moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
 
@@ -70,10 +70,10 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
     if len(record.seats) != spec.rules.players:
         raise RecordRefused(f"the record has {len(record.seats)} seats, the match {spec.rules.players}")
     if tuple(seat.image for seat in record.seats) != spec.seats:
-        raise RecordRefused("the record is of other images than the match")
+        raise RecordRefused("the record has other images than the match")
     seeds = tuple(game.seed for game in record.games)
     if not seeds or seeds != spec.seeds[: len(seeds)]:
-        raise RecordRefused("the games of the record are not those of the match, from the first on")
+        raise RecordRefused("the record's games are not the match's games in order")
     if len(seeds) < len(spec.seeds) and not any(seat.trouble for seat in record.seats):
         raise RecordRefused(f"{len(seeds)} of {len(spec.seeds)} games were played, and no bot was lost")
     for index, game in enumerate(record.games):
@@ -155,12 +155,12 @@ def _check_moves_of_stand_in(index: int, before: State, step: Sequence[Decision 
         if decision is not None and decision.standin and move_of(decision) != stand_in(view(before, seat)):
             raise RecordRefused(
                 f"game {index}, round {before.round}, turn {before.turn}, seat {seat}: "
-                "that is not the stand-in's move"
+                "not the stand-in's move"
             )
 
 
 def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None]) -> None:
-    """Check that the stand-in plays exactly where there is a fault and after a takeover."""
+    """Check that the stand-in plays after each fault and after a take-over, and never otherwise."""
     for number, step in enumerate(game.steps):
         for seat, (decision, moment) in enumerate(zip(step, moments, strict=True)):
             if decision is None:
@@ -170,15 +170,15 @@ def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None])
                 raise RecordRefused(f"game {index}, seat {seat}: a fault after the stand-in had taken over")
             if decision.standin != (after or decision.fault is not None):
                 raise RecordRefused(
-                    f"game {index}, decision {number}, seat {seat}: the stand-in plays where there is "
-                    "a fault and after it has taken over, and nowhere else"
+                    f"game {index}, decision {number}, seat {seat}: the stand-in must play after a fault or "
+                    "a take-over, and never otherwise"
                 )
 
 
 def finish(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
     """Verify the encoded record of a claimed match and prepare it for the store; ``ended`` is in UTC.
 
-    Raises RecordRefused, or MatchVoid if the record is correct but shows a fault of the arena.
+    Raises RecordRefused, or MatchVoid if the record is correct but shows an arena fault.
     """
     try:
         record = decode(data, MatchRecord)
@@ -200,10 +200,10 @@ _LOST: Final = frozenset({Fault.ABSENT, Fault.CRASH})
 
 
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
-    """Check that absent bots failed by themselves.
+    """Check that absent bots were absent through their own fault.
 
-    House bots are known to greet and to play: the host is at fault if one of them is absent, if all bots are,
-    or if none of a table with a house bot played a single card. Raises MatchVoid if the host is at fault.
+    House bots always send Hello and play. So the host is at fault if a house bot is absent, if all bots are,
+    or if no bot at a table with a house bot played a card. Raises MatchVoid if the host is at fault.
     """
     absent = {
         bot
@@ -213,11 +213,11 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
         if decision is not None and decision.fault is Fault.ABSENT
     }
     if len(absent) == len(claim.seats):
-        raise MatchVoid("no bot greeted in time: the host was too busy to start them")
+        raise MatchVoid("no bot sent Hello in time: the host was too busy to start them")
     house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
     if missing := [name for bot in sorted(absent) if (name := claim.seats[bot].bot) in house]:
         raise MatchVoid(
-            f"the arena's own {', '.join(missing)} did not greet in time: the host was too busy to start bots"
+            f"the house bots {', '.join(missing)} sent no Hello in time: the host was too busy to start bots"
         )
     first = games[0].record.steps[0]
     if house and all(decision is not None and decision.fault in _LOST for decision in first):

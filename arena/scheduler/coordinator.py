@@ -29,10 +29,10 @@ _log = structlog.get_logger()
 
 _POLL_SECONDS: Final = 0.5
 _LOOK_SECONDS: Final = 2.0
-"""Between two checks of the program's files."""
+"""Interval between checks of the program's files."""
 
 _START_SECONDS: Final = 120.0
-"""Allowed beyond a match's clocks, to load images and start sandboxes."""
+"""Seconds allowed beyond a match's clocks, to load images and start sandboxes."""
 
 
 class ArenaTrouble(Exception):
@@ -92,9 +92,9 @@ class Coordinator:
     def run(self, refill: Callable[[], bool]) -> None:
         """Play until no match is left, or :meth:`stop` or :meth:`drain` is called.
 
-        ``refill`` is called when no rated match waits. It adds matches unless the ladder is paused, and
-        returns False when there are none left to play. Raises ArenaTrouble, with queued matches left queued,
-        if too many matches in a row failed for faults of the arena, a newer program changed the database's
+        ``refill`` is called when no rated match is queued. It adds matches unless the ladder is paused, and
+        returns False when no matches are left to play. Raises ArenaTrouble, leaving queued matches queued, if
+        too many matches in a row failed because of arena faults, a newer program changed the database's
         tables, or the program's files changed.
         """
         leases = Recurring(
@@ -114,18 +114,18 @@ class Coordinator:
                 self._end()
         if self._overtaken:
             raise ArenaTrouble(
-                "The program's files have changed since it started. Running matches were finished, and "
-                "no new ones start. Start it again to continue with the new version"
+                "the program's files have changed since it started, so no new matches start (running ones "
+                "were finished): restart it to continue with the new version"
             )
 
     def stop(self) -> None:
-        """Abort running matches, requeue them and end. Safe to call from a signal handler."""
+        """Abort running matches, requeue them and stop. Safe to call from a signal handler."""
         self.stopped = True
         self._workers.stop()
         self._news.put(None)
 
     def drain(self) -> None:
-        """Start no more matches; end when the running ones are stored. Safe to call from a signal handler."""
+        """Start no more matches; stop when the running ones are stored. Safe in a signal handler."""
         self.draining = True
         self._news.put(None)
 
@@ -136,8 +136,8 @@ class Coordinator:
             voids = self._settling.voids
             if voids.too_many(len(self._workers.status())):
                 raise ArenaTrouble(
-                    f"{voids.count} matches in a row failed for faults of the arena, so it "
-                    "stops. Fix the cause logged above, and start it again"
+                    f"stopped after {voids.count} matches in a row failed because of arena faults: "
+                    "fix the cause logged above, then restart"
                 )
             in_backoff = self._settling.backoff.matches(time.monotonic())
             if time.monotonic() - self._looked > _LOOK_SECONDS:
@@ -169,12 +169,12 @@ class Coordinator:
             reach("releasing")
             self._store.leases.release(self._name)
         except DatabaseUnavailable as error:
-            _log.error("running matches abandoned: database unreachable", error=str(error))
+            _log.error("running matches abandoned", reason="database unreachable", error=str(error))
         except DatabaseChanged as error:
-            _log.error("running matches left to a newer program", error=str(error))
+            _log.error("running matches abandoned", reason="newer program", error=str(error))
 
     def _dispatch(self, refill: Callable[[], bool]) -> bool:
-        """Start matches while there is capacity; return whether one waits for capacity or for its backoff."""
+        """Start matches while there is capacity; return True if one waits for capacity or for its backoff."""
         while not (self.stopped or self.draining):
             house_only = self._gate.house_only
             now, backoff = time.monotonic(), self._settling.backoff
@@ -189,7 +189,7 @@ class Coordinator:
                 return True
             claim = self._claim(place, house_only=house_only, without=failed)
             if claim is None:
-                return True  # other coordinators claim them all; a slow one must not hold this one up
+                return True  # other coordinators claim all matches; don't loop here
             reach("claimed")
             self._submit(claim, place)
             if not claim.rated and not self._rated_wait():
@@ -222,7 +222,7 @@ class Coordinator:
 
     def _submit(self, claim: Claim, place: Place) -> None:
         limits = claim.spec.limits
-        # The match may have been made where there were more cores.
+        # The match may have been created on a host with more cores.
         fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, place.cpus)))
         deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
         future = place.play(encode(fitting), lambda data: self._live.hear(claim, data))
@@ -269,7 +269,7 @@ class Coordinator:
             self._given.discard(self._ended.popleft())
 
     def _failed_overtaken(self, playing: Playing) -> bool:
-        """Return whether a match failed because the program changed; it is requeued and no attempt counts."""
+        """Return True if a match failed because the program changed. Its attempt doesn't count then."""
         if playing.has_record:
             return False
         self._look_at_program()
@@ -278,7 +278,7 @@ class Coordinator:
     def _look_at_program(self) -> None:
         self._looked = time.monotonic()
         if not self._overtaken and self._is_overtaken():
-            _log.error("program changed", then="running matches finish, and no new ones start")
+            _log.error("program changed", then="running matches finish, no new ones start")
             self._overtaken = True
             self.drain()
 
@@ -287,5 +287,5 @@ class Coordinator:
         if error is not None and not self._unavailable:
             _log.error("database unavailable", error=str(error))
         elif error is None and self._unavailable:
-            _log.info("database available again")
+            _log.info("database available")
         self._unavailable = error is not None

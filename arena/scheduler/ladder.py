@@ -33,7 +33,7 @@ HOUSE: Final = "house"
 """Author name of the house bots."""
 
 _AT_ONCE: Final = 4
-"""Matches drawn when the queue is empty, so that several tables can start together."""
+"""Number of matches to draw when the queue is empty, so that several tables can start together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Entropy:
 
 
 class Ladder:
-    """Queues matches of the basic game. ``has`` returns whether a house bot's source still exists."""
+    """Queues matches of the basic game. ``has`` returns True if a house bot's source still exists."""
 
     def __init__(  # noqa: PLR0913 - what matches are made of
         self,
@@ -71,7 +71,7 @@ class Ladder:
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter house bots, given as (name, source). A changed source becomes a new version.
 
-        House bots entered earlier whose source is gone don't play.
+        Earlier house bots whose source is missing don't play.
         """
         for name, source in sources:
             self._store.bots.add_version(
@@ -81,7 +81,7 @@ class Ladder:
         self.look_for_house_bots()
 
     def look_for_house_bots(self) -> None:
-        """Leave out house bots whose source is gone, with their waiting matches, until it is back."""
+        """Suspend house bots whose source is missing, and their waiting matches, until it is back."""
         known = self._store.bots.house_versions()
         missing = {each.id: each for each in known if not self._has(each.source)}
         self._store.bots.note_house_versions(
@@ -92,9 +92,9 @@ class Ladder:
         names = frozenset(each.bot for each in missing.values())
         for each in missing.values():
             if each.bot not in self._missing:
-                _log.warning("house bot left out: source missing", bot=each.bot, source=each.source)
+                _log.warning("house bot suspended", bot=each.bot, source=each.source)
         for bot in sorted(self._missing - names):
-            _log.info("house bot back: source found", bot=bot)
+            _log.info("house bot available", bot=bot)
         self._missing = names
 
     def waiting(self) -> int:
@@ -114,7 +114,7 @@ class Ladder:
         if all(candidate.queued[players] for candidate in candidates for players in counts):
             return
         for bots in round_of_tables(candidates, counts, self.entropy.dice):
-            # One deal: a round shows every bot soon and need not settle its rating.
+            # One deal: a round shows every bot soon, and need not settle its rating.
             self._add(settings, bots, 1, soon=True)
 
     def refill(self) -> bool:
@@ -123,7 +123,7 @@ class Ladder:
             added = all(self.add_match() for _ in range(_AT_ONCE))
         except TooFewBots as error:
             if not self._too_few:
-                _log.warning("no rated match made: too few bots", reason=str(error))
+                _log.warning("too few bots", reason=str(error))
             self._too_few = True
             return False
         self._too_few = False
@@ -151,7 +151,7 @@ class Ladder:
         """
         house = [candidate.version for candidate in self._store.ratings.candidates(house_only=True)]
         if not house:
-            raise TooFewBots("there is no house bot to play a qualification game against")
+            raise TooFewBots("no house bot is available for a qualification game")
         players, seat = table(counted, len(house))
         settings = self._store.ladder.settings()
         others = self.entropy.dice.sample(house, players - 1)

@@ -21,7 +21,7 @@ from arena.scheduler.check import RecordRefused, check_steps
 _log = structlog.get_logger()
 
 SHOW_SECONDS: Final = 0.5
-"""Between two updates of the published games."""
+"""Seconds between updates of the published games."""
 
 
 def check_progress(claim: Claim, progress: Progress) -> ShownGame:
@@ -61,7 +61,7 @@ _Game = tuple[str, int, int]
 
 
 class LiveMatches:
-    """Keeps the latest progress of each game until it is published."""
+    """Stores the latest progress of each game until it is published."""
 
     def __init__(self, shown: LiveGames) -> None:
         self._shown = shown
@@ -69,14 +69,14 @@ class LiveMatches:
         self._lock = threading.Lock()
 
     def hear(self, claim: Claim, data: bytes) -> None:
-        """Take an encoded :class:`arena.protocol.match.Progress`; drop it if invalid. Thread-safe."""
+        """Store an encoded :class:`arena.protocol.match.Progress`; drop it if invalid. Thread-safe."""
         spec = claim.spec
         try:
             progress = _read(data)
         except RecordRefused as error:
             _log.warning("progress dropped", match=spec.match, attempt=spec.attempt, reason=str(error))
             return
-        # Ignore unknown games, so that this never holds more entries than there are games.
+        # Ignore unknown games, which bounds the number of entries.
         if 0 <= progress.game < len(spec.seeds):
             with self._lock:
                 self._heard[spec.match, spec.attempt, progress.game] = (claim, progress)

@@ -20,7 +20,7 @@ _LAUNCH_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
 
 
 class Outcome(StrEnum):
-    """How an attempt to play a match ended."""
+    """The outcome of an attempt to play a match."""
 
     FINISHED = "finished"
     VOID = "void"
@@ -50,7 +50,7 @@ class MatchMetrics:
         )
         self._dropped = Counter(
             "kaiten_dropped_results",
-            "Results that came after their attempt was over, and were not stored.",
+            "Results that arrived after their attempt was over, and were not stored.",
             registry=registry,
         )
         self._games = Counter("kaiten_games", "Stored games, rated or not.", registry=registry)
@@ -143,7 +143,7 @@ class ArenaGauges(Collector):
         try:
             queue, workers = self.queue(), self.workers()
         except StoreError as error:
-            _log.warning("queue not measured", error=str(error))
+            _log.warning("queue metrics unavailable", error=str(error))
             return
         yield _queue(queue)
         yield from _workers(workers)

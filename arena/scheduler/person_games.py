@@ -1,4 +1,4 @@
-"""Plays the games of people: the ladder comes first, so they have seats and a low CPU weight of their own."""
+"""Plays people's games, in separate slots and with a low CPU weight, because the ladder has priority."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -27,29 +27,29 @@ from arena.scheduler.check import RecordRefused, check_record
 from arena.scheduler.ladder import Entropy
 
 PERSON: Final = "you"
-"""Name of the person in a replay, which only they see."""
+"""Name of the person in their replay, which only they can see."""
 
 GONE_SECONDS: Final = 45
-"""A game ends when its person wasn't heard of for as long: their page asks every few seconds."""
+"""A game ends if its person's page, which polls every few seconds, was silent for this long."""
 
 _LOOK_SECONDS: Final = 0.1
 _LOOKS_AT_PEOPLE: Final = 50
-"""Every so many looks, games whose person is gone are ended."""
+"""Number of :meth:`PersonTables.look` calls between checks for people who have left."""
 
 _LOOKS_WITHOUT_GAMES: Final = 5
-"""Every so many looks, the database is asked for a first game."""
+"""Number of :meth:`PersonTables.look` calls between checks for a first game."""
 
-_NO_TABLES: Final = "the arena's host has too little memory for a table of people"
+_NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"
 
 _log = structlog.get_logger()
 
 
 class PersonTables:
-    """The tables at which people play, ``tables`` at a time, on slots from ``first_slot`` on.
+    """The tables of people: at most ``tables`` at once, on slots from ``first_slot`` on.
 
-    Without tables, as on a host with too little memory, games end as soon as they are asked for.
-    ``settings`` returns the ladder's clock and limits, ``limits`` are those of this host.
+    With 0 tables, as on a host with too little memory, games fail as soon as they are requested.
+    ``settings`` returns the ladder's clock and limits; ``limits`` are those of this host.
     """
 
     def __init__(  # noqa: PLR0913 - what games are made of
@@ -82,7 +82,7 @@ class PersonTables:
         self._begun = False
 
     def look(self) -> None:
-        """Pass choices on, end the games of people who have left, begin waiting ones. Raises StoreError."""
+        """Forward choices, end the games of people who have left, start waiting ones. Raises StoreError."""
         looks = next(self._looks)
         if not self._begun:
             self._games.interrupt(self._now)
@@ -158,9 +158,9 @@ class PersonTables:
     def _trouble(self, game: PersonGame) -> str | None:
         for opponent in game.opponents:
             if not opponent.available:
-                return f"{opponent.bot}@{opponent.version} can't play: its image is gone"
+                return f"{opponent.bot}@{opponent.version} can't play: its image was removed"
             if not opponent.house and self._gate.house_only:
-                return f"{opponent.bot} can't play: this arena runs only the house bots now"
+                return f"{opponent.bot} can't play: this arena currently runs only house bots"
         return None
 
     def _spec(self, game: PersonGame) -> MatchSpec:
@@ -208,7 +208,7 @@ class _Seated:
             self._line.choose(choice.round, choice.turn, choice.move)
 
     def leave(self) -> None:
-        """End the game, at once or as soon as it begins."""
+        """End the game, now or as soon as it begins."""
         self.left = True
         if self._line is not None:
             self._line.leave()
@@ -232,7 +232,7 @@ def _replay(game: PersonGame, spec: MatchSpec, record: MatchRecord) -> str:
 
 @contextmanager
 def person_tables(tables: PersonTables) -> Iterator[None]:
-    """Let people play while the context lasts."""
+    """Run people's games within the context."""
     with Recurring(tables.look, name="games of people", seconds=_LOOK_SECONDS, expected=(StoreError,)):
         try:
             yield

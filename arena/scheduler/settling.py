@@ -34,16 +34,16 @@ class Watcher(Protocol):
         """A match was played and stored."""
 
     def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """An attempt failed because of a fault of the arena; the match was requeued or quarantined."""
+        """An attempt failed because of an arena fault; the match was requeued or quarantined."""
 
     def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
         """A worker was lost, possibly another coordinator's; its match was requeued or quarantined."""
 
     def on_dropped(self, match: str, attempt: int) -> None:
-        """A result came after its attempt was over and was not stored."""
+        """A result arrived after its attempt was over, and was not stored."""
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Leases were renewed. Called in a thread of its own.
+        """Leases were renewed. Called in a separate thread.
 
         ``renewed`` counts this coordinator's leases, ``expired`` those of any coordinator.
         """
@@ -88,16 +88,16 @@ class Watchers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Playing:
-    """A match that is being played."""
+    """A match in progress."""
 
     claim: Claim
     place: Place
     future: Future[bytes]  # the encoded match record
-    deadline: float  # in seconds of the monotonic clock; after it the match counts as lost
+    deadline: float  # in seconds of the monotonic clock; afterwards the match counts as lost
 
     @property
     def has_record(self) -> bool:
-        """Whether the match was played to its end."""
+        """True if the match was finished."""
         return self.future.done() and not self.future.cancelled() and self.future.exception() is None
 
     def record(self) -> bytes:
@@ -108,7 +108,7 @@ class Playing:
         """
         if not self.future.done():
             raise WorkerLost(
-                f"worker {self.place.worker} did not finish the match in the time that its clocks allow"
+                f"worker {self.place.worker} did not finish the match within the time that its clocks allow"
             )
         return self.future.result()
 
@@ -166,7 +166,7 @@ class Settling:
         self._store = store
         self._now = now
         self._watcher = watcher
-        self.voids = VoidsInARow()  # arena faults since a match was last played
+        self.voids = VoidsInARow()
         self.backoff = MatchBackoff(delays)  # matches in backoff after such faults
 
     def settle(self, playing: Playing) -> None:

@@ -27,7 +27,7 @@ class WorkerLost(LauncherError):
 
 
 class Verdict(Enum):
-    """A coordinator's judgement of a worker after a match."""
+    """A coordinator's verdict on a worker after a match."""
 
     BELIEVED = "believed"
     """The record passed its checks."""
@@ -75,7 +75,7 @@ class Workers(Protocol):
     """The workers that play matches. Thread-safe."""
 
     def take(self, seats: int) -> Place | None:
-        """Reserve capacity for a match, or return None if no worker has N free seats."""
+        """Reserve seats for a match, or return None if no worker has as many free."""
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return the status of each worker."""
@@ -91,17 +91,17 @@ _SENTINEL_SECONDS: Final = 1.0
 """Interval between load measurements."""
 
 _WORK_SECONDS: Final = 0.008
-"""Busy time of a measurement: more than one CPU time slice, less than 1 % of a core."""
+"""Duration of a measurement in seconds: more than one CPU time slice, less than 1 % of a core."""
 
 _SMOOTH: Final = 0.2
 """Weight of the latest measurement; the average covers several seconds."""
 
 _SHUT: Final = 0.05
 _OPEN: Final = 0.08
-"""Shares of a core: below the first no match starts until the second is reached."""
+"""Shares of a core: below the first, no match starts until the second is reached."""
 
 _RISE: Final = 0.8
-"""More seats open only if this fraction of the measured share suffices; otherwise their number would flap."""
+"""More seats open only if this fraction of the measured share suffices. Otherwise their number would flap."""
 
 PATIENCE_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: clocks exclude delays by the host."""
@@ -120,7 +120,7 @@ class Opening:
     def look(self, given: float, busy: int, now: float) -> int:
         """Return the usable seats: 0 while the host is overloaded, otherwise at least 1, enough for a table.
 
-        ``given`` is the share of a core that a busy thread got, ``busy`` the taken seats, ``now`` monotonic
+        ``given`` is the share of a core that a busy thread got, ``busy`` the seats in use, ``now`` monotonic
         seconds.
         """
         self.given += (given - self.given) * _SMOOTH
@@ -159,7 +159,7 @@ class Sentinel:
         given = worked / (worked + self._waits() - before)
         usable = self._opening.look(given, self._slots.busy, time.monotonic())
         if usable != self._slots.usable:
-            _log.info("usable seats changed", seats=usable, of=self._slots.size)
+            _log.info("usable slots changed", slots=usable, of=self._slots.size)
         self._slots.use(usable)
 
 
@@ -169,18 +169,18 @@ def sentinel(slots: SlotPool) -> Recurring:
 
 
 HOST_BACKOFF: Final = Backoff(first=1.0, most=30.0)
-"""By failures since a match was last played. Without it, a broken host would lose match after match."""
+"""Backoff after consecutive failures. Without it, a broken host would lose match after match."""
 
 LOOK_SECONDS: Final = 0.5
-"""Interval between checks whether a failed host has recovered, once its backoff is over."""
+"""Interval of checks for a failed host's recovery, after its backoff."""
 
 
 @contextmanager
 def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["LocalWorkers"]:
     """Run this host as a worker, with a thread for each concurrent match.
 
-    Threads only supervise: the work is done by each match's referee process. In a process pool, one killed
-    process would abort all other matches too.
+    Threads only supervise; each match's referee process does the work. In a process pool, one killed process
+    would also abort all other matches.
     """
     with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
         workers = LocalWorkers(launcher, slots, executor, name)
@@ -218,7 +218,7 @@ class LocalWorkers:
         )
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return none: there is only this host."""
+        """Return an empty tuple: there is only this host."""
         return ()
 
     def stop(self) -> None:
@@ -296,9 +296,9 @@ class WithRoom:
         """Reserve seats; return None while the disk is full. Matches in flight continue."""
         full = not self._disk.has_room()
         if full and not self._full:
-            _log.error("disk full: no match starts until there is space (ARENA_DISK_FLOOR_GIB)")
+            _log.error("disk full", then="no match starts until there is space (ARENA_DISK_FLOOR_GIB)")
         elif self._full and not full:
-            _log.info("disk has space again")
+            _log.info("disk space recovered")
         self._full = full
         return None if full else self._workers.take(seats)
 

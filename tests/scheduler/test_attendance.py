@@ -63,13 +63,13 @@ def played(
 
 def test_a_match_in_which_nobody_greets_is_void() -> None:
     """Three bots do not all fail at once; their host does."""
-    with pytest.raises(MatchVoid, match="no bot greeted in time"):
+    with pytest.raises(MatchVoid, match="no bot sent Hello in time"):
         played({0, 1, 2})
 
 
 def test_a_match_in_which_a_bot_of_the_arena_does_not_greet_is_void() -> None:
     """It is known to greet, so the others are not rated against its empty seat; the text names it."""
-    with pytest.raises(MatchVoid, match="the arena's own bot-house did not greet"):
+    with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({0, 1})
 
 
@@ -82,7 +82,7 @@ def test_a_stranger_who_does_not_greet_is_to_blame_where_the_arena_s_bots_do(abs
 
 def test_it_is_the_bot_that_counts_and_not_its_seat() -> None:
     """The seats are drawn for each game: here the arena's bot, the second one, sits on the first."""
-    with pytest.raises(MatchVoid, match="the arena's own bot-house did not greet"):
+    with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({1}, seatings=((1, 2, 0),))
     (game,) = played({2}, seatings=((1, 2, 0),)).games
     assert game.faults == (0, 1, 0)

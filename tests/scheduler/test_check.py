@@ -150,12 +150,12 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
         "other images",
     ),
     "a seat too few": (replace(honest(), seats=honest().seats[:2]), "2 seats"),
-    "no game": (replace(honest(), games=()), "not those of the match"),
+    "no game": (replace(honest(), games=()), "not the match's games"),
     "another deal": (
         replace(honest(), games=(replace(honest().games[0], seed=SEEDS[5]), honest().games[1])),
-        "not those of the match",
+        "not the match's games",
     ),
-    "games in another order": (replace(honest(), games=honest().games[::-1]), "not those of the match"),
+    "games in another order": (replace(honest(), games=honest().games[::-1]), "not the match's games"),
     "a game too few without a reason": (replace(honest(), games=honest().games[:1]), "no bot was lost"),
     "a card that is not there": (
         with_decision(honest(), 3, 1, cards=("soy_sauce",)),
@@ -209,11 +209,11 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     ),
     "a fault without a stand-in": (
         with_decision(honest(), 0, 2, fault=Fault.TIMEOUT),
-        "the stand-in plays where there is",
+        "the stand-in must play after",
     ),
     "a stand-in without a fault": (
         with_decision(crashed(), 1, 1, fault=None),
-        "the stand-in plays where there is",
+        "the stand-in must play after",
     ),
     "a second crash": (with_decision(crashed(), 5, 1, fault=Fault.CRASH), "after the stand-in had taken"),
     "a stand-in with a better move": (

@@ -64,8 +64,8 @@ def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
             ladder.look_for_house_bots()
     assert drawn(store) == set(BOTS)
     assert [(line["event"].partition(":")[0], line["bot"]) for line in logs] == [
-        ("house bot left out", "greedy"),
-        ("house bot back", "greedy"),
+        ("house bot suspended", "greedy"),
+        ("house bot available", "greedy"),
     ]
 
 
@@ -116,7 +116,7 @@ def test_an_arena_with_too_few_bots_waits_for_more(
     with structlog.testing.capture_logs() as logs:
         assert not ladder.refill()
         assert not ladder.refill()
-    assert [line["event"] for line in logs] == ["no rated match made: too few bots"]
+    assert [line["event"] for line in logs] == ["too few bots"]
     (tmp_path / "greedy").rename(folders["greedy"])
     ladder.look_for_house_bots()
     assert ladder.refill()

@@ -12,7 +12,7 @@ from arena.scheduler.workers import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterMember:
-    """A worker as the scheduler sees it."""
+    """A worker's data from the scheduler."""
 
     address: str
     card: WorkerCard  # sent when it joined
@@ -25,32 +25,32 @@ class _Room:
 
     member: ClusterMember
     given: int = 0  # seats of this coordinator's matches in flight
-    # Seats of matches whose records this coordinator has not checked yet. They count as taken, so that a
-    # worker with instant bad answers can't spoil the queue before the first check.
+    # Seats of matches whose records this coordinator has not checked yet. They count as in use, so that a
+    # worker that instantly returns bad records can't void the whole queue before the first check.
     unjudged: int = 0
     rests_until: float = 0.0  # end of the backoff after the worker failed to run bots
-    # After a spoilt match: before this time the worker gets no match that others could play, and afterwards
-    # one at a time, so that one worker can't quarantine a match. None unless on probation.
+    # After a void match: until this time the worker gets no match that others could play, and afterwards one
+    # at a time, so that one worker can't quarantine a match. None unless on probation.
     probation_until: float | None = None
 
     def busy(self, session: str) -> int:
-        """Return the taken seats. The coordinator's own count is newer than the heartbeat's."""
+        """Return the seats in use. The coordinator's own count is newer than the heartbeat's."""
         return min(self.given + self._others(session), self.member.card.seats)
 
     def free(self, session: str) -> int:
-        """Return the seats for more matches."""
+        """Return the number of free seats."""
         taken = self._others(session) + max(self.given, self.unjudged)
         usable = self.member.state.usable
-        # One table always fits where any seat is used.
+        # If a worker uses any seat, it has room for one table.
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
         return seats - taken
 
     def open(self, now: float) -> bool:
-        """Return whether it takes matches."""
+        """Return True if it accepts matches."""
         return self.member.state.takes_matches and self.rests_until <= now
 
     def trusted(self, now: float) -> bool:
-        """Return whether it takes matches that others could play."""
+        """Return True if it gets matches that others could play."""
         return self.probation_until is None or (self.probation_until <= now and not self.unjudged)
 
     def _others(self, session: str) -> int:
@@ -68,7 +68,7 @@ class ClusterCapacity:
         return run in self._rooms
 
     def update(self, members: Iterable[ClusterMember]) -> None:
-        """Replace the workers with these admitted members, keeping what is known of each."""
+        """Replace the workers with these admitted members, keeping the data on known ones."""
         self._rooms = {
             member.card.run: replace(self._rooms.get(member.card.run, _Room(member)), member=member)
             for member in members
@@ -105,12 +105,12 @@ class ClusterCapacity:
         self._count(run, unjudged=-seats)
 
     def rest(self, run: str, until: float) -> None:
-        """Give a worker nothing before this moment."""
+        """Send a worker nothing before this time."""
         if run in self._rooms:
             self._rooms[run] = replace(self._rooms[run], rests_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
-        """Give a worker nothing that others could play before this moment, and then one match at a time."""
+        """Send a worker nothing that others could play before this time, and then one match at a time."""
         if run in self._rooms:
             self._rooms[run] = replace(self._rooms[run], probation_until=until)
 
@@ -120,18 +120,18 @@ class ClusterCapacity:
             self._rooms[run] = replace(self._rooms[run], probation_until=None)
 
     def on_probation(self, run: str) -> bool:
-        """Return whether a worker is on probation."""
+        """Return True if a worker is on probation."""
         return run in self._rooms and self._rooms[run].probation_until is not None
 
     def trouble(self) -> str | None:
-        """Return why no worker takes matches, or None if one does."""
+        """Return why no worker accepts matches, or None if one does."""
         members = [room.member for room in self._rooms.values()]
         if not members:
             return "no admitted worker is connected"
         if any(member.state.takes_matches for member in members):
             return None
-        reasons = sorted({f"{member.card.name}: {member.state.trouble or 'it leaves'}" for member in members})
-        return f"none of {len(members)} workers takes matches: {', '.join(reasons)}"
+        reasons = sorted({f"{member.card.name}: {member.state.trouble or 'leaving'}" for member in members})
+        return f"none of {len(members)} workers accepts matches: {', '.join(reasons)}"
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return the status of each worker, sorted by name."""
@@ -151,7 +151,7 @@ class ClusterCapacity:
     def _count(self, run: str, *, given: int = 0, unjudged: int = 0) -> None:
         if run in self._rooms:
             room = self._rooms[run]
-            # A worker that disappeared and came back may be judged for an earlier match.
+            # The match may be from before the worker disappeared and came back.
             unjudged = max(0, room.unjudged + unjudged)
             self._rooms[run] = replace(room, given=room.given + given, unjudged=unjudged)
 

@@ -1,4 +1,4 @@
-"""The worker: plays matches in this host's seats for the coordinators of a scheduler, until it is stopped."""
+"""The worker: plays matches in this host's slots for a scheduler's coordinators, until it is stopped."""
 
 import asyncio
 import ssl
@@ -58,7 +58,7 @@ class _Playing:
 class Seating:
     """Plays matches in this host's slots. Thread-safe.
 
-    ``install`` is the installation's id, part of sandbox names; ``run_dir`` holds the sockets' folders.
+    ``install`` is the installation's id, part of sandbox names. ``run_dir`` contains the sockets' folders.
     """
 
     def __init__(self, runtime: Runtime, install: str, run_dir: Path, slots: SlotPool) -> None:
@@ -74,12 +74,12 @@ class Seating:
 
     @property
     def idle(self) -> bool:
-        """Whether no match is in flight."""
+        """True if no match is in flight."""
         with self._lock:
             return not self._playing
 
     def state(self) -> WorkerState:
-        """Return the taken seats by session, and whether more are usable."""
+        """Return the seats in use by session, and whether more are usable."""
         with self._lock:
             busy: Counter[str] = Counter()
             for playing in self._playing.values():
@@ -109,7 +109,7 @@ class Seating:
         with self._lock:
             slots = None if self._shut else self._slots.take(seats, promised=True)
             if slots is None:
-                return Dropped("it leaves" if self._shut else "it has no room")
+                return Dropped("the worker is leaving" if self._shut else "the worker has no room")
             self._playing[key] = _Playing(launcher, session, seats)
         try:
             return self._played(launcher, spec, slots, progress)
@@ -124,7 +124,7 @@ class Seating:
         try:
             return Record(launcher.play(spec, slots, progress))
         except LauncherStopped:
-            return Dropped("the match was stopped there")
+            return Dropped("the match was stopped on the worker")
         except HostFailed as error:
             self._trouble = str(error)
             return Void(str(error), host=True)
@@ -132,7 +132,7 @@ class Seating:
             return Void(str(error))
 
     def owns(self, name: str) -> bool:
-        """Return whether a sandbox with this name belongs to a match in flight."""
+        """Return True if a sandbox with this name belongs to a match in flight."""
         with self._lock:
             return any(playing.launcher.owns(name) for playing in self._playing.values())
 
@@ -149,7 +149,7 @@ class Seating:
                 playing.launcher.stop()
 
     def leave(self) -> None:
-        """Report that this host is leaving; still accept matches already on their way."""
+        """Report that this host is leaving; still accept matches that were already sent."""
         with self._lock:
             self._leaving = True
 
@@ -159,7 +159,7 @@ class Seating:
             self._shut = True
 
     def look(self) -> None:
-        """Check whether a host that could not run bots can again; call this at intervals."""
+        """Check whether a failed host has recovered; call this at intervals."""
         if self._trouble is not None:
             self._trouble = self._runtime.trouble()
 
@@ -176,7 +176,7 @@ class HostGauges(Collector):
         """Yield the current values."""
         matches = CounterMetricFamily(
             "kaiten_host_matches",
-            "Finished attempts to play a match here, whatever became of their results.",
+            "Finished attempts to play a match here, whatever happened to their results.",
             labels=("outcome",),
         )
         for outcome, count in self.seating.ended().items():
@@ -236,10 +236,10 @@ SEAT: Final = "seat"
 _AGAIN_SECONDS: Final = 0.5
 _CALL_SECONDS: Final = 2.0
 _NOTICE_SECONDS: Final = 3.0
-"""Time for all coordinators to see that a worker is leaving, and for matches on their way to arrive."""
+"""Seconds for coordinators to see that a worker is leaving, and for sent matches to arrive."""
 
 _FETCH_SECONDS: Final = 10.0
-"""How long a leaving worker waits for its last results to be fetched."""
+"""Seconds that a leaving worker waits for its last results to be fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +250,7 @@ class Post:
     host: str  # the scheduler's host
     port: int  # where this worker listens; 0 for a free port
     security: Security
-    card: WorkerCard  # `run` is set anew on each join
+    card: WorkerCard  # `run` is replaced on each join
     folder: Path  # for dask's files
 
 
@@ -316,8 +316,8 @@ async def _serve(
     await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
     begun.cancel()
     if shutdown.once.is_set():
-        health.missing = "it is leaving and takes no more matches"
-        say("takes no more matches, and ends once the running ones have ended")
+        health.missing = "it is leaving and accepts no more matches"
+        say("accepting no more matches; stopping when the running ones are finished")
         seating.leave()
         await worker.heartbeat()
         await wait_for(shutdown.twice, _NOTICE_SECONDS)
@@ -335,15 +335,17 @@ def _in_words(error: Exception) -> str:
     """Return why a worker could not join; dask wraps the scheduler's reason."""
     said = str(error.__cause__ or error)
     if "name taken" in said:
-        return "the scheduler has another worker of this name, or has not noticed yet that this one was lost"
+        return (
+            "the scheduler has another worker with this name, or has not yet noticed that this one was lost"
+        )
     return said
 
 
 async def _begin(worker: Worker, post: Post, health: SchedulerHealth, say: Callable[[str], None]) -> None:
-    """Take matches once the scheduler can call this worker; results can't be fetched otherwise."""
+    """Accept matches once the scheduler can call this worker; otherwise results can't be fetched."""
     while missing := await _uncalled(worker):
         if health.missing != missing:
-            _log.warning("no matches accepted", scheduler=post.scheduler, error=missing)
+            _log.warning("worker not accepting matches", scheduler=post.scheduler, error=missing)
         health.missing = missing
         await asyncio.sleep(_CALL_SECONDS)
     health.missing = None
@@ -363,7 +365,7 @@ async def _uncalled(worker: Worker) -> str | None:
 async def _play_out(
     worker: Worker, seating: Seating, shutdown: ShutdownSignal, gone: asyncio.Task[None]
 ) -> None:
-    """Wait until all matches have ended and their results are fetched, or until hurried."""
+    """Wait until all matches have ended and their results are fetched, or until a second signal."""
 
     def hurried() -> bool:
         return shutdown.twice.is_set() or gone.done()

@@ -34,11 +34,11 @@ class Link:
     def __init__(self, address: str, security: Security, session: str, heard: Heard) -> None:
         tune()
         self.address = address
-        # The names of workers whose cards or states can't be read, and why, by address.
+        # By address: the names of workers whose cards or states can't be read, and why.
         self.unreadable: dict[str, tuple[str, str]] = {}
         try:
             with warnings.catch_warnings():
-                # Differing library versions don't matter: only bytes are exchanged.
+                # Library versions may differ, because only bytes are exchanged.
                 warnings.simplefilter("ignore")
                 self._client = Client(
                     address,
@@ -107,5 +107,5 @@ def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
         return None
     found = ClusterMember(address=address, card=read_card(card), state=read_state(state))
     if found.card.name != said.get("name"):
-        raise ValueError(f"it calls itself {found.card.name!r}, and {said.get('name')!r} to the scheduler")
+        raise ValueError(f"its card has the name {found.card.name!r}, the scheduler {said.get('name')!r}")
     return found

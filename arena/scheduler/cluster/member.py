@@ -1,4 +1,4 @@
-"""What a scheduler and a worker share: shutdown signals, health and connection settings."""
+"""Code shared by scheduler and worker: shutdown signals, health and connection settings."""
 
 import asyncio
 import ipaddress
@@ -21,7 +21,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ShutdownSignal:
-    """Signals a shutdown: once asks to drain, twice to stop now."""
+    """A shutdown signal. The first one requests draining, the second one an immediate stop."""
 
     def __init__(self) -> None:
         self.once = asyncio.Event()
@@ -70,13 +70,13 @@ def shutdown_signals() -> Iterator[ShutdownSignal]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds that threads change."""
+    """Wait until a condition is true that other threads change."""
     while not condition():  # noqa: ASYNC110 - threads can't set this loop's events
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event; return whether it came in time."""
+    """Wait for an event; return False if it did not come in time."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()
@@ -96,13 +96,13 @@ class WrongCluster(ValueError):
 class Keys:
     """A cluster member's TLS files, in PEM."""
 
-    ca: Path  # the cluster's own authority; only members with a certificate from it are admitted
+    ca: Path  # the cluster's authority; only members with a certificate from it are admitted
     cert: Path  # the member's certificate
     key: Path  # the member's private key
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether this name or address is reachable only from this machine."""
+    """Return True if this name or address is reachable only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -118,9 +118,9 @@ def address_of(host: str, port: int, keys: Keys | None) -> str:
     """
     if keys is None and not is_loopback(host):
         raise WrongCluster(
-            f"{host} can be reached from other machines, so the cluster needs keys: make them with "
-            "`arena admin cluster-keys FOLDER`, and name them in ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and "
-            "ARENA_CLUSTER_KEY. Without keys a cluster works only at 127.0.0.1"
+            f"{host} can be reached from other machines, so the cluster needs keys: create them with "
+            "`arena admin cluster-keys FOLDER`, and set ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and "
+            "ARENA_CLUSTER_KEY. Without keys, a cluster works only at 127.0.0.1"
         )
     written = f"[{host}]" if ":" in host else host
     return f"{'tcp' if keys is None else 'tls'}://{written}:{port}"
@@ -148,7 +148,7 @@ def security_of(keys: Keys | None) -> Security:
 
 
 _SETTINGS: Final[dict[str, Any]] = {
-    # Serve nothing but the cluster's own encrypted connections.
+    # Serve only the cluster's own encrypted connections.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     # A match stays with the worker whose seats were reserved.
@@ -174,7 +174,7 @@ NOWHERE: Final = "127.0.0.1:0"
 def tune() -> None:
     """Apply the settings to this process; call this before creating a cluster member."""
     dask.config.set(_SETTINGS)
-    # Importing dask installs handlers. The arena itself logs whatever matters.
+    # Importing dask installs handlers. The arena logs the relevant events itself.
     for name in ("distributed", *(each for each in logging.root.manager.loggerDict if _is_dasks(each))):
         logger = logging.getLogger(name)
         logger.handlers.clear()
@@ -197,7 +197,7 @@ async def run_scheduler(
     tune()
     address = address_of(host, port, keys)
     with shutdown_signals() as shutdown:
-        # The coordinator, not dask, retries matches that were lost with their worker.
+        # The coordinator, not dask, retries matches lost with their worker.
         async with (
             health.turning(),
             Scheduler(

@@ -7,7 +7,7 @@ import msgspec
 from arena.protocol.match import RuntimeName
 
 EXTRA: Final = "kaiten"
-"""Key under which the scheduler holds a worker's card and state for the coordinators."""
+"""Key under which the scheduler stores a worker's card and state for the coordinators."""
 
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[^\\x00]*$")]
@@ -20,7 +20,7 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     run: str  # unique per join
     name: Name  # unique per scheduler
     host: Name
-    seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # bots it can run at a time
+    seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # bots it can run at once
     cpus: Annotated[float, msgspec.Meta(gt=0)]  # cores per bot
     runtime: RuntimeName
     report: bytes  # a `arena.protocol.controls.HostReport` as JSON
@@ -32,7 +32,7 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
 class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     """Sent by a worker with every heartbeat."""
 
-    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # taken seats by coordinator session
+    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # seats in use by coordinator session
     leaving: bool = False
     trouble: str | None = None  # why it can't run bots now, or None
     # Seats in use while the host is loaded; None for all.
@@ -40,7 +40,7 @@ class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def takes_matches(self) -> bool:
-        """Whether it accepts matches."""
+        """True if it accepts matches."""
         return not self.leaving and self.trouble is None
 
 

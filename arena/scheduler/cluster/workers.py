@@ -47,7 +47,7 @@ class TasksInFlight:
 
 
 class Tickets:
-    """The matches in flight. Thread-safe: the first caller settles a match, and no other can."""
+    """The matches in flight. Thread-safe: only the first caller can settle a match."""
 
     def __init__(self) -> None:
         self._given: dict[str, tuple[TasksInFlight, Future[Any] | None]] = {}
@@ -93,13 +93,13 @@ _REST_SECONDS: Final = 4.0
 """Backoff after a worker failed, in which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
-"""How long a worker that spoilt a match gets none that others could play."""
+"""Seconds after a void match during which a worker gets no match that others could play."""
 
 Connect = Callable[[str, Heard], Link]
 """Opens a connection for a session; raises SchedulerAway if it can't."""
 
 Refuse = Callable[[ClusterMember], str | None]
-"""Decides once per worker that joins whether to use it: returns why not, or None."""
+"""Decides whether to use a joining worker, once per join: returns why not, or None."""
 
 
 @contextmanager
@@ -121,9 +121,9 @@ def cluster_workers(
 class ClusterWorkers:
     """The workers of a cluster; ``connect`` is called again after each lost connection.
 
-    A place is released only when its worker has answered or gone, even if the coordinator gave up on the
-    match earlier. If ``refuse`` raises an ``expected`` error it is called again later; after any other error
-    the worker is refused. ``now`` returns the time, in UTC.
+    A place is released only when its worker has answered or left, even if the coordinator gave up on the
+    match earlier. If ``refuse`` raises an ``expected`` error, it is called again later; after any other error
+    the worker is rejected. ``now`` returns the time in UTC.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class ClusterWorkers:
             return tuple(sorted(known, key=lambda worker: worker.name))
 
     def trouble(self) -> str | None:
-        """Return why no worker takes matches, whatever their capacity, or None if one does."""
+        """Return why no worker accepts matches, regardless of capacity, or None if one does."""
         with self._lock:
             if self._link is not None:
                 return self._rooms.trouble()
@@ -177,13 +177,13 @@ class ClusterWorkers:
             )
 
     def stop(self) -> None:
-        """Abort all matches at the next look, and start no more. Safe in a signal handler."""
+        """Abort all matches at the next :meth:`look`, and start no more. Safe in a signal handler."""
         self._stopped.set()
 
     def look(self) -> None:
         """Update the workers, and fail the matches of those that left; call this at intervals."""
         if self._stopped.is_set():
-            self._fail_elsewhere((), lambda _: LauncherStopped("the arena is being stopped"))
+            self._fail_elsewhere((), lambda _: LauncherStopped("the arena is stopping"))
             return
         try:
             link = self._linked()
@@ -198,7 +198,7 @@ class ClusterWorkers:
             self._rooms.update(members)
         self._fail_elsewhere(
             [member.card.run for member in members],
-            lambda given: WorkerLost(f"worker {given.worker} has gone"),
+            lambda given: WorkerLost(f"worker {given.worker} has left"),
         )
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class ClusterWorkers:
             answer = (
                 _linked(link).executor(member, seats).submit(play_here, spec, self._session, given.ticket)
             )
-        except Exception as error:  # noqa: BLE001 - after any error of dask nobody plays this match
+        except Exception as error:  # noqa: BLE001 - after any error of dask the match is not being played
             lost = WorkerLost(f"worker {given.worker}: {error}")
             self._settle(given.ticket, lambda given: given.fail(lost))
             return promise
@@ -234,7 +234,7 @@ class ClusterWorkers:
     def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
         """See :meth:`arena.scheduler.workers.Place.judge`.
 
-        A spoilt match may be the worker's fault, such as unreachable images, so others get the next matches.
+        A void match may be the worker's fault, such as unreachable images, so others get the next matches.
         """
         run, now = member.card.run, time.monotonic()
         with self._lock:
@@ -277,7 +277,7 @@ class ClusterWorkers:
                 link.close()
 
     def _admitted(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
-        """Return the admitted members, asking about new ones until there is an answer."""
+        """Return the admitted members. Undecided new ones are checked again on the next call."""
         used = []
         for member in members:
             run = member.card.run
@@ -288,7 +288,7 @@ class ClusterWorkers:
             try:
                 reason = None if known else self._refuse(member)
             except self._expected:
-                continue  # go on with the others
+                continue
             except Exception:  # noqa: BLE001 - one worker's bad data must not affect the others
                 _log.exception("worker unreadable", worker=member.card.name)
                 reason = "its messages can't be read: see the coordinator's log"
@@ -299,13 +299,13 @@ class ClusterWorkers:
         return used
 
     def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
-        """Refuse workers whose card or state can't be read: another version wrote it."""
+        """Reject workers whose card or state can't be read, because another version wrote it."""
         for address, (name, why) in unreadable.items():
             if address not in self._refused:
-                self._note_refused(address, name, "", f"what it says can't be read: {why}")
+                self._note_refused(address, name, "", f"its card or state can't be read: {why}")
 
     def _note_refused(self, key: str, name: str, host: str, reason: str) -> None:
-        _log.error("worker refused", worker=name, reason=reason)
+        _log.error("worker rejected", worker=name, reason=reason)
         refused = RefusedWorker(name=name, host=host, reason=reason, since=self._now())
         with self._lock:
             self._refused[key] = refused
@@ -328,7 +328,7 @@ class ClusterWorkers:
         try:
             answer = read_answer(done.result())
         except (CancelledError, KilledWorker):
-            # The worker is gone, whatever it last reported; if it comes back it has another run.
+            # The worker has left, whatever it last reported. If it comes back, it has another run.
             self._settle(ticket, lambda given: self._lose(given, "it was lost", math.inf))
         except Exception as error:  # noqa: BLE001 - of dask or of the worker's code
             reason = f"{type(error).__name__}: {error}"
@@ -371,5 +371,5 @@ class ClusterWorkers:
 
 def _linked(link: Link | None) -> Link:
     if link is None:
-        raise SchedulerAway("there is no connection to the scheduler")
+        raise SchedulerAway("not connected to the scheduler")
     return link

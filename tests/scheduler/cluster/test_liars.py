@@ -105,7 +105,7 @@ def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, sto
         cluster.kill("worker1")
         wait_until(lambda: seen() == 1)
         workers.look()
-    refused = [entry["worker"] for entry in log if entry["event"].startswith("worker refused")]
+    refused = [entry["worker"] for entry in log if entry["event"].startswith("worker rejected")]
     assert refused == [NAME]
     cluster.kill("report")
 
@@ -131,7 +131,7 @@ def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -
     with closing(workers):
         wait_until(lambda: refused() == ["card", "format"])
         before = workers.refused()
-        assert before[0].reason.startswith("what it says can't be read: ")
+        assert before[0].reason.startswith("its card or state can't be read: ")
         assert before[1].reason.startswith("it plays matches of format ")
         assert before[1].host == NAME
         workers.look()

@@ -106,7 +106,7 @@ def test_it_is_told_why_nobody_takes_matches() -> None:
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
     assert rooms().trouble() == "no admitted worker is connected"
     assert (
-        rooms(leaves, ill).trouble() == "none of 2 workers takes matches: ill: no engine, leaves: it leaves"
+        rooms(leaves, ill).trouble() == "none of 2 workers accepts matches: ill: no engine, leaves: leaving"
     )
     where = rooms(leaves, member("full", seats=2))
     assert taken(where, 2) == "full"
