@@ -67,7 +67,11 @@ def ask(database: Container, user: str, role: str, statement: str) -> str:
 def test_the_arena_and_its_site_come_in_and_nobody_else(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
-    """What they wrote is there after a stop, which takes no time, and after a kill."""
+    """What they wrote is there after a stop, which takes no time, and after a kill.
+
+    The check of its health leaves nothing in the log: it asks as a user whom the database knows. As another
+    one each would leave three lines.
+    """
     with running(docker_client, image, volume) as database:
         await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
         assert ask(database, ARENA, "kaiten", "CREATE TABLE kept AS SELECT 7 AS seven") == "SELECT 1"
@@ -80,6 +84,12 @@ def test_the_arena_and_its_site_come_in_and_nobody_else(
         database.kill()
         database.start()
         await_that(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
+        [found] = re.findall(r'test: (\["CMD", "pg_isready".*\])', COMPOSE_FILE.read_text())
+        check = json.loads(found)[1:]
+        await_that(lambda: database.exec_run(check).exit_code == 0, "its health")
+        assert b"FATAL:  Peer" not in database.logs()
+        database.exec_run([*check[:4], "kaiten", *check[5:]])
+        assert b"FATAL:  Peer" in database.logs()
 
 
 def test_a_beginning_that_was_killed_is_made_anew(
@@ -91,16 +101,3 @@ def test_a_beginning_that_was_killed_is_made_anew(
         database.kill()
         database.start()
         await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
-
-
-def test_the_health_check_leaves_nothing_in_the_log(
-    docker_client: docker.DockerClient, image: str, volume: str
-) -> None:
-    """It asks as a user whom the database knows; as another one each would leave three lines."""
-    [found] = re.findall(r'test: (\["CMD", "pg_isready".*\])', COMPOSE_FILE.read_text())
-    check = json.loads(found)[1:]
-    with running(docker_client, image, volume) as database:
-        await_that(lambda: database.exec_run(check).exit_code == 0, "the database")
-        assert b"FATAL:  Peer" not in database.logs()
-        database.exec_run([*check[:4], "kaiten", *check[5:]])
-        assert b"FATAL:  Peer" in database.logs()

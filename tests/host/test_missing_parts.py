@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak import SOAK
+
 _ROOT = Path(__file__).parents[2]
 _HIDE = """
 for program in "$@"; do mount --bind /dev/null "$program"; done
 [ ! -e /var/run/docker.sock ] || mount --bind /dev/null /var/run/docker.sock
 [ ! -d /usr/lib/postgresql ] || mount -t tmpfs none /usr/lib/postgresql
-exec "$PYTHON" -m pytest -q -p no:cacheprovider -m "docker or chromium or postgresql"
+exec "$PYTHON" -m pytest -q -p no:cacheprovider -m "docker or chromium or postgresql" $TESTS
 """
+_SOME = "tests/browser/test_axe.py tests/cli tests/db tests/host tests/images"
+"""Of the tests, what a short run plays: to import all of them takes most of the time."""
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "initdb")
 
 
@@ -31,7 +35,7 @@ def test_tests_that_lack_a_part_are_skipped_and_summed_up() -> None:
     done = subprocess.run(  # noqa: S603 - our own tests
         ["unshare", "--mount", "sh", "-euc", _HIDE, "sh", *programs],  # noqa: S607 - on PATH
         cwd=_ROOT,
-        env=kept | {"PYTHON": sys.executable},
+        env=kept | {"PYTHON": sys.executable, "TESTS": "tests" if SOAK else _SOME},
         capture_output=True,
         text=True,
         check=False,
