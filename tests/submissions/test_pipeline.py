@@ -4,6 +4,7 @@ import gzip
 import random
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -18,8 +19,10 @@ from arena.images.image import Platform
 from arena.images.intake import Bases, Intake
 from arena.images.keeper import ImageKeeper
 from arena.platform.files import Disk
+from arena.play.referee.clock import KEPT_WAITING
 from arena.protocol.controls import Gate
-from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.faults import Fault
+from arena.protocol.match import Limits, RuntimeName, WorkerStatus
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import CauseKind, Stage, UploadKind
 from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
@@ -141,6 +144,20 @@ class Place:
         """Play the next match, and all of it well."""
         dice = random.Random(5)  # noqa: S311 - a test's dice are no secret
         assert self.store.results.record(finish(self.claim(), dice, ended=self.now))
+
+    def play_late(self) -> None:
+        """Play the next match, with a bot in qualification that is never heard of while its host is busy."""
+        claim = self.claim()
+        match = finish(claim, random.Random(5), ended=self.now)  # noqa: S311 - a test's dice are no secret
+        [seat] = [seat for seat, each in enumerate(claim.seats) if each.author == "ben"]
+        [game] = match.games
+        first = list(game.record.steps[0])
+        late = first[seat]
+        assert late is not None
+        first[seat] = replace(late, fault=Fault.ABSENT, trouble=f"no Hello, beside 3 s {KEPT_WAITING}")
+        steps = (tuple(first), *game.record.steps[1:])
+        record = replace(game.record, steps=steps)
+        assert self.store.results.record(replace(match, games=(replace(game, record=record),)))
 
 
 @pytest.fixture
@@ -305,6 +322,29 @@ def test_a_game_that_the_arena_can_not_play_is_no_rejection(place: Place) -> Non
         MatchState.QUARANTINED,
         MatchState.WAITING,
     ]
+
+
+def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
+    """After 20 s at least, and after a minute on a busy host too."""
+    sent = place.send()
+    while place.found(sent).stage is not Stage.QUALIFYING:
+        place.step()
+    place.play_late()
+    busy = WorkerStatus(name="w", host="w", seats=5, busy=0, usable=3)
+    place.store.leases.tell("here", (busy,))
+    place.step()
+    assert "the host was busy" in (place.found(sent).waiting or "")
+    place.step(timedelta(seconds=30))
+    assert not place.store.queue.waiting(RuntimeName.DOCKER)
+    place.store.leases.tell("here", (replace(busy, usable=None),))
+    place.step(timedelta(seconds=25))
+    place.play_late()
+    place.store.leases.tell("here", (busy,))
+    place.step()
+    place.step(timedelta(seconds=30))
+    assert not place.store.queue.waiting(RuntimeName.DOCKER)
+    place.step(timedelta(seconds=31))
+    assert place.store.queue.waiting(RuntimeName.DOCKER) == 1
 
 
 def test_a_name_that_was_taken_meanwhile_is_a_cause(place: Place) -> None:
