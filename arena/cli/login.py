@@ -23,20 +23,33 @@ from arena.client.sites import (
     chosen,
     users_sites,
 )
-from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
+from arena.platform.environment import OTHER_VARIABLES, SITE_VARIABLE, TOKEN_VARIABLE
 from arena.platform.speech import visible
 from arena.protocol.documents import Account
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an error into one line and an exit code."""
+    """Turn an error into one line and an exit code. Misspelled variables are errors."""
+    _check_environment()
     try:
         yield
     except SiteTrouble as error:
         fail(visible(str(error)), WRONG)
     except ClientError as error:
         fail(visible(str(error)), USAGE)
+
+
+def _check_environment() -> None:
+    """Refuse misspelled variables: without ARENA_SITE, a bot would go to the last site."""
+    if all(name in OTHER_VARIABLES for name in os.environ if name.startswith("ARENA_")):
+        return
+    from arena.platform.settings import WrongSettings, check_names  # noqa: PLC0415 - seldom needed, slow to load
+
+    try:
+        check_names(os.environ)
+    except WrongSettings as error:
+        fail(str(error))
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class Address(NamedTuple):
         host, colon, port = text.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
         if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MOST):
-            raise ValueError("it should be HOST:PORT, such as 127.0.0.1:9464")
+            raise ValueError("must be HOST:PORT, such as 127.0.0.1:9464")
         return cls(host, int(port))
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Address(NamedTuple):
 
 _PREFIX: Final = "ARENA_"
 _MOST_DAYS: Final = 36500
-"""A century: much more would exceed the range of dates."""
+"""Maximum days, a century. Much more would exceed the range of dates."""
 
 
 class WrongSettings(ValueError):
@@ -54,7 +54,7 @@ class WrongSettings(ValueError):
 
 
 class RegistrationMode(StrEnum):
-    """Who may register."""
+    """Rule for registration."""
 
     OPEN = "open"
     INVITATION = "invitation"
@@ -80,7 +80,7 @@ class LogLevel(StrEnum):
 
 
 class Settings(BaseSettings):
-    """Read from variables that begin with ``ARENA_``, such as ``ARENA_DATA_DIR``."""
+    """Settings from variables that begin with ``ARENA_``, such as ``ARENA_DATA_DIR``."""
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, extra="ignore")
 
@@ -88,35 +88,35 @@ class Settings(BaseSettings):
         default=Path("data"),
         description=(
             "The folder of the persistent data: the database, the installation's id, a lock. Created if "
-            "missing. Only one arena at a time runs in it."
+            "missing. Only one arena may run in it at a time."
         ),
     )
     database_url: str | None = Field(
         default=None,
         description=(
-            "SQLAlchemy URL of the database, such as `postgresql+psycopg://user@host/name`. Without it, "
+            "SQLAlchemy URL of the database, such as `postgresql+psycopg://user@host/name`. If unset, "
             "SQLite in `arena.sqlite3` in the data directory."
         ),
     )
     run_dir: Path | None = Field(
         default=None,
         description=(
-            "Where the bots' sockets are made. No other user may write to it, and its path has at most "
-            "74 bytes, since a socket's has at most 107. Without it, `/run/kaiten` for root, otherwise "
+            "Folder for the bots' sockets. No other user may write to it, and its path may have at most "
+            "74 bytes, because a socket's has at most 107. If unset, `/run/kaiten` for root, otherwise "
             "`kaiten-UID` in `$XDG_RUNTIME_DIR` or `/tmp`."
         ),
     )
     sandbox: RuntimeName = Field(
         default=RuntimeName.DOCKER,
         description=(
-            "How bots are run: `docker`, or `process`, which isolates nothing. Keep to one of them in a "
-            "data directory: a bot's image and its folder are two versions."
+            "Isolation of bots: `docker`, or `process`, which isolates nothing. Don't mix them in a data "
+            "directory: a bot's image and its folder are two versions."
         ),
     )
     container_runtime: str | None = Field(
         default=None,
         description=(
-            "The engine's name of the runtime for bots, such as `runc` or `runsc`. Without it, the "
+            "The engine's name of the runtime for bots, such as `runc` or `runsc`. If unset, the "
             "engine's default."
         ),
     )
@@ -130,9 +130,9 @@ class Settings(BaseSettings):
     cluster_ca: Path | None = Field(
         default=None,
         description=(
-            "File with the certificate of the cluster's authority. Needed, as the next two, wherever "
-            "the scheduler is not at `127.0.0.1`; `arena admin cluster-keys` makes all of them, in a "
-            "folder for each member."
+            "File with the certificate of the cluster's authority. This and the next two settings are "
+            "needed unless the scheduler is at `127.0.0.1`. `arena admin cluster-keys` creates the files, "
+            "in a folder for each member."
         ),
     )
     cluster_cert: Path | None = Field(default=None, description="File with this member's certificate.")
@@ -140,22 +140,22 @@ class Settings(BaseSettings):
     accept_missing: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
-            "Names of controls whose absence on this host is accepted, separated by commas, as `arena "
-            "doctor` names them. Otherwise [untrusted bots are refused](canary.md#untrusted-bots)."
+            "Controls that may be missing on this host, separated by commas, with the names from `arena "
+            "doctor`. Otherwise [untrusted bots are refused](canary.md#untrusted-bots)."
         ),
     )
     images_url: str | None = Field(
         default=None,
         description=(
-            "Where the images of submitted bots are stored, as an fsspec URL, such as "
-            "`file:///srv/kaiten` or `s3://bucket/kaiten`. Without it, `images` in the data directory."
+            "Store for the images of submitted bots, as an fsspec URL, such as `file:///srv/kaiten` or "
+            "`s3://bucket/kaiten`. If unset, `images` in the data directory."
         ),
     )
     image_quota_gib: int = Field(
         default=20,
         ge=1,
         description=(
-            "The maximum size of these images, in GiB. Beyond it, the least recently used ones that no "
+            "Maximum total size of these images, in GiB. Above it, the least recently used images that no "
             "longer play [are pruned](intake.md#pruning)."
         ),
     )
@@ -164,9 +164,9 @@ class Settings(BaseSettings):
         ge=0,
         allow_inf_nan=False,
         description=(
-            "GiB of the data directory's disk that stay free: [below "
-            "that](operating.md#full-disk) no match begins and no file is received. Without "
-            "it, the smaller of 5 GiB and a tenth of the disk."
+            "Minimum free space on the data directory's disk, in GiB. [With "
+            "less](operating.md#full-disk), no match starts and no file is received. If unset, "
+            "5 GiB, or a tenth of the disk if that is less."
         ),
     )
     keep_logs_days: int = Field(
@@ -174,8 +174,8 @@ class Settings(BaseSettings):
         ge=0,
         le=_MOST_DAYS,
         description=(
-            "Days after which what bots wrote to stderr and noted in a match [is "
-            "removed](operating.md#retention). 0: never; at most 36500."
+            "Days after which bots' stderr and notes [are removed](operating.md#retention). 0: never; at "
+            "most 36500."
         ),
     )
     keep_replays_days: int = Field(
@@ -212,9 +212,9 @@ class Settings(BaseSettings):
         ge=0,
         le=100_000,
         description=(
-            "Playouts for each position and each option in the [analyses](analysis.md) of rated games. The "
-            "coordinator's host makes them one by one, a minute apart, while it has seats free. 600 need 10 "
-            "to 20 s of a core for a game. 0: no analyses; otherwise at least 8."
+            "Playouts per position and option in the [analyses](analysis.md) of rated games. The "
+            "coordinator's host analyses one game at a time, a minute apart, while it has free slots. 600 "
+            "playouts take 10 to 20 s of a core per game. 0: no analyses; otherwise at least 8."
         ),
     )
     person_games: int = Field(
@@ -222,9 +222,9 @@ class Settings(BaseSettings):
         ge=0,
         le=16,
         description=(
-            "How many people [play against bots](play.md) at a time; others wait for their turn. Their bots "
-            "have seats of their own, with 256 MiB of memory each, and get the CPU time that matches of the "
-            "ladder leave. 0: nobody can play. In a cluster nobody can."
+            "Maximum number of people who [play against bots](play.md) at once; others wait. Their bots use "
+            "separate slots with 256 MiB of memory each, and get the CPU time that the ladder's matches "
+            "leave. 0: nobody can play. In a cluster nobody can."
         ),
     )
     registration: RegistrationMode = Field(
@@ -248,30 +248,29 @@ class Settings(BaseSettings):
     log_format: LogFormat = Field(
         default=LogFormat.AUTO,
         description=(
-            "How [the log](monitoring.md#the-log) is written: for people (`console`), as JSON lines "
-            "(`json`), or by whether stderr is a terminal (`auto`). `arena demo` writes for people "
-            "where nothing else is set."
+            "Format of [the log](monitoring.md#the-log): text for people (`console`), JSON lines (`json`), "
+            "or text only if stderr is a terminal (`auto`). The default of `arena demo` is `console`."
         ),
     )
     log_level: LogLevel | None = Field(
         default=None,
         description=(
-            "The lowest level that is logged: `debug`, `info`, `warning` or `error`. Without it `info`, "
-            "and in `arena demo` `warning`."
+            "Minimum level to log: `debug`, `info`, `warning` or `error`. If unset, `info`, or `warning` in "
+            "`arena demo`."
         ),
     )
     ops_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`HOST:PORT` where a coordinator, a worker or a scheduler answers `/healthz`, `/readyz` and "
+            "`HOST:PORT` at which a coordinator, worker or scheduler serves `/healthz`, `/readyz` and "
             "`/metrics`, such as `127.0.0.1:9464`. [Monitoring](monitoring.md)."
         ),
     )
     web_ops_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`HOST:PORT` where the site answers `/metrics`, such as `127.0.0.1:9465`. Not for the "
-            "public. [Monitoring](monitoring.md)."
+            "`HOST:PORT` at which the site serves `/metrics`, such as `127.0.0.1:9465`. Don't expose it to "
+            "the public. [Monitoring](monitoring.md)."
         ),
     )
 
@@ -279,7 +278,7 @@ class Settings(BaseSettings):
     @classmethod
     def _enough(cls, value: int) -> int:
         if 0 < value < FEWEST_PLAYOUTS:
-            raise ValueError(f"it should be 0 or at least {FEWEST_PLAYOUTS}")
+            raise ValueError(f"must be 0 or at least {FEWEST_PLAYOUTS}")
         return value
 
     @field_validator("ops_address", "web_ops_address", mode="before")
@@ -294,7 +293,7 @@ class Settings(BaseSettings):
             return None if isinstance(value, str) else value
         scheme, found, rest = value.strip().partition("://")
         if (scheme, found) != ("dask", "://"):
-            raise ValueError("it should be local, or dask://HOST:PORT")
+            raise ValueError("must be local, or dask://HOST:PORT")
         return Address.parse(rest)
 
     @field_validator("accept_missing", "trusted_proxies", mode="before")
@@ -309,7 +308,7 @@ class Settings(BaseSettings):
     def _known(cls, value: frozenset[str]) -> frozenset[str]:
         if unknown := sorted(value - set(CONTROL_NAMES)):
             known = ", ".join(CONTROL_NAMES)
-            raise ValueError(f"there is no control called {', '.join(unknown)}; the controls are {known}")
+            raise ValueError(f"no control is called {', '.join(unknown)}: the controls are {known}")
         return value
 
     @field_validator("trusted_proxies", mode="after")
@@ -326,25 +325,25 @@ class Settings(BaseSettings):
 
     @property
     def least_free(self) -> int | None:
-        """Bytes of the disk that stay free; None for the default."""
+        """Minimum free bytes on the disk; None for the default."""
         return None if self.disk_floor_gib is None else int(self.disk_floor_gib * 1024**3)
 
     @property
     def sockets(self) -> Path:
-        """Parent of the sockets' folders."""
+        """Parent folder of the sockets' folders."""
         if self.run_dir is not None:
             return self.run_dir.absolute()
         if os.geteuid() == 0:
             return Path("/run/kaiten")
-        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"kaiten-{os.geteuid()}"  # noqa: S108 - made for this user alone, see bootstrap
+        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"kaiten-{os.geteuid()}"  # noqa: S108 - only this user can access it, see private_folder
 
 
 def read_settings() -> Settings:
     """Read the settings from the environment.
 
-    Raises WrongSettings if a setting has a wrong value, or an unknown name.
+    Raises WrongSettings for an invalid value or an unknown name.
     """
-    _check_names(os.environ)
+    check_names(os.environ)
     try:
         return Settings()
     except ValidationError as error:
@@ -356,11 +355,8 @@ def read_settings() -> Settings:
         ) from error
 
 
-def _check_names(names: Iterable[str]) -> None:
-    """Reject unknown names: a misspelled setting would silently keep its default.
-
-    Raises WrongSettings if at least one is unknown.
-    """
+def check_names(names: Iterable[str]) -> None:
+    """Raise WrongSettings for unknown names: a misspelled setting would silently keep its default."""
     known = {f"{_PREFIX}{field.upper()}" for field in Settings.model_fields}
     ours = {name for name in names if name.upper().startswith(_PREFIX)}
     wrong = sorted(name for name in ours if name.upper() not in known | OTHER_VARIABLES)
@@ -368,7 +364,11 @@ def _check_names(names: Iterable[str]) -> None:
         raise WrongSettings(" ".join(_wrong_name(name, sorted(known | OTHER_VARIABLES)) for name in wrong))
 
 
+_ALIKE: Final = 0.75
+"""How alike names must be for a suggestion; half of a short name is `ARENA_`."""
+
+
 def _wrong_name(name: str, known: list[str]) -> str:
-    nearest = get_close_matches(name.upper(), known, n=1)
+    nearest = get_close_matches(name.upper(), known, n=1, cutoff=_ALIKE)
     meant = f"Did you mean {nearest[0]}?" if nearest else "Unset it."
-    return f"{name}: there is no such setting. {meant} All of them are in docs/settings.md."
+    return f"{name}: no such setting. {meant} docs/settings.md lists all settings."

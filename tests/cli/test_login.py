@@ -119,6 +119,14 @@ def test_the_environment_goes_before(author: Author) -> None:
     assert author.types("logout", ARENA_SITE=site, ARENA_TOKEN=token).code == 2
 
 
+def test_a_misspelled_variable_is_refused_with_the_nearest_name(author: Author) -> None:
+    """A bot would go to the last site otherwise."""
+    for command in "status", "login":
+        said = author.types(command, ARENA_STIE=author.live.url)
+        assert said.code == 2
+        assert "ARENA_STIE: no such setting. Did you mean ARENA_SITE?" in said.err
+
+
 def test_a_broken_file_is_named(author: Author) -> None:
     """By every command that needs it."""
     author.log_in()

@@ -1,5 +1,6 @@
 """Submissions on the site: the form, the list, one of them in every stage, its games."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from fastapi.testclient import TestClient
 from markupsafe import escape
 
 from arena.db.credentials import KnownAccount
+from arena.platform.files import shared_folder
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Role
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKind
@@ -18,7 +20,7 @@ from tests.db.test_submissions import claim
 from tests.web.html import Page
 from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
-from web.submissions.pages import A_PAGE
+from web.submissions.pages import A_PAGE, samples
 
 ROOT = Path(__file__).parents[2]
 PATHS = ("/submit", "/submissions", "/submissions/a1", "/submissions/a1/games/a1-q0-0-0")
@@ -128,13 +130,13 @@ def test_the_stages_are_told_as_they_come(world: World, ann: KnownAccount, visit
     path = "/submissions/a1"
     assert "1 other submission comes first" in read(visitor, path)
     store.submissions.wait("a1", "no room on the <disk>")
-    assert "Waiting: no room on the &lt;disk&gt;. This is a problem of the arena" in read(visitor, path)
+    assert "Waiting: no room on the &lt;disk&gt;. This is a problem with the arena" in read(visitor, path)
     store.submissions.wait("a1", None)
     store.submissions.inspected("a1", "sha256:a1", START)
     assert "The engine is loading it" in read(visitor, path)
     store.submissions.qualifying("a1", START)
     text = read(visitor, path)
-    assert text.count("to come") == 1 + 3
+    assert text.count("pending") == 1 + 3
     assert 'aria-current="step"' in text
     assert "data-over" not in text
     queue(store, "a1")
@@ -144,7 +146,7 @@ def test_the_stages_are_told_as_they_come(world: World, ann: KnownAccount, visit
     assert table[1][0] == "Game 1"
     assert table[1][1].endswith("of 3")
     assert table[1][5].endswith(" ms")
-    assert table[2][:2] == ["Game 2", "to come"]
+    assert table[2][:2] == ["Game 2", "pending"]
 
 
 def test_a_rejected_one_is_told_why_and_what_to_try(
@@ -169,7 +171,7 @@ def test_a_rejected_one_is_told_why_and_what_to_try(
     assert "\\u202e&lt;/pre&gt;&lt;script&gt;" in text
     assert '<a href="/bots/mine"><bdi>mine</bdi></a><span class="version">@1</span> keeps playing' in text
     assert "/submit?bot=mine" in Page(text).links
-    assert ("data-over" in text, "data-last" in text, "to come" in text) == (True, True, False)
+    assert ("data-over" in text, "data-last" in text, "pending" in text) == (True, True, False)
 
 
 def test_memory_and_the_arenas_own_faults_are_named(
@@ -191,7 +193,7 @@ def test_memory_and_the_arenas_own_faults_are_named(
     assert OUT_OF_MEMORY.capitalize() in greedy
     assert "arena check mine.tar.gz" in greedy
     assert "arena check" not in gone
-    assert "That was a fault of the arena." in gone
+    assert "This was the arena's fault" in gone
     assert "plays on" not in greedy + gone
 
 
@@ -261,3 +263,12 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
     assert '<button type="submit" name="submit" disabled>' in author.get("/start").text
     assert 'value="mybot"' in author.get("/start?bot=mybot").text
     assert 'value=""' in author.get("/start?bot=%22%3E").text
+
+
+def test_a_sample_that_is_gone_leaves_the_editor_empty(tmp_path: Path) -> None:
+    """The other language keeps its sample, and the page is there."""
+    folder = tmp_path / "greedy-js"
+    shutil.copytree(shared_folder() / "bots" / "greedy-js", folder)
+    python, javascript = samples(tmp_path)
+    assert (python.kind, python.source) == ("python", "")
+    assert "kaiten" in javascript.source

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
+from pathlib import Path
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+import fastapi
+import structlog
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 
 from arena.db.bots import KnownBot
@@ -33,6 +35,8 @@ from web.http.parameters import Before, GameId
 from web.http.rendering import page, viewer_of
 from web.viewer.screen import Shown
 
+_log = structlog.get_logger()
+
 
 class StepState(StrEnum):
     """A submission's state at a step."""
@@ -41,9 +45,9 @@ class StepState(StrEnum):
     NOW = "now"
     AHEAD = "ahead"
     NEVER = "never"
-    """It ended before."""
+    """Not reached: the submission ended before."""
     FAILED = "failed"
-    """It ended here, and was not taken."""
+    """The submission was rejected here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,7 @@ class QualificationLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionPage:
-    """A submission's page, besides the submission itself."""
+    """A submission's page, without the submission itself."""
 
     steps: tuple[ProgressStep, ...]
     queued: int  # submissions ahead of it, while it waits for the intake
@@ -138,7 +142,7 @@ def _queued(store: Store, known: KnownSubmission) -> int:
 A_PAGE: Final = 25
 _METHODS: Final = ["GET", "HEAD"]
 
-SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$")]
+SubmissionId = Annotated[str, fastapi.Path(alias="id", pattern=r"^[0-9a-f]{1,64}$")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,19 +158,24 @@ _SAMPLES: Final = {"python": "greedy", "javascript": "greedy-js"}
 """Folders of the bots to start from, by kind of submission."""
 
 
-@cache
-def _samples() -> tuple[_Sample, ...]:
-    folder = shared_folder() / "bots"
+def samples(folder: Path) -> tuple[_Sample, ...]:
+    """Return the bots to start from, of a folder with bots. One that can't be read has no source."""
     return tuple(
-        [
-            _Sample(
-                kind=language.name,
-                title=language.title,
-                source=(folder / _SAMPLES[language.name] / language.file).read_text(),
-            )
-            for language in LANGUAGES
-        ]
+        _Sample(
+            kind=language.name,
+            title=language.title,
+            source=_source(folder / _SAMPLES[language.name] / language.file),
+        )
+        for language in LANGUAGES
     )
+
+
+def _source(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError as error:
+        _log.warning("sample bot unreadable", file=str(file), error=error.strerror)
+        return ""
 
 
 _KINDS: Final = (
@@ -181,12 +190,12 @@ _KINDS: Final = (
     ),
     {
         "kind": UploadKind.IMAGE.value,
-        "title": "An image's archive",
+        "title": "An image archive",
         "suffixes": (),
         "most": DEFAULT_LIMITS.archive_bytes,
     },
 )
-"""What the form takes a file for, by its name, and the bytes that it may have."""
+"""Kinds of files, with the file names that select each and its size limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +209,7 @@ class _Limits:
 
 
 def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIRouter:
-    """Return the routes of submissions. They take a session; programs use the API."""
+    """Return the routes of submissions. They require a session; programs use the API."""
     asked = [Depends(callers.note), Depends(logged_in)]
     router = APIRouter(default_response_class=HTMLResponse, dependencies=asked)
     pages = _Submissions(store, receiver)
@@ -219,21 +228,21 @@ def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIR
 
 
 class _Submissions:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(self, store: Store, receiver: Receiver) -> None:
         self._store = store
         self._receiver = receiver
 
     def start(self, request: Request, bot: str = "") -> Response:
-        """Show the editor; everybody may write, and submit once they are logged in."""
+        """Show the editor to everyone; only logged-in users can submit."""
         account = viewer_of(request).account
         return page(
             request,
             "start.html",
             bot=bot if _is_name(bot) else "",
             bots=() if account is None else self._store.bots.of_account(account),
-            samples=_samples(),
+            samples=samples(shared_folder() / "bots"),
             most=MAX_SOURCE_BYTES,
             is_open=self._is_open(),
             games_of_it=GAMES,
@@ -277,7 +286,7 @@ class _Submissions:
         return _private_game(known, line, replay)
 
     def _own(self, request: Request, id_: str) -> KnownSubmission:
-        """Return a submission that this viewer may see; others' answer 404."""
+        """Return a submission that this viewer may see. Raises 404 for others."""
         known = self._store.submissions.find(id_)
         if known is None or not viewer_of(request).may_see(known.account):
             raise HTTPException(404, "You have no such submission.")
