@@ -191,7 +191,7 @@ def docker_command(docker_client: docker.DockerClient) -> None:
     """Make sure of the program `docker`."""
     del docker_client
     if shutil.which("docker") is None:
-        _missing("the command docker is not installed", "apt-get install docker.io")
+        _missing("the command docker is not installed", "apt-get install docker-cli, or docker.io")
 
 
 @pytest.fixture(scope="session")
