@@ -1,6 +1,6 @@
 """What a seat can know about the cards that it doesn't see.
 
-Source: the section "What can be worked out" of docs/rules.md.
+Source: the section "Inference" of docs/rules.md.
 """
 
 from collections import Counter

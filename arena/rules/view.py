@@ -1,6 +1,6 @@
 """What a seat may see. The only way from a state to a bot.
 
-Source: the section "What a bot may see" of docs/rules.md.
+Source: the section "A bot's view" of docs/rules.md.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Section "What can be worked out": against all deals that agree with what was seen."""
+"""Section "Inference": against all deals that agree with what was seen."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Section "What a bot may see"."""
+"""Section "A bot's view"."""
 
 from random import Random
 
