@@ -81,7 +81,7 @@ _Outer.connection_made = in_band
 """
 
 HELLO_DEADLINE: Final = Control(
-    name="the deadline of the Hello", clock=Clock(start_millis=22_000, move_millis=1_000, bank_millis=2_000)
+    name="the deadline of the Hello", clock=Clock(start_millis=47_000, move_millis=1_000, bank_millis=2_000)
 )
 GUARD: Final = Control(name="the guard and gRPC's limits", referee=_NO_GUARD)
 GREETING_BYTES: Final = Control(

@@ -85,8 +85,8 @@ ATTACKS: Final = (
         name="sleeps over the soft limit",
         program=dawdling.sleep_over,
         verdicts="T",
-        # Two pauses are paid from the bank, the third is not.
-        faults=_timeouts(5, 6, 7),
+        # One pause is paid from the bank, the second is not.
+        faults=_timeouts(4, 5, 6),
         clock=QUICK,
         achieved=effects.unpunished("slept"),
         control=Control(name="bank", clock=Clock(start_millis=10_000, move_millis=1_000, bank_millis=60_000)),
