@@ -16,8 +16,8 @@ _STOP_SECONDS: Final = 15.0
 """Longer than three decisions beside others that dawdle, and within the time that a patient clock gives."""
 
 _OVER_SECONDS: Final = 2.35
-"""Beyond the free second, such a decision takes 1.35 s of the bank of 2 s, and two take 2.7 s. Both margins are
-wider than what a busy host may add to a decision or have deducted from it."""
+"""Beyond the free second, such a decision takes 1.35 s of the bank of 2 s, and two take 2.7 s. Both margins
+are wider than what a busy host may add to a decision or have deducted from it."""
 
 _PAUSES: Final = 4
 
