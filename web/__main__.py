@@ -30,7 +30,7 @@ from web.http.request_log import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
 _IDLE_SECONDS: Final = 5
-"""That a connection without a request is kept for the next one."""
+"""How long a connection without a request is kept open."""
 
 _LARGEST_HEADER: Final = 16 * 1024
 
@@ -38,7 +38,7 @@ _log = structlog.get_logger()
 
 
 class CannotServe(Exception):
-    """The site can't start; the text says why and what to do."""
+    """The site can't start. The text gives the reason and the remedy."""
 
 
 def main() -> int:
@@ -59,11 +59,11 @@ def main() -> int:
     with listener, closing(store), monitoring as told:
         server = _server(settings, store, metrics)
         _end_on_signals(server)
-        gc.freeze()  # exempt what exists so far from garbage collection
+        gc.freeze()  # exempt existing objects from garbage collection
         host, port = listener.getsockname()[:2]
         _say(f"The site is at http://{Address(host, port)}/")
         if told is not None:
-            _log.info("metrics are told", address=str(told.address))
+            _log.info("metrics endpoint listening", address=str(told.address))
         server.run(sockets=[listener])
     return 0
 
@@ -118,9 +118,7 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
         description="Serve the arena's site.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument(
-        "--data-dir", type=Path, default=settings.data_dir, help="where the arena keeps its data"
-    )
+    parser.add_argument("--data-dir", type=Path, default=settings.data_dir, help="the arena's data directory")
     parser.add_argument("--host", default=settings.host, help="address to listen on")
     parser.add_argument("--port", type=int, default=settings.port, help="port to listen on, 0 for a free one")
     return parser
@@ -131,7 +129,7 @@ def _database(settings: Settings) -> str:
     file = settings.url.removeprefix("sqlite:///")
     if file != settings.url and not Path(file).is_file():
         raise CannotServe(
-            f"there is no database at {file}. The arena makes it when it first plays: "
+            f"there is no database at {file}. The arena creates it at its first start: "
             "run `make demo`, or name another folder with --data-dir."
         )
     return settings.url
@@ -142,16 +140,16 @@ def _listen(host: str, port: int) -> socket.socket:
         return listen(host, port)
     except (OSError, OverflowError) as error:
         raise CannotServe(
-            f"can't listen on {host}, port {port}: {error}. If something else has that port, "
-            "end it or choose another one with --port."
+            f"can't listen on {host}, port {port}: {error}. If another program uses that port, "
+            "stop it or choose another port with --port."
         ) from error
 
 
 def _end_on_signals(server: uvicorn.Server) -> None:
     """Make SIGINT and SIGTERM end the server with exit code 0, even during startup.
 
-    While it serves, uvicorn handles them; at its end it raises the signal it caught again, which then comes
-    here instead of killing the process.
+    While uvicorn serves, it handles them. When it stops, it raises the caught signal again; this handler
+    then gets it, so the process isn't killed.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:

@@ -57,7 +57,7 @@ from web.viewer.pages import viewer_pages
 
 
 class Site(FastAPI):
-    """An application that adds our headers to every answer, including those of the framework's outer layers.
+    """An application that adds our headers to every answer, also to those of the framework's outer layers.
 
     ``outermost`` is middleware around everything, the framework included; ``options`` are FastAPI's.
     """
@@ -71,11 +71,11 @@ class Site(FastAPI):
         self._entry = outermost(super().__call__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Handle a request."""
         await self._entry(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Return all layers. Those added in the usual way are inside some of the framework's."""
+        """Return all layers. Layers added in the usual way are inside some of the framework's."""
         return SecurityHeaders(_TooLarge(super().build_middleware_stack()))
 
 
@@ -108,7 +108,7 @@ def _is_the_frameworks(start: Message) -> bool:
 
 
 _LARGEST_BODY: Final = 64 * 1024
-"""Of forms and of data; a route that takes more says so itself."""
+"""Limit for forms and data. Routes that accept more set their own."""
 
 _GZIP_LEVEL: Final = 6
 """A leaderboard of 45 KB shrinks to 3.2 KB in 0.3 ms; higher levels save 2 % more."""
@@ -116,7 +116,7 @@ _GZIP_LEVEL: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What the site is made of."""
+    """Parts and settings of the site."""
 
     store: Store  # open; the caller closes it
     accounts: Accounts
@@ -201,7 +201,7 @@ def create_app(parts: Parts) -> FastAPI:
         ),
     )
     for router in routers:
-        # Not include_router, which builds each route once more with the first request.
+        # Not include_router, which would build each route again at the first request.
         app.router.routes += router.routes
     app.mount(MOUNT, VersionedFiles())
     install_error_handlers(app, callers)

@@ -1,4 +1,4 @@
-"""Card statistics: sorted, in words and drawn; as pages, CSV and data."""
+"""Card statistics, as pages, CSV and data."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ COLUMNS: Final[dict[str, Callable[[CardLine], float | None]]] = {
     "difference": lambda line: _sure(line.total, line.total.difference),
     "points": lambda line: line.total.mean_points,
 }
-"""By what the cards can be put in order, by the names of these orders in addresses."""
+"""Values to sort the cards by, keyed by their names in addresses."""
 
 ORDER_PATTERN: Final = f"^-?({'|'.join(COLUMNS)})$"
 
@@ -257,7 +257,7 @@ _WORDS: Final = {
     "points": points,
     "share": share,
 }
-"""What the templates call."""
+"""Functions for the templates."""
 
 
 def cards_api(repository: CardRepository) -> APIRouter:
@@ -266,9 +266,9 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
     @router.get("/cards")
     def cards(players: Players = None) -> CardTable:
-        """Say what cards are taken, when, and how the games of those who take them end.
+        """Return which cards bots take, when, and how their games end.
 
-        For a number of players, or for all games. Shares and rates are from 0 to 1, intervals at 95 %.
+        Covers one number of players, or all games. Shares and rates are from 0 to 1, intervals at 95 %.
         """
         return read_cards(repository, players)
 
@@ -276,7 +276,7 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
 
 def card_sheet(cards: CardRepository) -> APIRouter:
-    """Return the route of the same numbers as CSV, which is beside the pages."""
+    """Return the route of the same numbers as CSV; its address is next to the page's."""
     router = APIRouter()
 
     @router.api_route("/cards.csv", methods=["GET", "HEAD"])

@@ -1,4 +1,4 @@
-"""Challenges: asked for by pages and programs; their progress, results and games."""
+"""Challenges, for pages and programs: requests, progress, results and games."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -44,7 +44,7 @@ _REFUSED: Final = problems(
     }
 )
 
-ChallengeId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="Of a challenge.")]
+ChallengeId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="A challenge's id.")]
 Opponent = Annotated[str, Field(pattern=r"^[^\x00]{1,80}$")]
 
 
@@ -52,9 +52,9 @@ class WantedChallenge(BaseModel):
     """A requested challenge.
 
     Attributes:
-        opponents: Bots by name, or versions of them as in greedy@2.
-        version: The number of the version that challenges; without, the one that plays.
-        deals: Each is played once a seat, with everybody once on each.
+        opponents: Bots, or versions of bots such as ``greedy@2``.
+        version: Number of the challenging version. Default: the current one.
+        deals: Number of deals. Each is played once per seat, so that every bot plays it from every seat.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -92,9 +92,9 @@ def challenge_api(challenges: Challenges, owners: Owners, callers: Callers) -> A
     def challenge(
         response: Response, caller: Owner, bot: BotName, wanted: WantedChallenge
     ) -> ChallengeSummary:
-        """Let one's bot play unrated games against chosen opponents.
+        """Play unrated games of your bot against chosen opponents.
 
-        These are other bots, or versions of one's own.
+        Opponents are other bots, or other versions of your bot.
         """
         asked = Wanted(bot=bot, version=wanted.version, opponents=wanted.opponents, deals=wanted.deals)
         try:
@@ -106,7 +106,7 @@ def challenge_api(challenges: Challenges, owners: Owners, callers: Callers) -> A
 
     @router.get("/challenges", responses=LISTED)
     def own(caller: Reader, next_page: Next, before: Before = None, limit: Limit = 20) -> ChallengeList:
-        """List one's own challenges, newest first."""
+        """List the caller's challenges, newest first."""
         found = challenges.newest(caller.account.id, before, limit + 1)
         shown = found[:limit]
         return ChallengeList(
@@ -116,7 +116,7 @@ def challenge_api(challenges: Challenges, owners: Owners, callers: Callers) -> A
 
     @router.get("/challenges/{id}")
     def one(caller: Reader, id_: ChallengeId) -> ChallengeSummary:
-        """Return a challenge with what was played so far."""
+        """Return a challenge with its results so far."""
         return challenge_summary(_own(challenges, caller, id_))
 
     @router.get("/challenges/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
@@ -143,7 +143,7 @@ _METHODS: Final = ["GET", "HEAD"]
 
 
 def challenge_pages(store: Store, callers: Callers) -> APIRouter:
-    """Return the routes of challenges. They take a session; programs use the API."""
+    """Return the routes of challenges. They require a session; programs use the API."""
     asked = [Depends(callers.note), Depends(logged_in)]
     router = APIRouter(prefix="/challenges", default_response_class=HTMLResponse, dependencies=asked)
     pages = _Challenges(store)
@@ -155,7 +155,7 @@ def challenge_pages(store: Store, callers: Callers) -> APIRouter:
 
 
 class _Challenges:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

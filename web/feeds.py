@@ -53,7 +53,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
             raise HTTPException(404, "There is no bot of this name.")
         return _feed(request, known.name, f"/bots/{known.name}", _bot_entries(store, known))
 
-    # As in addresses of authors' pages, a name may contain a slash.
+    # A name may contain a slash, as in the addresses of authors' pages.
     @router.api_route("/authors/{author:path}", methods=_METHODS)
     def author(request: Request, author: AuthorName) -> Response:
         bots = store.bots.listed(None, _MOST_BOTS, author=author)

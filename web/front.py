@@ -1,4 +1,4 @@
-"""The front page: what this is, a game that plays itself, the lead, and the puzzle of the day."""
+"""The front page: an introduction, a playing game, the leaders and the puzzle of the day."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,11 +20,11 @@ from web.viewer.words import card_name
 
 _TOP: Final = Wanted(limit=10)
 _TABLES: Final = 8
-"""Matches that are shown; of more it says how many."""
+"""Maximum number of matches shown. The page gives the number of further ones."""
 _MOST_PLAYERS_IN_SMALL: Final = 3
-"""More seats don't fit into the small viewer of the front page."""
+"""Maximum number of seats that fit into the small viewer of the front page."""
 _REMARKABLE: Final = 3
-"""Games of each kind."""
+"""Number of games of each kind."""
 
 
 def front_pages(store: Store, boards: Boards, callers: Callers, now: Callable[[], datetime]) -> APIRouter:

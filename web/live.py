@@ -21,7 +21,7 @@ from web.viewer.pages import WORDS, Asked, AskedFrame, View, origin, seated
 from web.viewer.scene import frames
 from web.viewer.screen import Screen, Shown, screen
 
-MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a match.")]
+MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A match's id.")]
 
 _HOMES: Final = {
     MatchKind.RATED: "/games/",
@@ -80,13 +80,13 @@ def live_pages(live: LiveGames, callers: Callers) -> APIRouter:
 
 
 class _Live:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(self, live: LiveGames) -> None:
         self._live = live
 
     def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
-        """Redirect to a match's newest frame; without one, say where the match stands or link its games."""
+        """Redirect to a match's newest frame. If it has none, show the match's state or link its games."""
         found = self._read(request, match, None)
         if found.game is None:
             return unless_unchanged(request, found, lambda: _without_a_game(request, found))
@@ -183,23 +183,23 @@ def _not_shown(match: WatchedMatch) -> HTTPException:
 
 
 Number = Annotated[
-    int | None, Query(ge=1, le=1_000_000, description="Which game of the match; the newest without.")
+    int | None, Query(ge=1, le=1_000_000, description="Number of the game in the match. Default: the newest.")
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveMatch:
-    """A match as it can be watched.
+    """The public part of a match in progress.
 
     Attributes:
-        match: Id.
-        kind: What it is for.
-        state: Whether it waits, is being played, or is done.
-        games: Maximum number of its games.
-        watchable: Numbers, from 1, of the games of which a round is over; none unless it is being played.
-        game: Number of the one that follows here; None where there is none.
-        playing: The round of it that is being played, from 1; None where all are over.
-        disclosed: Its rounds that are over, and nothing of the one that is being played.
+        match: The match's id.
+        kind: The match's purpose.
+        state: Waiting, in progress or done.
+        games: Maximum number of games.
+        watchable: Numbers, from 1, of the games with a finished round; empty unless the match is in progress.
+        game: Number of the game shown here, or null.
+        playing: Its round in progress, from 1; null if all are over.
+        disclosed: Its finished rounds.
         replays: The addresses of the replays, once the match is done.
     """
 
@@ -215,15 +215,15 @@ class LiveMatch:
 
 
 def live_api(live: LiveGames, callers: Callers) -> APIRouter:
-    """Return the route of matches that are being played."""
+    """Return the route of matches in progress."""
     router = DataRouter("games")
     Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
 
     @router.get("/live/{match}")
     def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
-        """Return what may be seen of a match that is being played: rounds that are over.
+        """Return the finished rounds of a match in progress.
 
-        Matches that are not rated are their owner's and the operators'; that takes the scope read.
+        Only their owner and operators see unrated matches, with the scope read.
         """
 
         def allowed(account: int | None) -> bool:

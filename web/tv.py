@@ -1,4 +1,4 @@
-"""Kaiten TV: shows game after game by itself, live ones first."""
+"""Kaiten TV: shows one game after another, live ones first."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -21,7 +21,7 @@ from web.viewer.screen import screen
 
 _METHODS: Final = ["GET", "HEAD"]
 _NEWEST: Final = 20
-"""Games that are shown beside the remarkable ones of the last days."""
+"""Number of games shown in addition to the remarkable ones of the last days."""
 
 After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
@@ -34,12 +34,7 @@ def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> API
 
     @router.api_route("", methods=_METHODS)
     def next_show(request: Request, after: After = None) -> Response:
-        """Lead to the next show.
-
-        Args:
-            request: Of the page that is shown if there is nothing to show.
-            after: The match or game that was shown last.
-        """
+        """Redirect to the next game, not ``after``. Show a page if there is none."""
         activity = store.activity.current(now())
         for address in (*_live(store, activity, after), *_recorded(store, activity, after)):
             return RedirectResponse(address, 303, headers={"Cache-Control": "no-store"})

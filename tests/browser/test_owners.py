@@ -1,15 +1,15 @@
-"""What owners do with their bots, in a real browser: with clicks and keys alone, also without scripts."""
+"""What owners do with their bots, in a real browser: with clicks and keys alone."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import ONCE_SCROLLED, SIZES, Visit, visit_of
+from tests.accounts.world import World
+from tests.browser.visits import ONCE_SCROLLED, SIZES, log_in, visit_of
 from tests.builders import add_bots
 from tests.web.site import opened
 from tests.web.stable import bench, fill_stable, play_next
@@ -27,29 +27,34 @@ class Place:
     world: World
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+@contextmanager
+def filled(folder: Path) -> Iterator[Place]:
     """Give a site on which ann has a bot with three versions."""
-    with closing(World.at(tmp_path)) as world:
+    with closing(World.at(folder)) as world:
         fill_stable(world)
-        with opened(tmp_path) as site:
+        with opened(folder) as site:
             yield Place(site.url, world)
 
 
-def log_in(visit: Visit, name: str) -> None:
-    """Log in with the form."""
-    visit.open("/login")
-    visit.page.get_by_label("Name").fill(name)
-    visit.page.get_by_label("Password").fill(PASSWORD)
-    visit.page.get_by_role("button", name="Log in").click()
-    expect(visit.page.get_by_role("heading", name=name)).to_be_visible()
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Give one for tests that leave the bot as it is."""
+    with filled(tmp_path_factory.mktemp("data")) as place:
+        yield place
 
 
-def test_roll_back_retire_and_play_again(browser: Browser, place: Place) -> None:
+@pytest.fixture
+def own_place(tmp_path: Path) -> Iterator[Place]:
+    """Give one for a test that does not."""
+    with filled(tmp_path) as place:
+        yield place
+
+
+def test_roll_back_retire_and_play_again(browser: Browser, own_place: Place) -> None:
     """Each is one click, and the page says what came of it."""
-    visit = visit_of(browser, place.url, "small", "dark")
+    visit = visit_of(browser, own_place.url, "small", "dark")
     page = visit.page
-    log_in(visit, "ann")
+    log_in(page, visit.url, "ann")
     visit.open("/leaderboard")
     page.get_by_role("link", name="mine", exact=True).click()
     page.get_by_role("button", name="Activate version 2").click()
@@ -60,7 +65,7 @@ def test_roll_back_retire_and_play_again(browser: Browser, place: Place) -> None
     expect(page.get_by_role("status")).to_contain_text("The bot is retired")
     page.get_by_role("button", name="Reactivate").click()
     expect(page.get_by_role("status")).to_contain_text("The bot plays again")
-    bench(place.world.store, "mine", BENCHED)
+    bench(own_place.world.store, "mine", BENCHED)
     visit.open("/bots/mine")
     expect(page.get_by_text("the stand-in had to finish")).to_be_visible()
     assert visit.complaints == []
@@ -72,7 +77,7 @@ def test_a_challenge_from_the_form_to_its_games(browser: Browser, place: Place) 
     add_bots(place.world.store, [(f"crowd-{number}", "someone") for number in range(100, 180)])
     visit = visit_of(browser, place.url, "desktop", "light")
     page = visit.page
-    log_in(visit, "ann")
+    log_in(page, visit.url, "ann")
     visit.open("/bots/mine")
     offered = page.locator("datalist option[value=crowd-179]")
     expect(offered).to_have_count(0)
@@ -82,7 +87,7 @@ def test_a_challenge_from_the_form_to_its_games(browser: Browser, place: Place) 
     page.get_by_label("Opponent 2").fill("mien@1")
     page.get_by_label("Deals").select_option("2")
     page.get_by_role("button", name="Challenge").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no bot called mien")
+    expect(page.get_by_role("alert")).to_contain_text("No bot is called mien")
     expect(page.get_by_role("alert")).to_be_in_viewport()
     expect(page.get_by_label("Opponent 1")).to_have_value("greedy")
     page.get_by_label("Opponent 2").fill("mine@1")
@@ -115,7 +120,7 @@ def test_the_logs_of_a_game_are_on_its_page(browser: Browser, place: Place) -> N
     """For their owner, within the page however long the lines are; to be scrolled with the keyboard."""
     visit = visit_of(browser, place.url, "small", "light")
     page = visit.page
-    log_in(visit, "ann")
+    log_in(page, visit.url, "ann")
     visit.open("/games/logged-0-0")
     log = page.get_by_role("region", name="What the bot in seat 1 printed on stderr")
     note = page.get_by_role("group", name="Private note of mine")
@@ -149,23 +154,4 @@ def test_everybody_sees_the_game_without_what_is_private(browser: Browser, place
     expect(page.get_by_role("heading", name="mine", exact=True)).to_be_visible()
     expect(page.get_by_role("button")).to_have_text(["Show"])
     assert visit.complaints == []
-    page.context.close()
-
-
-def test_it_all_works_without_scripts(browser: Browser, place: Place) -> None:
-    """Roll back, challenge, look at the games."""
-    visit = visit_of(browser, place.url, "small", "dark", script=False)
-    page = visit.page
-    log_in(visit, "ann")
-    visit.open("/bots/mine")
-    page.get_by_role("button", name="Activate version 1").click()
-    expect(page.get_by_role("status")).to_contain_text("Version 1 plays from now on")
-    page.get_by_label("Opponent 1").fill("random")
-    page.get_by_role("button", name="Challenge").click()
-    expect(page.get_by_text("Games appear here when all have been played")).to_be_visible()
-    for _ in range(2):
-        play_next(place.world.store)
-    page.reload()
-    page.get_by_role("link", name="Game 2").click()
-    expect(page.get_by_role("heading", name="Logs")).to_be_visible()
     page.context.close()

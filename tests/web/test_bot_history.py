@@ -230,7 +230,7 @@ def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> No
 
 def test_the_queue_is_told(world: World, stable: Stable, visitor: TestClient) -> None:
     """Where matches wait, and where none does."""
-    assert "It has no matches waiting" in visitor.get(MINE).text
+    assert "It has no matches in the queue" in visitor.get(MINE).text
     add_matches(world.store, "q1", stable.house)
     add_matches(world.store, "q2", (stable.versions[2], stable.other))
     text = " ".join(visitor.get(MINE).text.split())

@@ -56,7 +56,7 @@ def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str)
     for _ in range(2):
         play_next(world.store)
         text = visitor.get(path).text
-        assert ">being played</span>" in text
+        assert ">in progress</span>" in text
         assert "All 6 games appear here when the last one is over" in text
         assert known(world, path).games == ()
     play_next(world.store)

@@ -266,7 +266,7 @@ def test_attempts_at_a_name_come_to_an_end(world: World) -> None:
     answer = visitor.post("/login", data={"name": "ANN", "password": PASSWORD})
     assert answer.status_code == 429
     assert 0 < int(answer.headers["retry-after"]) <= 15 * 60
-    assert "too many attempts to log in" in answer.text
+    assert "Too many attempts to log in" in answer.text
     assert "set-cookie" not in answer.headers
     assert visitor.post("/login", data={"name": "ben", "password": PASSWORD}).status_code == 303
     elsewhere = TestClient(visitor.app, base_url=HTTPS, client=("192.0.2.7", 1), follow_redirects=False)

@@ -50,7 +50,7 @@ def read(visitor: TestClient, path: str = "/mine") -> str:
 
 def test_who_has_none_is_told_how_to_begin(world: World, ann: KnownAccount) -> None:
     """And who is not logged in is sent to do so."""
-    assert "None yet" in read(logged_in(world, ann.name))
+    assert "No bots yet" in read(logged_in(world, ann.name))
     assert browser(world).get("/bots").headers["location"] == "/mine"
     assert browser(world).get("/mine").headers["location"] == "/login?next=/mine"
 
@@ -80,7 +80,7 @@ def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> No
     rank = next(line.rank for line in store.ratings.standings() if line.bot == "plays")
     assert f"<dt>Rank</dt><dd>{rank}</dd>" in plays
     assert '<a href="/submissions/a4">rejected</a>' in plays
-    assert ("Play again" in plays, "Play again" in resting, "Play again" in sits) == (False, True, True)
+    assert ("Reactivate" in plays, "Reactivate" in resting, "Reactivate" in sits) == (False, True, True)
     assert "5 of its last 10 games &lt;failed&gt;" in sits
     assert "<dt>Rank</dt><dd>\N{EN DASH}</dd>" in resting
     assert [row[0] for row in Page(text).tables[0][1:]] == ["coming, received 2026-03-01 09:35:00"]

@@ -299,7 +299,7 @@ def test_a_database_that_is_gone_is_told_apart_from_a_failure(tmp_path: Path) ->
     for path in ("/", "/readyz"):
         answer = client.get(path)
         assert answer.status_code == 503
-        assert "does not answer" in answer.text
+        assert "is not responding" in answer.text
         assert str(tmp_path) not in answer.text
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["Cache-Control"] == "no-store"

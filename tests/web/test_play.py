@@ -224,7 +224,7 @@ def test_an_arena_without_tables_says_so(world: World) -> None:
     """On the page, and to those who ask all the same."""
     app = create_app(replace(parts_over(world), tables_for_people=False))
     visitor = TestClient(app, base_url=HTTP, headers={"Origin": HTTP, "Sec-Fetch-Site": "same-origin"})
-    assert "This arena has no tables for people" in visitor.get("/play").text
+    assert "People can't play against the bots" in visitor.get("/play").text
     assert visitor.post("/play", data={"opponent": "greedy"}).status_code == 409
 
 

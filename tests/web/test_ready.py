@@ -66,14 +66,14 @@ def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
         with frozen(cluster), ThreadPoolExecutor(50) as pool:
             answers = list(pool.map(lambda _: httpx2.get(f"{site.url}/readyz", timeout=60), range(50)))
             assert {answer.status_code for answer in answers} == {503}
-            assert "does not answer" in answers[-1].json()["detail"]
+            assert "is not responding" in answers[-1].json()["detail"]
             assert client.get("/healthz").text == "ok\n"
         await_that(lambda: client.get("/readyz").status_code == 200, "the database")
         with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
             connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
             connection.execute("SELECT pg_reload_conf()")
             await_that(lambda: client.get("/readyz").status_code == 503, "that it is read-only")
-            assert "can be read, but not written to" in client.get("/readyz").json()["detail"]
+            assert "is read-only at the moment" in client.get("/readyz").json()["detail"]
             assert client.get("/leaderboard").status_code == 200
             connection.execute("SET default_transaction_read_only = off")
             connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
@@ -102,7 +102,7 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
         cluster.crash()
         answer = client.get("/readyz")
         assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
-        assert answer.json()["detail"] == "The arena's database does not answer just now."
+        assert answer.json()["detail"] == "The arena's database is not responding."
         assert client.get("/healthz").text == "ok\n"
         assert client.get("/leaderboard").status_code == 503
         cluster.resume()
@@ -125,7 +125,7 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
         ("/bots/{bot}", 404),
         ("unknown", 404),
     ]
-    (trouble,) = [line for line in lines if line["event"] == "the database can't be used"]
+    (trouble,) = [line for line in lines if line["event"] == "database unavailable"]
     assert requests[trouble["request"]]["status"] == 503
     not_ready = [line for line in lines if line["event"] == "not ready"]
     assert "needs" in not_ready[-1]["error"]
@@ -136,7 +136,7 @@ def _metrics(site: Site) -> str:
     """Return where the metrics are."""
     assert site.process.stderr is not None
     line = json.loads(site.process.stderr.readline())
-    assert line["event"] == "metrics are told"
+    assert line["event"] == "metrics endpoint listening"
     return f"http://{line['address']}/metrics"
 
 

@@ -60,7 +60,7 @@ def test_a_file_comes_at_any_rate_that_is_not_too_slow() -> None:
 @pytest.mark.parametrize("came", [[(20.0, 1)] * 3, [(1.0, 60 * KIB)] * 800, [(0.0, 64 * KIB), (31.5, 1)]])
 def test_who_is_too_slow_on_the_whole_is_sent_away(came: list[tuple[float, int]]) -> None:
     """However regularly something comes; with 408, and what to do."""
-    with pytest.raises(Problem, match="came too slowly: after 30 seconds, less than 64 KiB") as refused:
+    with pytest.raises(Problem, match="arrived too slowly: after 30 seconds, less than 64 KiB") as refused:
         received(came)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
 

@@ -94,7 +94,7 @@ def test_a_machine_that_holds_everything(client: TestClient, empty_store: Store)
     assert "Untrusted bots may play here." in text
     assert [row[0] for row in held[1:]] == list(CONTROL_NAMES)
     assert [row[1] for row in held[1:]] == list(STOPS.values())
-    assert f"{len(CONTROLS)} of {len(CONTROLS)} are held" in text
+    assert f"{len(CONTROLS)} of {len(CONTROLS)} passed" in text
 
 
 def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> None:
@@ -105,7 +105,7 @@ def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> No
     assert "Untrusted bots are refused here." in text
     assert missing[1:] == [
         ["tmp-files", STOPS["tmp-files"], "accepted"],
-        ["swap", STOPS["swap"], "not held"],
+        ["swap", STOPS["swap"], "failed"],
     ]
     assert len(held[1:]) == len(CONTROLS) - 2
     assert "2026-11-03" in text
@@ -114,7 +114,7 @@ def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> No
 def test_what_is_accepted_lets_strangers_in(client: TestClient, empty_store: Store) -> None:
     """They may play, and the page says that not all is held."""
     empty_store.activity.record_host(host_report("swap"), {"swap"})
-    assert "may play here, although some controls are not held" in client.get("/status").text
+    assert "may play here, although some controls failed" in client.get("/status").text
     (host,) = client.get("/api/v1/status").json()["hosts"]
     assert host["strangers"] is True
     assert [line["name"] for line in host["missing"]] == ["swap"]

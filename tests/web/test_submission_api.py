@@ -78,7 +78,7 @@ def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount
         "inspected",
     )
     again = client.delete(address)
-    assert (again.status_code, "isn't on its way" in again.text) == (409, True)
+    assert (again.status_code, "is not in progress" in again.text) == (409, True)
     world.store.submissions.qualifying(str(made["id"]), world.now)
     assert client.get(address).json() == found
     assert put(client)[0] == 201
@@ -103,7 +103,7 @@ def test_a_browser_may_send_too(world: World, ann: KnownAccount) -> None:
         ("mine", b"", {}, 422, "empty"),
         ("m", FILE, {}, 422, "can't be the name"),
         ("taken", FILE, {}, 409, "belongs to a bot of ben"),
-        ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "may have 1048576 bytes"),
+        ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "limit for a source file is 1048576 bytes"),
     ],
 )
 def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sent, and what is said
@@ -154,7 +154,7 @@ def test_what_no_kind_may_have_is_refused_by_the_arena(world: World, ann: KnownA
         headers={"Content-Length": str(1 << 40)},
     )
     assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
-    assert f"may have {DEFAULT_LIMITS.archive_bytes} bytes" in answer.json()["detail"]
+    assert f"limit for an image's archive is {DEFAULT_LIMITS.archive_bytes} bytes" in answer.json()["detail"]
     assert "content-security-policy" in answer.headers
 
 
@@ -202,7 +202,7 @@ def test_the_same_file_again_is_said_to_be_there(world: World, ann: KnownAccount
     code, problem = put(client)
     assert (code, problem["detail"]) == (
         409,
-        f"this is the same file as submission {first} of mine, which is on its way.",
+        f"this is the same file as submission {first} of mine, which is in progress.",
     )
     world.store.submissions.reject(first, CAUSE, world.now)
     code, made = put(client)
@@ -212,7 +212,7 @@ def test_the_same_file_again_is_said_to_be_there(world: World, ann: KnownAccount
     world.store.submissions.qualifying(id_, world.now)
     world.store.submissions.activate(id_, world.now)
     code, problem = put(client)
-    assert (code, problem["detail"]) == (409, "this is the same file as mine@1, which plays already.")
+    assert (code, problem["detail"]) == (409, "this is the same file as mine@1, which is already active.")
     assert str(problem["hint"]).startswith("Nothing was queued. Only what differs makes a new version.")
     assert [each.id for each in world.store.submissions.newest()] == [id_, first]
     assert put(client)[0] == 429
@@ -238,7 +238,7 @@ def test_a_full_disk_refuses_files_and_nothing_else(world: World, ann: KnownAcco
     answer = full.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
     assert (answer.status_code, "retry-after" in answer.headers) == (507, False)
     assert answer.json()["detail"] == (
-        "the arena's disk is too full for this file: try again later, or tell its operator."
+        "the arena's disk is too full for this file: try again later, or inform the operator."
     )
     assert full.get("/api/v1/submissions").json()["submissions"] == []
     assert full.get("/leaderboard").status_code == 200

@@ -21,15 +21,15 @@ from web.http.rate_limits import RateLimits, address_of
 
 _LARGEST: Final = 2**63 - 1
 
-Number = Annotated[int, Path(ge=1, le=_LARGEST, description="Of a token.")]
+Number = Annotated[int, Path(ge=1, le=_LARGEST, description="A token's id.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewToken(Token):
-    """A token that has just been made.
+    """A new token.
 
     Attributes:
-        secret: What a program sends; shown this once.
+        secret: What a program sends. It is shown only once.
     """
 
     secret: str
@@ -40,8 +40,8 @@ class TokenList:
     """Tokens.
 
     Attributes:
-        tokens: All that work, newest first.
-        next: Always null: there are so few that one page has them all.
+        tokens: All valid tokens, newest first.
+        next: Always null: all tokens fit on one page.
     """
 
     tokens: tuple[Token, ...]
@@ -52,10 +52,10 @@ class WantedToken(BaseModel):
     """A requested token.
 
     Attributes:
-        name: What to call it.
-        scopes: What it may do; no more than the caller.
-        days: How long it works; no longer than the caller's own token.
-        password: Of the account. It takes one with a session; a token needs none.
+        name: The token's name.
+        scopes: What the token may do, at most what the caller may.
+        days: How long the token is valid, at most as long as the caller's own token.
+        password: The account's password. Required in a session, not with a token.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -76,7 +76,7 @@ def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> A
 
     @router.get("/account")
     def who_am_i(caller: Anybody) -> Account:
-        """Say whose the token or session is, and what it may do."""
+        """Return the account and the scopes of the caller's token or session."""
         account = caller.account
         return Account(
             name=account.name,
@@ -88,7 +88,7 @@ def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> A
 
     @router.get("/account/tokens")
     def tokens(caller: Reader) -> TokenList:
-        """List one's own tokens."""
+        """List the caller's tokens."""
         return TokenList(tokens=tuple(map(_shown, accounts.tokens.of(caller.account))))
 
     @router.post(
@@ -97,10 +97,10 @@ def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> A
         responses=problems({429: "Too many attempts to confirm the password."}),
     )
     def new_token(request: Request, caller: Maker, wanted: WantedToken) -> NewToken:
-        """Make a token.
+        """Create a token.
 
-        One that is made with a token may do no more than that one, and works no longer. In a session it takes
-        the account's password.
+        A token that is created with another token has at most the other's scopes and validity. In a session,
+        the account's password is required.
         """
         address = address_of(request)
         try:
@@ -125,7 +125,7 @@ def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> A
     def revoke(request: Request, caller: Anybody, number: Number) -> None:
         """Revoke a token.
 
-        It requires the scope tokens, except for a token that revokes itself: that is how a program logs out.
+        Requires the scope tokens, unless a token revokes itself, which is how a program logs out.
         """
         is_itself = caller.token is not None and caller.token.id == number
         if not is_itself and Scope.TOKENS not in caller.scopes:

@@ -35,7 +35,7 @@ from web.http.security import PRIVATE
 _METHODS: Final = ["GET", "HEAD"]
 
 Text = Annotated[str, Form()]
-"""A field of a form; one that was not sent is empty, and refused like an empty one."""
+"""A form field. A missing field counts as empty, and is refused as such."""
 
 Onward = Annotated[str, Form(alias="next")]
 WayBack = Annotated[str, Query(alias="next")]
@@ -57,7 +57,7 @@ def entry_pages(
 
 
 class _Entry:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(self, accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> None:
         self._accounts = accounts
@@ -131,7 +131,7 @@ class _Entry:
         return made
 
     def _enter(self, request: Request, account: KnownAccount, onward: str) -> Response:
-        """Begin a fresh session whatever cookie the browser sent, and end its old one."""
+        """Begin a new session, whatever cookie the browser sent, and end its old one."""
         browser = request.headers.get("user-agent", "")
         secret = self._accounts.sessions.open(
             account, browser, instead_of=session_secret(request), address=address_of(request)
@@ -150,10 +150,10 @@ def _status(error: Exception) -> int:
 _LARGEST: Final = 2**63 - 1
 _DAYS: Final = (7, 30, 90, 366)
 _SCOPES: Final = {
-    Scope.READ: "read what is yours: bots, logs, results",
+    Scope.READ: "read your bots, logs and results",
     Scope.SUBMIT: "submit bots and choose their versions",
-    Scope.TOKENS: "make and revoke tokens",
-    Scope.OPERATE: "do what operators may do",
+    Scope.TOKENS: "create and revoke tokens",
+    Scope.OPERATE: "act as an operator",
 }
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST)]
@@ -191,7 +191,7 @@ Session = Annotated[OpenSession, Depends(logged_in)]
 
 
 class _OwnAccount:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(self, accounts: Accounts, attempts: RateLimits) -> None:
         self._accounts = accounts
@@ -239,7 +239,7 @@ class _OwnAccount:
             )
         except (AccountError, TooManyTokens) as error:
             return self._page(request, session, wrong="tokens", error=error)
-        # Shown in this answer only: no address contains it and nothing stores it.
+        # Shown only in this answer: no address contains it and nothing stores it.
         overheard = can_be_overheard(request)
         return page(request, "token.html", secret=secret, token=token, can_be_overheard=overheard)
 
@@ -292,5 +292,5 @@ class _OwnAccount:
 
 
 def _back(done: str) -> Response:
-    # Redirect to the top, where the notice is; otherwise the browser keeps the form's fragment.
+    # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
     return RedirectResponse(f"/account?done={done}#main", 303)

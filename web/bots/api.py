@@ -79,11 +79,11 @@ class BotList:
 
 
 class WantedChange(BaseModel):
-    """What is to change: one of these.
+    """A change to a bot: one of these.
 
     Attributes:
-        version: The number of the version that is to play, from now on.
-        state: Retired takes the bot off the ladder; active lets it play again.
+        version: Number of the version to activate.
+        state: ``retired`` takes the bot off the ladder; ``active`` reactivates it.
         open_to_people: Whether anyone may play against it.
     """
 
@@ -137,7 +137,7 @@ def bots_api(bots: Bots, owners: Owners, callers: Callers) -> APIRouter:
 
     @router.get("/account/bots")
     def own(caller: Reader) -> BotList:
-        """List one's own bots, all of them."""
+        """List all bots of the caller."""
         return BotList(bots=tuple(map(_bot, bots.of_account(caller.account.id))), next=None)
 
     @router.patch(
@@ -150,9 +150,9 @@ def bots_api(bots: Bots, owners: Owners, callers: Callers) -> APIRouter:
         ),
     )
     def change(caller: Owner, bot: BotName, wanted: WantedChange) -> Bot:
-        """Let another version of one's bot play, retire the bot, bring it back, or open it to people.
+        """Activate another version of your bot, retire or reactivate the bot, or open it to people.
 
-        A version that is named plays even where the bot was benched or retired.
+        Activating a version also reactivates a benched or retired bot.
         """
         account = caller.account.id
         try:
@@ -194,11 +194,11 @@ def _bot(known: KnownBot) -> Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingPoint:
-    """How a rating stood.
+    """A rating at a point in time.
 
     Attributes:
-        games: Number of the version's games in this list until then.
-        ended: When the last of them did; null before the first.
+        games: Number of the version's games in this list so far.
+        ended: End of the last of these games; null before the first.
         mean: μ.
         deviation: σ.
     """
@@ -211,12 +211,12 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingCurve:
-    """How the rating of a version went.
+    """The rating history of a version.
 
     Attributes:
-        version: Its number.
-        created: When it came to the ladder.
-        points: From before its first game to now: at most 129, evenly thinned where there were more games.
+        version: The version's number.
+        created: When the version joined the ladder.
+        points: From before its first game until now; at most 129, evenly spaced if there were more games.
     """
 
     version: int
@@ -226,11 +226,11 @@ class RatingCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingList:
-    """How a bot was rated.
+    """The rating histories of a bot.
 
     Attributes:
         players: Number of players, or null for all games.
-        ratings: Of its newest versions, at most 20, oldest first.
+        ratings: The newest versions, at most 20, oldest first.
         next: Always null.
     """
 
@@ -241,10 +241,10 @@ class RatingList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentList:
-    """A page of the bots that a bot met.
+    """A page of a bot's opponents.
 
     Attributes:
-        opponents: Those that it met most first.
+        opponents: Those with most games first.
         next: The address of the next page, or null.
     """
 
@@ -253,7 +253,7 @@ class OpponentList:
 
 
 def histories_api(store: Store) -> APIRouter:
-    """Return the routes of what happened to bots."""
+    """Return the routes of rating histories and opponents."""
     router = DataRouter("bots")
 
     @router.get("/bots/{bot}/ratings")
@@ -268,10 +268,10 @@ def histories_api(store: Store) -> APIRouter:
     def opponents(
         next_page: Next, bot: BotName, players: Players = None, offset: Offset = 0, limit: Limit = 50
     ) -> OpponentList:
-        """List the bots that a bot has played with, those with most games first.
+        """List a bot's opponents, those with most games first.
 
-        All its versions' games count, but none with a bot that is disqualified. ``expected`` is for games
-        with ``players``, by the ratings of their list; without it for all games that the ladder plays.
+        Games of all its versions count, except those with a disqualified bot. ``expected`` is for games of
+        ``players``, by the ratings of their list. Default: all games that the ladder plays.
         """
         known = store.bots.find(bot)
         if known is None:

@@ -29,7 +29,7 @@ class AuthoredBot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorPage:
-    """What a page shows of an author.
+    """An author's page.
 
     ``bots`` are ordered by name; ``versions``, each with its bot's name, by time, newest first. ``after`` is
     the last bot's name if there are more, else None.
@@ -42,7 +42,7 @@ class AuthorPage:
 
 
 def read_author(store: Store, boards: Boards, author: str, after: str | None) -> AuthorPage | None:
-    """Read an author's bots, those after ``after``; None if there are none."""
+    """Read an author's bots, from the one after ``after`` on; None if the author has no such bots."""
     found = store.bots.listed(after, _MOST_BOTS + 1, author=author)
     bots = found[:_MOST_BOTS]
     if not bots:
@@ -65,7 +65,7 @@ def author_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
     """Return the route of authors."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 
-    # An operator may add bots of an author with any name, also with a slash.
+    # An operator may add bots of an author with any name, even one with a slash.
     @router.api_route("/authors/{author:path}", methods=["GET", "HEAD"])
     def author(request: Request, author: AuthorName, after: AfterBot = None) -> Response:
         shown = read_author(store, boards, author, after)

@@ -35,13 +35,13 @@ class ComparedBot:
     habits: Habits
 
     def habit(self, card: str) -> CardHabit | None:
-        """Return how often it takes a kind of card, or None if it never had it."""
+        """Return how often the bot takes a kind of card, or None if it never had one."""
         return next((each for each in self.habits.cards if each.card == card), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """What the page shows. ``missing`` are names of which there is no bot."""
+    """The contents of the page. ``missing`` are names that no bot has."""
 
     bots: tuple[ComparedBot, ...]
     missing: tuple[str, ...]
@@ -50,7 +50,7 @@ class SideBySide:
 
 
 def read_comparison(store: Store, boards: Boards, names: list[str]) -> SideBySide:
-    """Read what the page shows of these bots, at most ``MOST_COMPARED`` of them."""
+    """Read the page of these bots, at most ``MOST_COMPARED`` of them."""
     known = [name for name in names if store.bots.find(name) is not None]
     return SideBySide(
         bots=tuple(

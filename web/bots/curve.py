@@ -1,7 +1,6 @@
 """A bot's rating curve: paths in a square of a thousand by a thousand. Pure.
 
-Versions follow one another, each as wide as its number of games; a version that plays again continues its
-line.
+Versions follow one another, each as wide as its number of games. A reactivated version continues its line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,7 @@ SIDE: Final = 1000
 _SIGMAS: Final = 2
 _FEWEST_STEPS: Final = 3
 _LABEL: Final = 60
-"""A label needs so much room."""
+"""Minimum distance between labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a bot's page says about the past: opponents, habits and failures."""
+"""A bot's opponents, habits and failures, for its page."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,15 +32,15 @@ class OpponentLine:
     """Another bot, and how the games with it ended.
 
     Attributes:
-        bot: Its name.
-        version: Number of the version of it that plays, or would.
+        bot: Name of the other bot.
+        version: Number of its current version.
         games: Together.
         ahead: Games in which the first bot finished ahead.
         behind: Games in which it finished behind.
         tied: Games in which they shared a place.
-        share: Of the games without a tie those in which it finished ahead; None where all were ties.
-        expected: How probable the ratings of the versions that play make it that it finishes a game ahead: a
-            game with the number of players asked for, else with any that the ladder plays.
+        share: Games in which the first bot finished ahead, of the games without a tie; None if all were ties.
+        expected: Probability that the first bot finishes ahead, by the ratings of the current versions, for
+            the requested number of players. Default: any number that the ladder plays.
     """
 
     bot: str
@@ -77,7 +77,7 @@ class FaultyGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """How a bot failed."""
+    """A bot's faults."""
 
     games: int  # number of recent games with a fault that were read
     kinds: tuple[tuple[Fault, int], ...]  # faults by kind, most frequent first
@@ -86,7 +86,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """What a bot did in its last games."""
+    """A bot's habits in its last games."""
 
     games: int  # number of games read
     cards: tuple[CardHabit, ...]
@@ -100,7 +100,7 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of a list
 ) -> tuple[OpponentLine, ...]:
     """Read a bot's opponents, most games first.
 
-    ``results`` are those of its playing version, by list. What is expected is for games with this number of
+    ``results`` are those of its current version, by list. Expectations are for games with this number of
     players, from their list; None stands for any game of the ladder.
     """
     rating = results[players or OVERALL].rating
@@ -121,7 +121,7 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of a list
 
 
 def read_habits(store: Store, bot: str) -> Habits:
-    """Read what a bot did in its last games."""
+    """Read a bot's habits in its last games."""
     games = store.histories.records(bot, RECENT)
     states = [played_again(game.rules, game.record).states for game in games]
     own = merged(map(_count, games, states))
@@ -142,7 +142,7 @@ def read_habits(store: Store, bot: str) -> Habits:
 
 
 def read_failures(store: Store, bot: str) -> Failures:
-    """Read how a bot failed lately."""
+    """Read a bot's recent faults."""
     games = store.histories.records(bot, FAULTY, faulty=True)
     kinds = Counter(
         decision.fault

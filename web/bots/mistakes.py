@@ -1,4 +1,4 @@
-"""What a bot's page says about its costliest decisions."""
+"""A bot's costliest decisions, for its page."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ _SHOWN_KINDS: Final = 3
 class Mistakes:
     """The costly decisions of a version, and what they have in common.
 
-    ``rounds`` are pairs of a round and their number in it; ``missed`` and ``taken`` of a kind of card and how
-    often the best move had it and the played one not, or the other way round, most first.
+    ``rounds`` are pairs of a round and the number of costly decisions in it. ``missed`` and ``taken`` are
+    pairs of a kind of card and a count, largest first: how often only the best move had the card, or only
+    the played one.
     """
 
     costliest: tuple[CostlyDecision, ...]
@@ -27,7 +28,7 @@ class Mistakes:
 
 
 def read_mistakes(store: Store, bot: str, version: int) -> Mistakes:
-    """Read them."""
+    """Read a version's costly decisions."""
     found = store.analyses.costly(bot, version)
     missed: Counter[str] = Counter()
     taken: Counter[str] = Counter()

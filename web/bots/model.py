@@ -35,7 +35,7 @@ _SIGMAS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionResult:
-    """How a version did, in one list."""
+    """A version's results in one list."""
 
     players: int | None  # 2 to 5, or None for all games
     mean: float
@@ -72,9 +72,9 @@ class Where:
     opponent: str | None = None
     players: int | None = None
     place: int | None = None
-    min: int | None = None  # least points scored
-    max: int | None = None  # most points scored
-    fault: Literal["yes", "no"] | None = None  # games with a fault of its own, or without
+    min: int | None = None  # minimum points scored
+    max: int | None = None  # maximum points scored
+    fault: Literal["yes", "no"] | None = None  # games with or without a fault of the bot
     before: int | None = None  # games with a smaller number
     versions: int | None = None  # versions with a smaller number
     opponents: int | None = None  # number of opponents to skip
@@ -95,7 +95,7 @@ class Where:
 
     @property
     def filters(self) -> bool:
-        """Whether any filter of games is set."""
+        """True if any filter of games is set."""
         return self.wanted != WantedGames()
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
@@ -112,7 +112,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotPage:
-    """What a bot's page shows, besides the bot itself."""
+    """A bot's page, without the bot itself."""
 
     results: tuple[VersionResult, ...]  # of the playing version: all games first, then by number of players
     median_millis: float | None  # median over its games of the median decision time; None without one

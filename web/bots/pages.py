@@ -34,9 +34,9 @@ from web.leaderboard.standings import PROVISIONAL_DEVIATION, Boards, Wanted
 
 _MOST_OLDER: Final = 20
 _MOST_OTHERS: Final = 50
-"""Of those that are ahead. The form's script asks the board for others."""
+"""Number of leaders suggested. The form's script asks the leaderboard for others."""
 _MOST_ALIKE: Final = 20
-"""For each name that was typed."""
+"""Number of suggestions for each typed name."""
 
 
 def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def _listed(boards: Boards, wanted: Wanted) -> Iterator[str]:
 _METHODS: Final = ["GET", "HEAD"]
 _LONGEST_OPPONENT: Final = 64
 _MOST_POINTS: Final = 999
-"""Nobody scores so much."""
+"""More points than any seat can score."""
 
 VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
 VersionsBefore = Annotated[int | None, Query(ge=1, le=LARGEST_VERSION)]
@@ -125,7 +125,7 @@ def _where(  # noqa: PLR0913, PLR0917 - what of a bot can be looked at
 
 
 def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) -> APIRouter:
-    """Return the routes of bots. Changes take a session; programs use the API."""
+    """Return the routes of bots. Changes require a session; programs use the API."""
     router = APIRouter(
         prefix="/bots/{bot}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
     )
@@ -142,7 +142,7 @@ def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) ->
 
 
 class _Bots:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(self, store: Store, boards: Boards, owners: Owners) -> None:
         self._store = store
@@ -209,7 +209,7 @@ class _Bots:
         return RedirectResponse(f"/challenges/{made.id}", 303)
 
     def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
-        """Show the reason beside the form. Raises Problem if the bot belongs to another account."""
+        """Show the page with the reason at the form. Raises Problem if the bot belongs to another account."""
         known = self._store.bots.find(bot)
         if known is None or not viewer_of(request).owns(known.account):
             raise refused.problem
@@ -255,7 +255,7 @@ class _Bots:
 
 
 def _back(bot: str, done: str) -> Response:
-    # Redirect to the top, where the notice is; otherwise the browser keeps the form's fragment.
+    # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
     return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
 
 
@@ -292,7 +292,7 @@ def _last(store: Store, account: int, bot: KnownBot) -> KnownSubmission | None:
 
 
 def own_bots_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
-    """Return the routes of the viewer's own bots. They take a session; programs use the API."""
+    """Return the routes of the viewer's bots. They require a session; programs use the API."""
     router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
 
     @router.api_route("/mine", methods=_METHODS)
@@ -301,7 +301,7 @@ def own_bots_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
 
     @router.api_route("/bots", methods=_METHODS)
     def bots() -> Response:
-        # Most likely an owner who cut a bot's name off its address.
+        # Most likely an owner who removed a bot's name from its address.
         return RedirectResponse("/mine", 303)
 
     return router

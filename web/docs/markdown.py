@@ -1,6 +1,6 @@
 """Renders Markdown as HTML in the site's look: sections, anchors, scrollable tables and code.
 
-Anchors are those of the usual code hosts. Raw HTML is escaped.
+Anchors match those of the usual code hosts. Raw HTML is escaped.
 """
 
 import re
@@ -17,14 +17,14 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 Resolve = Callable[[str], str | None]
-"""Tells where a link of a document leads on the site, or None where that is nowhere."""
+"""Returns the address of a document's link on the site, or None if the site doesn't have it."""
 
 _END: Final = re.compile(r"(?<=[.!?])\s(?=[A-Z])")
 _WORDS: Final = 40
-"""A cell with more characters holds sentences, and wants room."""
+"""A cell with more characters contains sentences, and needs room."""
 
 TITLE: Final = "title"
-"""The anchor of a page's own heading, which its template writes."""
+"""The anchor of the heading that the page's template writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def _sentence(text: str) -> str:
 
 
 def _linked(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] | None:
-    """Resolve links, and unwrap those that lead nowhere."""
+    """Resolve links, and replace those without an address by their text."""
     if children is None:
         return None
     kept: list[Token] = []
@@ -121,7 +121,7 @@ def _linked(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] |
 
 
 def _anchored(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
-    """Give each heading an anchor and a link to itself, and each table a label; return the headings."""
+    """Add an anchor and a link to each heading and a label to each table; return the headings."""
     found: list[tuple[int, Heading]] = []
     seen = Counter[str]()
     for index, (token, inline) in enumerate(pairwise(tokens)):
@@ -159,7 +159,7 @@ def _dress_cells(tokens: Sequence[Token]) -> None:
             table.attrs["class"] = "wordy"
         if token.type == "th_open" and content:
             token.attrs["scope"] = "col"
-        elif token.type == "th_open":  # an empty cell is no header
+        elif token.type == "th_open":  # an empty cell is not a header
             token.tag = tokens[index + 2].tag = "td"
 
 

@@ -100,7 +100,7 @@ FILES: Final = {
     "greedy.py": "bots/greedy/bot.py",
     "greedy.js": "bots/greedy-js/bot.js",
 }
-"""What the documents tell their readers to take along, by its name on the site."""
+"""Files that documents offer for download, by their names on the site."""
 
 
 def address_of(path: str) -> str:

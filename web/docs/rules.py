@@ -246,7 +246,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     "course-of-a-game": (_A_TURN,),
     "wasabi": (
         worth(
-            "From the left in the order of placing.",
+            "From the left, in the order of placing.",
             (_WASABI, _SQUID),
             (_SQUID, _WASABI),
             (_WASABI, _EGG, _SQUID),
@@ -300,7 +300,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     ),
     "places": (
         ranking(
-            "Equal totals go by puddings; equal in both is a shared place.",
+            "Puddings break ties between equal totals. Seats that are equal in both share a place.",
             (41, 2),
             (52, 1),
             (41, 3),
@@ -308,7 +308,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
         ),
     ),
 }
-"""By the anchor of the section that they stand below."""
+"""Keyed by the anchor of the section that they follow."""
 
 
 _FACE: Final = (

@@ -1,4 +1,4 @@
-"""A game's analysis as the page shows it: graphs, a summary of each seat, and the costliest decisions."""
+"""A game's analysis for its page: graphs, a summary of each seat, and the costliest decisions."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,17 +10,17 @@ MOST_COSTLY: Final = 10
 """Maximum number shown."""
 
 HEIGHT: Final = 100
-"""Of graphs: a unit per percentage point, from 100 at the top."""
+"""Height of graphs: one unit per percentage point, with 100 at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Chances by turn, a unit per turn, as paths.
+    """Chances by turn, as paths with one unit per turn.
 
     Attributes:
-        lines: A path per seat.
-        width: Of the drawing.
-        rounds: A path that marks the beginnings of rounds but the first.
+        lines: One path per seat.
+        width: Width of the drawing.
+        rounds: A path that marks the start of each round except the first.
         turning_points: A path that marks the turns that mattered most.
     """
 
@@ -38,7 +38,7 @@ class ShownMove:
         cards: In the order of placing.
         dummy: The dummy's card, or None.
         chance: Share of first place.
-        points: At the end.
+        points: Expected points at the end of the game.
     """
 
     cards: tuple[Placed, ...]
@@ -55,7 +55,7 @@ class ShownDecision:
         made: The decision.
         played: What was played.
         options: The best first.
-        house: What house bots would have played, the best first, with their names.
+        house: House bots' choices, the best first, with the bots' names.
     """
 
     made: AnalysedDecision

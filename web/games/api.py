@@ -27,9 +27,9 @@ class GameLine:
 
     Attributes:
         game: Id.
-        number: Its place in the order of rating, from 1.
-        players: How many.
-        ended: When.
+        number: The game's position in the order of rating, from 1.
+        players: Number of players.
+        ended: End of the game.
         seats: In seat order.
     """
 
@@ -60,11 +60,11 @@ class Game:
     Attributes:
         game: Id.
         match: Id of its match.
-        number: Its place in the order of rating, from 1.
-        players: How many.
+        number: The game's position in the order of rating, from 1.
+        players: Number of players.
         variants: Names of the variants in play.
-        ended: When.
-        rated: Whether it counts; not, where a bot sits in it that was disqualified.
+        ended: End of the game.
+        rated: Whether the game counts. Games with a disqualified bot don't.
         replay: The address of its replay.
         seats: In seat order.
     """
@@ -91,11 +91,11 @@ def games_api(repository: GameRepository) -> APIRouter:
         version: OfVersion = None,
         limit: Limit = 50,
     ) -> GameList:
-        """List rated games, newest first; all of them or of a bot, or those of the newest that match."""
+        """List rated games, newest first: all, those of one bot, or recent ones that match filters."""
         if version is not None and query.bot is None:
-            raise Problem(422, "Invalid request. version: it needs the bot, too.")
+            raise Problem(422, "Invalid request. version: requires the parameter bot.")
         if version is not None and query.searches:
-            raise Problem(422, "Invalid request. version: it goes with no filter but the bot.")
+            raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
         if version is not None:
             found = repository.newest(query.before, limit + 1, bot=query.bot, version=version)
         else:
@@ -129,7 +129,7 @@ def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
 
     @router.get("/games/{game}/analysis")
     def one_analysis(game: GameId) -> Analysis:
-        """Return who was winning a game turn by turn, and what each decision cost."""
+        """Return each seat's chances turn by turn, and the cost of each decision."""
         read_game(repository, game)
         found = analyses.find(game)
         if found is None:
@@ -142,7 +142,7 @@ def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
 
 
 def replay_api(repository: GameRepository) -> APIRouter:
-    """Return the route of public replays, which is beside the pages of games."""
+    """Return the route of public replays; its addresses are below the games' pages."""
     router = APIRouter(route_class=DataRoute)
 
     @router.api_route("/games/{game}/replay.json", methods=["GET", "HEAD"])
@@ -170,7 +170,7 @@ def logs_api(repository: GameLogs, callers: Callers) -> APIRouter:
 
     @router.get("/games/{game}/logs")
     def logs(caller: Reader, game: GameId) -> Logs:
-        """Return what one's own bots left of a game, rated or not; operators see every seat."""
+        """Return the logs of the caller's bots in a game, rated or not; operators see every seat."""
         log = repository.find(game)
         seats = [seat for seat in log.seats if may_see(caller, seat.account)] if log else []
         if log is None or not seats:
@@ -179,7 +179,7 @@ def logs_api(repository: GameLogs, callers: Callers) -> APIRouter:
             raise Problem(
                 410,
                 "The logs of this game have been deleted.",
-                hint="The operator sets how long logs are stored. Read them sooner next time.",
+                hint="The operator sets how long logs are stored. Download them sooner next time.",
             )
         return Logs(game=log.game, match=log.match, seats=tuple(_seat(log, seat) for seat in seats))
 

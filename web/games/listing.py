@@ -60,7 +60,7 @@ class GamesQuery:
 
     @property
     def searches(self) -> bool:
-        """Whether only the newest games are looked through: any filter but a bot's, or another order."""
+        """True if only the newest games are searched: with a filter other than bot, or another order."""
         return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field

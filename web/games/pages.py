@@ -28,7 +28,7 @@ _KINDS: Final = ("tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one participant did in one turn."""
+    """A participant's move in one turn."""
 
     cards: tuple[Placed, ...]  # in the order of placing
     chopsticks: bool  # whether chopsticks were returned for the second card
@@ -58,7 +58,7 @@ class RoundTable:
 
 
 class Participant(NamedTuple):
-    """A participant: name, version and address of the bot's page, where they exist."""
+    """A participant; ``version`` and ``address`` (the bot's page) are None if missing."""
 
     name: str
     version: int | None
@@ -77,7 +77,7 @@ class ReplayTable:
     pudding_scores: tuple[int, ...]
     totals: tuple[int, ...]
     places: tuple[int, ...]
-    """One a seat, without the dummy."""
+    """One per seat, without the dummy."""
     faults: tuple[tuple[str, str], ...]
     """Anchor and text of every fault, in order."""
 
@@ -90,8 +90,8 @@ class ReplayTable:
 def replay_table(text: str, *, candidate: int | None = None) -> ReplayTable:
     """Lay out a replay.
 
-    ``text`` is JSON; the ``candidate``'s seat is a submission, which has no page. Raises InvalidReplay if the
-    text is no ``sushigo-replay/1``; the error names the place.
+    ``text`` is JSON. The ``candidate``'s seat is a submission, which has no page. Raises InvalidReplay, with
+    the position, if the text is not a ``sushigo-replay/1``.
     """
     replay = parse(text)
     seats = [
@@ -210,7 +210,7 @@ def game_pages(store: Store, callers: Callers) -> APIRouter:
 
 
 def _disqualified(store: Store, game: GamePage) -> tuple[str, ...]:
-    """Return the disqualified bots because of which a game doesn't count."""
+    """Return the game's disqualified bots; if there are any, it doesn't count."""
     known = (store.bots.find(seat.bot) for seat in game.seats)
     return tuple(bot.name for bot in known if bot is not None and bot.state is BotState.DISQUALIFIED)
 
@@ -225,7 +225,7 @@ class PrivateGame:
 
 
 Find = Callable[..., PrivateGame]
-"""Finds the game of an address; a dependency, which raises 404 for all who may not see it."""
+"""Dependency: returns the game of an address; raises 404 if the caller may not see it."""
 
 
 def private_game_pages(find: Find, logs: GameLogs, callers: Callers, *, base: str) -> APIRouter:

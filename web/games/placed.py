@@ -1,4 +1,4 @@
-"""Cards as pages of games write them."""
+"""Cards as shown on games' pages."""
 
 from dataclasses import dataclass
 from typing import Final

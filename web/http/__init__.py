@@ -1,1 +1,1 @@
-"""HTTP of the site: sessions, CSRF, rate limits, caches, headers, errors, request log."""
+"""The site's HTTP layer: sessions, CSRF, rate limits, caches, headers, errors, request log."""

@@ -6,7 +6,7 @@ bots:
 - Use ``router = DataRouter("bots")`` and ``@router.get("/bots/{bot}")`` on a plain function. The router adds
   ``/api/v1``, HEAD and ETags.
 - Annotate the function's return type with a frozen dataclass. FastAPI serializes and describes it; no other
-  place lists its fields. The docstrings of both become the description: the function's first line is the
+  place lists its fields. The docstrings of both become the API description: the function's first line is the
   summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
   ``Query(description=…)``.
 - Require a scope with ``Reader = Annotated[Caller, guard(Scope.READ)]`` as an argument's type, where ``guard
@@ -81,7 +81,7 @@ class DataRouter(APIRouter):
         endpoint: Callable[..., Any],
         **options: Any,  # noqa: ANN401 - FastAPI's own
     ) -> None:
-        """Add a route, and an undescribed HEAD route beside each GET except a stream."""
+        """Add a route, and an undescribed HEAD route for each GET except streams."""
         super().add_api_route(path, endpoint, **options)
         response_class = options.get("response_class")
         streams = isinstance(response_class, type) and issubclass(response_class, StreamingResponse)
@@ -96,13 +96,13 @@ _JSON: Final = "application/json"
 _PROBLEM: Final = "Problem"
 _ABOUT: Final = """An arena where bots play Sushi Go! against each other.
 
-Lists come in pages: `next` is the address of the next one. Answers in JSON have an `ETag`, and with \
-`If-None-Match` nobody is sent one twice. Wherever there is GET there is HEAD, but for streams. Errors are \
-problems (RFC 9457) with a hint that says what to do. Times are UTC."""
+Lists are paginated: `next` is the address of the next page. JSON answers have an `ETag`; if it still \
+matches `If-None-Match`, the answer is 304. Every GET except streams supports HEAD. Errors are problems \
+(RFC 9457) with a hint that says what to do. Times are UTC."""
 
 _ETAG: Final = {
     "ETag": {
-        "description": "Which answer this is, for If-None-Match.",
+        "description": "Identifies this answer, for If-None-Match.",
         "required": True,
         "schema": {"type": "string", "pattern": '^W/"[0-9a-f]{64}"$'},
     }
@@ -155,7 +155,7 @@ def describe(app: FastAPI) -> Document:
             _add_problems(operation)
             if method == "get":
                 _add_etag(operation)
-    # Nothing refers to FastAPI's own error schemas any more.
+    # Nothing refers to FastAPI's own error schemas now.
     del schemas["HTTPValidationError"], schemas["ValidationError"]
     schemas[_PROBLEM] = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
     _say_what_they_are(schemas)
@@ -182,7 +182,7 @@ def _say_what_they_are(schemas: dict[str, Document]) -> None:
         )
         for source in (*bases[name], name):
             for field, text in texts[source].items():
-                # A description beside a reference describes the field, not its type.
+                # A description next to a reference describes the field, not its type.
                 schema["properties"][field]["description"] = text
 
 
@@ -197,14 +197,14 @@ def _text(text: str | None) -> str:
 
 def _add_problems(operation: Document) -> None:
     parameters = operation.get("parameters", [])
-    texts = {500: "The arena failed.", 503: "The arena's database does not answer just now."}
+    texts = {500: "The arena failed.", 503: "The arena's database is not responding."}
     if any(parameter["in"] == "path" for parameter in parameters):
-        texts[404] = "There is no such thing, or it is not the caller's."
+        texts[404] = "Not found, or it belongs to another account."
     if "security" in operation:
         texts[401] = "There is no valid token or session."
-        texts[403] = "The token may not do this, or another site made a browser ask."
+        texts[403] = "The token lacks the scope, or the request came from another site."
     if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
-        texts[422] = "What was sent is not as it is described here."
+        texts[422] = "The request doesn't match this description."
     if "requestBody" in operation:
         texts[400] = "The body can't be read."
         texts[413] = "The body is too large."
@@ -224,7 +224,7 @@ def _add_etag(operation: Document) -> None:
     response = operation["responses"]["200"]
     if _JSON in response.get("content", {}):
         response["headers"] = response.get("headers", {}) | _ETAG
-        known = {"description": "The caller has this answer already.", "headers": _ETAG}
+        known = {"description": "The client already has this answer.", "headers": _ETAG}
         operation["responses"] = dict(sorted((operation["responses"] | {"304": known}).items()))
 
 
@@ -238,10 +238,10 @@ LISTED: Final[dict[int | str, dict[str, Any]]] = {
         }
     }
 }
-"""What the description says of an answer with a list; goes into a route's ``responses``."""
+"""The description of an answer with a list, for a route's ``responses``."""
 
-Limit = Annotated[int, Query(ge=1, le=100, description="How many at most.")]
-"""How many are wanted at most. A route asks the store for one more, to know whether there is a next page."""
+Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of entries.")]
+"""Page size. A route reads one more entry, to know whether there is a next page."""
 
 
 class NextPage:
@@ -267,7 +267,7 @@ _BEARER: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
 # These two only document the API; Callers authenticates.
 _TOKEN: Final = HTTPBearer(
     scheme_name="token",
-    description="A token of an account, kaiten_…, made at /account. The list names the scope that it takes.",
+    description="An account's token, kaiten_…, created at /account. The list names the required scope.",
     auto_error=False,
 )
 _SESSION: Final = APIKeyCookie(
@@ -299,7 +299,7 @@ class Guard:
                 raise Problem(
                     403,
                     f"This requires the scope {scope}.",
-                    hint=f"Make a token with the scope {scope} at /account.",
+                    hint=f"Create a token with the scope {scope} at /account.",
                 )
             return caller
 
@@ -307,14 +307,14 @@ class Guard:
 
 
 def may_see(caller: Caller, account: int | None) -> bool:
-    """Whether the caller may see what belongs to an account: its owner and operators may."""
+    """Return whether the caller may see an account's data: its owner and operators may."""
     return account == caller.account.id or Scope.OPERATE in caller.scopes
 
 
 _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
-    NotYours: (403, "GET /api/v1/account/bots lists your own."),
+    NotYours: (403, "GET /api/v1/account/bots lists your bots."),
     NoSuchBot: (404, ""),
-    BotTaken: (409, "Send it under another name."),
+    BotTaken: (409, "Submit it under another name."),
     BotDisqualified: (409, "Ask the operator of the arena."),
     SameContent: (409, f"Nothing was queued. {HINTS[CauseKind.SAME]}"),
     VersionGone: (409, "Submit it again, or choose another version."),
@@ -323,20 +323,20 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NoSuchVersion: (422, ""),
     WrongName: (422, ""),
     QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
-    DiskFull: (507, "Wait, or tell the operator of the arena."),
+    DiskFull: (507, "Wait, or contact the operator of the arena."),
     NoRoom: (503, ""),  # after its subclasses, which have their own status
     UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),
     UploadRefused: (422, ""),  # after its subclasses, which have their own status
 }
-"""Status and hint by error; the hint of the status where there is none."""
+"""Status and hint by error; an empty hint means the status's default."""
 
 _COME_AGAIN_SECONDS: Final = "5"
-"""Where waiting helps: other uploads end."""
+"""Errors for which a retry can succeed, because other uploads end."""
 
 _BUSY: Final = 503
 
 REFUSED: Final = tuple(_PROBLEMS)
-"""What :func:`refusal` knows."""
+"""The errors that :func:`refusal` handles."""
 
 
 def refusal(error: Exception) -> Problem:

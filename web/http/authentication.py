@@ -17,7 +17,7 @@ from arena.db.credentials import KnownAccount, KnownToken, OpenSession
 from arena.protocol.states import BotState, Scope
 
 SECURE_NAME: Final = "__Host-kaiten"
-"""Browsers take it over HTTPS alone, from this very host, for all of its paths."""
+"""Browsers accept it only over HTTPS, from this host, for all of its paths."""
 
 PLAIN_NAME: Final = "kaiten-session"
 
@@ -37,7 +37,7 @@ def visitor_of(request: Request) -> str | None:
 
 
 def set_visitor(request: Request, response: Response) -> str:
-    """Give a visitor a cookie that tells them from others; return its digest."""
+    """Set a cookie that identifies a visitor; return its digest."""
     secret = secrets.token_hex(_VISITOR_BYTES)
     response.set_cookie(
         _visitor_name(request),
@@ -81,7 +81,7 @@ def clear_session(request: Request, response: Response) -> None:
 
 
 def can_be_overheard(request: Request) -> bool:
-    """Whether the request came unencrypted from another machine."""
+    """Return whether the request came unencrypted from another host."""
     if _is_secure(request):
         return False
     asks = request.client.host if request.client else ""
@@ -110,7 +110,7 @@ _COMING_IN: Final = frozenset({LOGIN, "/register", "/logout"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
-"""Of printable ASCII, without what browsers take for a slash (``\\``) or leave out (tabs, ends of lines)."""
+"""Printable ASCII, without what browsers treat as a slash (``\\``) or drop (tabs, line ends)."""
 
 
 def local(address: str) -> str:
@@ -125,9 +125,9 @@ def local(address: str) -> str:
 
 
 def log_in_first(request: Request) -> str:
-    """Return the log-in form's address with the way back to the page requested here.
+    """Return the log-in form's address, with the requested page to return to.
 
-    A POST can't be repeated that way, so it leads back to the page it came from: see :func:`came_from`.
+    A POST can't be repeated that way, so it returns to the page it came from: see :func:`came_from`.
     """
     here = _without_site(str(request.url)) if request.method in _SAFE else ""
     return f"{LOGIN}?next={quote(here)}" if here else LOGIN
@@ -151,7 +151,7 @@ def _without_site(address: str) -> str:
 
 _BEARER: Final = "bearer "
 _SECRET: Final = 200
-"""No secret of ours is as long as this."""
+"""Longer than any of our secrets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class Callers:
         return caller_of(request)
 
     def find(self, request: Request) -> Caller | None:
-        """Authenticate anew, ignoring what was noted: the session may have changed since."""
+        """Authenticate again, ignoring the noted caller: the session may have changed since."""
         # A request with this header bypasses the CSRF check, so its cookies must not count.
         if "authorization" in request.headers:
             return self._with_token(request.headers["authorization"])

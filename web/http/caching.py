@@ -17,7 +17,7 @@ from web.http.authentication import caller_of
 
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
-"""An entity tag. Whether it is weak doesn't count in this comparison."""
+"""An entity tag. Weak and strong tags compare equal."""
 
 
 def tagged(request: Request, response: Response) -> Response:
@@ -49,11 +49,11 @@ def _is_known(known: str, etag: str) -> bool:
 
 
 _PROCESS: Final = secrets.token_hex(8)
-"""Another process may have other templates."""
+"""Part of each ETag: other processes may have other templates."""
 
 
 def unless_unchanged(request: Request, what: object, make: Callable[[], Response]) -> Response:
-    """Answer 304 if the client has this page, else what ``make`` returns, with an ETag.
+    """Return 304 if the client has this page, else the answer of ``make``, with an ETag.
 
     The ETag covers the caller noted on the request and ``what``, everything else that the page depends on.
     """
@@ -74,7 +74,7 @@ def tag_of(*what: object) -> str:
 _MOST: Final = 64
 _CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
 _WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
-"""Who sends one is answered by the layers below, which know how much of it may come."""
+"""Requests with a body are passed on to the layers below, which enforce its limit."""
 
 _PASSED_ON: Final = _CREDENTIALS | _WITH_A_BODY
 _OF_THE_BODY: Final = frozenset(
@@ -85,7 +85,7 @@ _Key = tuple[str, str, bytes, bool]
 """Scheme, path, query, and whether the client takes gzip."""
 
 _Moment = tuple[int, int]
-"""The database's pulse, and the day: a page holds until one of them is another."""
+"""The database's pulse, and the day. A page is valid until either changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class PageCache:
         if key is None or pulse is None:
             await self._app(scope, receive, send)
             return
-        # Read before the page is made: the next request sees what is committed meanwhile.
+        # Read before the page is made, so that the next request sees commits during that time.
         moment = (pulse, self._now().astimezone(UTC).toordinal())
         kept = self._pages.get(key)
         if kept is not None and kept.moment == moment:

@@ -21,10 +21,10 @@ from web.http.rate_limits import network_of
 _log = structlog.get_logger()
 
 _OTHER_FILES: Final = 256
-"""File descriptors kept for everything but connections: database, files that are received, static files."""
+"""File descriptors reserved for everything but connections: database, uploads, static files."""
 
 _MOST: Final = 8192
-"""Connections, each of which may hold some tens of KiB."""
+"""Maximum number of connections. Each may use some tens of KiB."""
 
 _LOG_SECONDS: Final = 60.0
 
@@ -33,8 +33,8 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    most: int  # in total; one more closes the connection that has waited longest for a request
-    of_source: int = 256  # per IPv4 address or IPv6 /64; further ones are closed at once
+    most: int  # in total; a further one closes the connection that has been idle longest
+    of_source: int = 256  # per IPv4 address or IPv6 /64; further ones are closed immediately
     header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
     rest_seconds: float = 15 * 60.0  # for the rest of a body that was answered before its end
 
@@ -102,11 +102,11 @@ class Connections:
         self.asks(connection)
 
     def waits(self, connection: "GuardedConnection") -> None:
-        """Note that a connection has no request in flight."""
+        """Mark a connection as idle."""
         self._waiting[connection] = None
 
     def asks(self, connection: "GuardedConnection") -> None:
-        """Note that a connection has a request in flight."""
+        """Mark a connection as having a request in flight."""
         self._waiting.pop(connection, None)
 
     def _is_proxy(self, host: str) -> bool:
@@ -120,7 +120,7 @@ class Connections:
         """Log refused connections, at most once a minute."""
         self._refused += 1
         if now >= self._next_line:
-            _log.warning("too many connections: some were closed", closed=self._refused, open=self._total)
+            _log.warning("connections refused", closed=self._refused, open=self._total)
             self._refused, self._next_line = 0, now + _LOG_SECONDS
 
 
@@ -142,7 +142,7 @@ class GuardedConnection(H11Protocol):
     _reads_rest = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection, or close it at once."""
+        """Accept the connection, or close it immediately."""
         super().connection_made(transport)
         self._host = self.client[0] if self.client else ""
         if self.among.enter(self, self._host, self.loop.time()):
@@ -180,7 +180,7 @@ class GuardedConnection(H11Protocol):
             self.among.waits(self)
 
     def cut(self) -> None:
-        """Close at once and drop unsent data."""
+        """Close immediately and drop unsent data."""
         self.transport.abort()
 
     def _start(self, seconds: float) -> None:

@@ -25,16 +25,16 @@ MEDIA_TYPE: Final = "application/problem+json"
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
 _MOST_MINUTES: Final = 120
-"""What takes longer is told in hours."""
+"""Longer waits are shown in hours."""
 
 _HINTS: Final = {
-    HTTPStatus.UNAUTHORIZED: "Send a token, Authorization: Bearer kaiten_…; tokens are made at /account.",
-    HTTPStatus.FORBIDDEN: "Use an account or a token that may do this.",
-    HTTPStatus.NOT_FOUND: "Check the address; private pages are not found by others either.",
-    HTTPStatus.METHOD_NOT_ALLOWED: "The header Allow names the methods that this address takes.",
+    HTTPStatus.UNAUTHORIZED: "Send a token, Authorization: Bearer kaiten_…. Create tokens at /account.",
+    HTTPStatus.FORBIDDEN: "Use an account or a token with permission.",
+    HTTPStatus.NOT_FOUND: "Check the address. Private pages are only found by their owner.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "The header Allow lists the methods of this address.",
     413: "Send less.",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "Change what the detail names, and send it again.",
-    HTTPStatus.TOO_MANY_REQUESTS: "Wait as many seconds as the header Retry-After says.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Change what the detail names, and try again.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the header Retry-After.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator when this happened; the log has the details.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
 }
@@ -68,12 +68,12 @@ def _words(seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemDocument:
-    """What went wrong (RFC 9457).
+    """A problem (RFC 9457).
 
     Attributes:
         type: Always ``about:blank``: the status says what kind of problem it is.
         title: The status in words.
-        status: Of HTTP.
+        status: The HTTP status.
         detail: What happened, for people.
         hint: What to do.
     """
@@ -98,12 +98,12 @@ def document(status: int, detail: str, hint: str) -> ProblemDocument:
 
 
 def answer_problem(request: Request, problem: Problem) -> Response:
-    """Answer a problem."""
+    """Return the answer to a problem."""
     return answer(request, problem.status_code, problem.detail, hint=problem.hint)
 
 
 def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Response:
-    """Answer an error; the hint is only for programs, since a page's detail says what to do."""
+    """Return the answer to an error. Only programs get the hint: a page's detail says what to do."""
     title = HTTPStatus(status).phrase
     if status == HTTPStatus.NOT_FOUND and detail == title:
         detail = "There is nothing at this address."
@@ -157,11 +157,11 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 async def _no_store(request: Request, error: Exception) -> Response:
-    _log.error("the database can't be used", error=str(error))
+    _log.error("database unavailable", error=str(error))
     return answer(
         request,
         HTTPStatus.SERVICE_UNAVAILABLE,
-        "The arena's database does not answer just now. Try again in a moment.",
+        "The arena's database is not responding. Try again in a moment.",
     )
 
 
@@ -170,5 +170,5 @@ async def _unexpected(request: Request, _: Exception) -> Response:
     return answer(
         request,
         HTTPStatus.INTERNAL_SERVER_ERROR,
-        "The arena failed to make this page. It is not your fault; its log has the details.",
+        "The arena failed to make this page. Its log has the details.",
     )

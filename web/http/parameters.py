@@ -13,34 +13,34 @@ from web.http.rendering import NAME_LENGTH, plain
 
 _LARGEST: Final = 2**63 - 1
 LARGEST_VERSION: Final = 999_999_999
-"""More versions than any bot has."""
+"""Larger than any version's number."""
 
 _BOT: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{1,39}$"
 
-Players = Annotated[int | None, Query(ge=2, le=5, description="Number of players; all games without it.")]
-House = Annotated[Literal["with", "without"], Query(description="Whether the arena's own bots are listed.")]
+Players = Annotated[int | None, Query(ge=2, le=5, description="Number of players. Default: all games.")]
+House = Annotated[Literal["with", "without"], Query(description="Whether house bots are listed.")]
 Search = Annotated[
     str,
-    Query(max_length=NAME_LENGTH, description="Part of the name of a bot or of its author, in any case."),
+    Query(max_length=NAME_LENGTH, description="Part of the name of a bot or its author, ignoring case."),
     AfterValidator(plain),
 ]
-Offset = Annotated[int, Query(ge=0, le=_LARGEST, description="How many to leave out.")]
-RowLimit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
-Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Those that come before this number.")]
+Offset = Annotated[int, Query(ge=0, le=_LARGEST, description="Number of entries to skip.")]
+RowLimit = Annotated[int, Query(ge=1, le=500, description="Maximum number of entries.")]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Only entries before this number.")]
 BeforeVersion = Annotated[
-    int | None, Query(ge=1, le=LARGEST_VERSION, description="Those with a smaller number.")
+    int | None, Query(ge=1, le=LARGEST_VERSION, description="Only entries with a smaller number.")
 ]
 AfterBot = Annotated[
-    str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Those that come after this name.")
+    str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only entries after this name.")
 ]
-AuthorName = Annotated[str, Path(pattern=r"^[^\x00]{1,64}$", description="Of an author, in any case.")]
-BotName = Annotated[str, Path(pattern=_BOT, description="Of a bot.")]
-OfBot = Annotated[str | None, Query(pattern=_BOT, description="Of this bot alone.")]
+AuthorName = Annotated[str, Path(pattern=r"^[^\x00]{1,64}$", description="An author's name, ignoring case.")]
+BotName = Annotated[str, Path(pattern=_BOT, description="A bot's name.")]
+OfBot = Annotated[str | None, Query(pattern=_BOT, description="Only games of this bot.")]
 OfVersion = Annotated[
-    int | None, Query(ge=1, le=LARGEST_VERSION, description="Of this version of the bot alone.")
+    int | None, Query(ge=1, le=LARGEST_VERSION, description="Only games of this version of the bot.")
 ]
 OfAuthor = Annotated[
-    str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Of this author, in any case.")
+    str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only bots of this author, ignoring case.")
 ]
 Margin = Annotated[
     int | None, Query(ge=0, le=999, description="At most this many points between first and second place.")
@@ -49,15 +49,15 @@ BestPoints = Annotated[
     int | None, Query(ge=-999, le=999, description="At least this many points for a seat.")
 ]
 Faults = Annotated[
-    Literal["yes", "no"] | None, Query(description="Games with a fault of any bot, or without.")
+    Literal["yes", "no"] | None, Query(description="Only games with (or without) a fault of any bot.")
 ]
-Since = Annotated[date | None, Query(description="Games that ended on this day or later, UTC.")]
-Until = Annotated[date | None, Query(description="Games that ended on this day or earlier, UTC.")]
+Since = Annotated[date | None, Query(description="Only games that ended on this day or later, UTC.")]
+Until = Annotated[date | None, Query(description="Only games that ended on this day or earlier, UTC.")]
 Order = Annotated[GameOrder, Query(description="The order of games.")]
 BLANK: Final = BeforeValidator(lambda value: value.strip() or None if isinstance(value, str) else value)
-"""For a page's parameters: a form sends empty fields, too."""
+"""For parameters of pages: forms also send empty fields."""
 
-GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="Of a game.")]
+GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A game's id.")]
 
 
 def replay_of(found: GamePage) -> str:
@@ -66,7 +66,7 @@ def replay_of(found: GamePage) -> str:
         raise Problem(
             410,
             "The replay of this game has been deleted.",
-            hint=f"The result is still there: /games/{found.game} and /api/v1/games/{found.game}.",
+            hint=f"The result is still available: /games/{found.game} and /api/v1/games/{found.game}.",
         )
     return found.replay
 

@@ -24,7 +24,7 @@ def address_of(request: Request) -> str:
 
 
 def network_of(host: str) -> str:
-    """Return what an address counts as: for IPv6 its /64, since one machine has all addresses of it."""
+    """Return the source of an address: for IPv6 its /64, since one host has all addresses in it."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -40,7 +40,7 @@ _QUARTER: Final = timedelta(minutes=15)
 _HOUR: Final = timedelta(hours=1)
 _LONGEST_NAME: Final = 64
 _MOST_FULL: Final = 10_000
-"""Windows of which this process remembers that they are full."""
+"""Maximum number of full windows that this process remembers."""
 
 
 class RateLimits:
@@ -65,7 +65,7 @@ class RateLimits:
             # A classroom behind one router is one address.
             _limit(100, _QUARTER, "log in", "from", source),
             _limit(10, _QUARTER, "log in", "from", source, "to", key),
-            # From anywhere: a higher limit helps to guess, a lower one lets others lock the owner out.
+            # From all addresses. More would help guessing; with fewer, others could lock the owner out.
             _limit(50, _HOUR, "log in", "to", key),
             refused=lambda: self._accounts.sessions.locked(name, address),
         )
@@ -123,4 +123,4 @@ def _limit(most: int, window: timedelta, *what: str) -> RateLimit:
 
 
 def _too_many(what: str, wait: timedelta) -> Problem:
-    return too_much(f"There were too many attempts {what}.", wait)
+    return too_much(f"Too many attempts {what}.", wait)

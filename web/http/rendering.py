@@ -74,7 +74,7 @@ def bot_address(name: str) -> str | None:
 
 
 def browser_name(agent: str) -> str:
-    """Return a browser's make and system from its ``User-Agent``, as far as known."""
+    """Return a browser's name and system from its ``User-Agent``, if known."""
     make = next((name for sign, name in _BROWSERS if sign in agent), None)
     system = next((name for sign, name in _SYSTEMS if sign in agent), None)
     if make is None:
@@ -100,7 +100,7 @@ _SYSTEMS: Final = (
 
 
 def fixed(value: float | None, digits: int = 2) -> str:
-    """Format a number with that many decimals and a real minus sign; None as a dash."""
+    """Format a number with this many decimals and a real minus sign; None as a dash."""
     if value is None:
         return _NOTHING
     text = f"{value:.{digits}f}"
@@ -126,7 +126,7 @@ def odds(probability: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share of one in whole percent, but never round to 0 % or 100 %."""
+    """Format a share of one in whole percent. Never rounds to 0 % or 100 %."""
     if share is None:
         return _NOTHING
     value = share * _HUNDRED
@@ -154,7 +154,7 @@ def size(value: int) -> str:
 
 
 def short_digest(value: str) -> str:
-    """Shorten a digest enough to tell it from others; leave other text as it is."""
+    """Shorten a digest; return other text unchanged."""
     digest = value.removeprefix(_IMAGE)
     return digest[:_SHORT_DIGEST] if len(digest) == _DIGEST else value
 
@@ -231,22 +231,22 @@ def render(template: str, **context: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Who looks at a page."""
+    """The viewer of a page."""
 
     account: int | None  # None if not logged in
     operator: bool  # whether they may see everything
 
     def owns(self, account: int | None) -> bool:
-        """Whether they own what belongs to this account; nobody owns what belongs to None."""
+        """Return whether they own this account's data; nobody owns that of None."""
         return account is not None and account == self.account
 
     def may_see(self, account: int | None) -> bool:
-        """Whether they may see what is private to this account."""
+        """Return whether they may see this account's private data."""
         return self.operator or self.owns(account)
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Return who looks. Pages are for browsers, so a token opens nothing private in them."""
+    """Return the viewer. Pages are for browsers, so tokens give no access to private ones."""
     caller = caller_of(request)
     if caller is None or caller.session is None:
         return Viewer(account=None, operator=False)

@@ -1,4 +1,4 @@
-"""Logs and counts requests, without paths or queries: those may hold a secret."""
+"""Logs and counts requests, without paths or queries, which may contain a secret."""
 
 import secrets
 import time
@@ -21,12 +21,12 @@ _UPLOADS: Final = {True: "received", False: "refused"}
 
 
 class LoginFailure(StrEnum):
-    """Why a log-in failed."""
+    """The cause of a failed log-in."""
 
     CREDENTIALS = "credentials"
-    """Name or password were wrong."""
+    """Wrong name or password."""
     TOO_MANY = "too_many"
-    """There had been too many attempts."""
+    """Too many attempts."""
 
 
 class SiteMetrics:
@@ -90,11 +90,11 @@ class SiteMetrics:
 
 _STREAM: Final = b"text/event-stream"
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
-"""Monitoring requests these every few seconds."""
+"""Routes that monitoring requests every few seconds."""
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _UNKNOWN: Final = "unknown"
-"""For a method or a route that there is none of: neither log nor metrics hold what anybody makes up."""
+"""Stands for unknown methods and routes, so that callers can't fill log or metrics with made-up ones."""
 
 
 def _new_id() -> str:
@@ -123,7 +123,7 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         began = self._clock()
-        # Not unbound: afterwards the server may log about the request in the same context.
+        # Don't unbind: the server may still log about the request in this context.
         bind_contextvars(request=self._new_id())
         answer = _Answer(send, self._metrics)
         try:

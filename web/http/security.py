@@ -1,4 +1,4 @@
-"""Security headers, and the refusal of cross-site request forgery (CSRF)."""
+"""Security headers, and protection against cross-site request forgery (CSRF)."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -25,20 +25,20 @@ FRAMABLE: Final = SECURITY_HEADERS | {
     ),
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-"""Instead of ``SECURITY_HEADERS``, for pages that any site may frame: nothing of a caller's is in them."""
+"""Replaces ``SECURITY_HEADERS`` on pages that any site may frame; they contain nothing private."""
 
 FRESH: Final = "no-cache"
-"""Everything may have changed since: ask again, a 304 is cheap."""
+"""Pages change at any time, and revalidation by 304 is cheap."""
 
 PRIVATE: Final = "no-store"
-"""What is made for one person stays in no cache."""
+"""For pages made for one person, which no cache may store."""
 
 _OVER_HTTPS: Final = {
     # Once reached over HTTPS, require HTTPS for this host for a year.
     "Strict-Transport-Security": "max-age=31536000",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-"""Browsers ignore these over plain HTTP, and complain of the second."""
+"""Browsers ignore these over plain HTTP, and warn about the second."""
 
 
 class SecurityHeaders:
@@ -87,8 +87,8 @@ class SameSite:
 
 _REFUSED: Final = Problem(
     403,
-    "This was not sent by a page of this site, so nothing was done.",
-    hint="Open the page here and send its form again. Programs send a token: Authorization: Bearer …",
+    "The request was not sent by a page of this site, so nothing was done.",
+    hint="Open the page on this site and send its form again. Programs send a token: Authorization: Bearer …",
 )
 
 

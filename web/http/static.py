@@ -1,4 +1,4 @@
-"""Static files at addresses that change with their content, so that browsers keep them for good."""
+"""Static files at addresses that change with their content, so that browsers cache them permanently."""
 
 import hashlib
 import re
@@ -28,13 +28,13 @@ def _version() -> str:
 _VERSION: Final = _version()
 _ANY_VERSION: Final = re.compile(f"[0-9a-f]{{{_VERSION_DIGITS}}}")
 STATIC: Final = f"{MOUNT}/{_VERSION}"
-"""Where pages find static files. The files share one version because they refer to each other."""
+"""Base address of static files. The files share one version because they refer to each other."""
 
 
 class VersionedFiles(StaticFiles):
-    """Serves the static files below their version, below other versions, and below none.
+    """Serves the static files below their version, below other versions, and without a version.
 
-    Other versions come from pages made before an upgrade. Browsers keep only the current one for good.
+    Other versions come from pages made before an upgrade. Browsers cache only the current one permanently.
     """
 
     def __init__(self) -> None:

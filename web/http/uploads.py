@@ -21,11 +21,11 @@ _PIECE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Minimum speed of a body. A slow sender must not occupy a place or a connection for long."""
+    """Minimum speed of a body. A slow sender must not occupy an upload slot or a connection for long."""
 
     silence: float = 30.0  # seconds until the next bytes
     grace: float = 30.0  # seconds that any body may take
-    rate: int = 64 * 1024  # average bytes a second required after the grace
+    rate: int = 64 * 1024  # average bytes per second required after the grace
     whole: float = 15 * 60.0  # seconds for a whole body, whatever its rate
 
 
@@ -89,7 +89,7 @@ class _Body:
     def _too_late(self) -> Problem:
         pace = self._pace
         if self._left() > 0:
-            return Problem(408, f"Nothing came for {pace.silence:g} seconds.", hint="Send it again.")
+            return Problem(408, f"No data arrived for {pace.silence:g} seconds.", hint="Send it again.")
         if self._clock() - self._began >= pace.whole:
             return Problem(
                 408,
@@ -98,8 +98,8 @@ class _Body:
             )
         return Problem(
             408,
-            f"The body came too slowly: after {pace.grace:g} seconds, less than "
-            f"{pace.rate // 1024} KiB a second.",
+            f"The body arrived too slowly: after {pace.grace:g} seconds, less than "
+            f"{pace.rate // 1024} KiB per second.",
             hint="Send it over a faster connection, or make it smaller.",
         )
 
@@ -120,7 +120,7 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
 
 
 Begin = Callable[[Upload], AbstractContextManager[Incoming]]
-"""What takes a file; see :class:`arena.submissions.receiver.Receiver`."""
+"""A file's receiver; see :class:`arena.submissions.receiver.Receiver`."""
 
 
 def counted(begin: Begin, metrics: SiteMetrics) -> Begin:

@@ -15,7 +15,7 @@ from web.leaderboard.standings import Boards
 _NARROW: Final = frozenset("fijlrtI.,:;'|!()[]- ")
 _WIDE: Final = frozenset("mwMWOQ@#%\N{PLUS-MINUS SIGN}")
 _WIDTHS: Final = (4.2, 7.0, 9.4)
-"""Of narrow, other and wide letters, at 11 px. The picture fits the letters to them, whatever the font."""
+"""Widths of narrow, other and wide letters at 11 px. The picture stretches any font to them."""
 _PADDING: Final = 7
 _MARK: Final = 15
 
@@ -70,7 +70,7 @@ def _length(text: str) -> int:
 
 
 _LASTS: Final = "public, max-age=300"
-"""Others' caches ask for it once in five minutes."""
+"""Other sites' caches request a badge every five minutes."""
 
 
 def badge_pages(boards: Boards, bots: Bots) -> APIRouter:

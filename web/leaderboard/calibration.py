@@ -1,4 +1,4 @@
-"""How well ratings predicted the newest games: as a page and for programs."""
+"""Calibration of the ratings on the newest games, as a page and for programs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ from web.http.rendering import page
 from web.leaderboard.standings import Boards
 
 GAMES: Final = 10_000
-"""The newest rated games, which are compared with what was predicted for them."""
+"""Number of newest rated games compared with their predictions."""
 
 _KEPT: Final = timedelta(minutes=10)
-"""How long a comparison of many games is shown before it is made again."""
+"""Time until a comparison of many games is recomputed."""
 
 _FEW: Final = 1000
-"""A comparison of fewer games takes no time, and is made again after every match."""
+"""A comparison of fewer games is fast, so it is recomputed after every match."""
 
 
 class Calibrations:
-    """The comparison, made when it is asked for and kept for a while. Thread-safe."""
+    """The comparison, computed on demand and cached for a while. Thread-safe."""
 
     def __init__(self, ratings: RatingRepository, boards: Boards, now: Callable[[], datetime]) -> None:
         self._ratings = ratings
@@ -91,7 +91,7 @@ def calibration_pages(calibrations: Calibrations, callers: Callers) -> APIRouter
 
 
 def _held(spans: tuple[Span, ...]) -> float | None:
-    """Return the share of moves that ratings allowed, over all parts."""
+    """Return the share of ratings that stayed in their interval, over all parts."""
     moves = sum(span.moves for span in spans)
     return sum((span.held or 0.0) * span.moves for span in spans) / moves if moves else None
 
@@ -101,8 +101,8 @@ class BetaInUse:
     """The noise of a game that predictions assume.
 
     Attributes:
-        players: Of the game.
-        beta: On the scale of the ratings.
+        players: Number of players.
+        beta: Performance noise, on the scale of the ratings.
     """
 
     players: int
@@ -111,11 +111,11 @@ class BetaInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationDocument:
-    """How well ratings predicted the newest games.
+    """Calibration of the ratings on the newest games.
 
     Attributes:
-        most_games: The most games that are compared.
-        betas: What predictions assume.
+        most_games: Maximum number of games compared.
+        betas: The noise that predictions assume.
         calibration: The comparison.
     """
 
@@ -130,9 +130,9 @@ def calibration_api(calibrations: Calibrations) -> APIRouter:
 
     @router.get("/leaderboard/calibration")
     def calibration() -> CalibrationDocument:
-        """Compare what ratings predicted for the newest rated games with how these ended.
+        """Compare predictions for the newest rated games with their results.
 
-        Of more than 1,000 games the comparison may be up to ten minutes old.
+        A comparison of more than 1,000 games may be up to ten minutes old.
         """
         _, found = calibrations.current()
         return CalibrationDocument(

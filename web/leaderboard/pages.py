@@ -31,7 +31,7 @@ from web.leaderboard.standings import (
 COLUMNS: Final = tuple(field.name for field in fields(Row))
 
 _FORMULA: Final = re.compile('(^|[,;|\t"])(?=\\s*[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20])')
-"""Where a formula would begin. The last four of its signs are wide letters of East Asian fonts."""
+"""Characters that begin a formula in spreadsheets; the last four are their full-width forms."""
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -75,7 +75,7 @@ class Asked:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether a filter is set."""
+        """True if a filter is set."""
         return self.house == "without" or bool(self.search)
 
     def part(self, offset: int, limit: int) -> Wanted:
@@ -176,9 +176,8 @@ class Leaderboard:
     """A page of the leaderboard.
 
     Attributes:
-        players: Which list: 2 to 5 players, or null for all games.
-        rows: In the order asked for. Bots with equal scores share a rank, and the next one's is as if they
-            did not.
+        players: The list: 2 to 5 players, or null for all games.
+        rows: In the requested order. Bots with equal scores share a rank; the ranks after them are skipped.
         next: The address of the next page, or null.
     """
 
@@ -198,10 +197,10 @@ def public_api(boards: Boards) -> APIRouter:
         offset: Offset = 0,
         limit: RowLimit = 100,
     ) -> Leaderboard:
-        """Rank the bots, by the games of a number of players or by all.
+        """Rank the bots by all games, or by those with a given number of players.
 
-        Each bot is there once, with the version that plays. Ranks are those of the whole list by score, also
-        where some bots are left out or another order is asked for.
+        Each bot appears once, with its current version. Ranks are by score in the whole list, whatever the
+        filter and the order.
         """
         board = boards.board(asked.part(offset, limit))
         end = offset + limit

@@ -2,7 +2,7 @@
 
 Pages, API, CSV and badges show the same rows. They need a few out of thousands, each with a rank and an
 interval that depend on all others. Reading them all each time would take a hundred times as long as reading
-what has changed.
+only the changes.
 """
 
 import gc
@@ -45,7 +45,7 @@ class BoardOrder(StrEnum):
 
     @property
     def ascends(self) -> bool:
-        """Whether the smallest value comes first."""
+        """True if the smallest value comes first."""
         return self in {BoardOrder.MEAN_PLACE, BoardOrder.MEDIAN_MILLIS}
 
 
@@ -55,7 +55,7 @@ class Wanted:
 
     players: int | None = None  # 2 to 5, or None for all games
     house: bool = True  # whether to include house bots
-    search: str = ""  # part of a bot's or author's name, ignoring case; empty for all
+    search: str = ""  # part of the name of a bot or author, ignoring case; empty for all
     order: BoardOrder = BoardOrder.SCORE
     offset: int = 0  # number of lines to skip
     limit: int  # maximum number of lines
@@ -261,7 +261,7 @@ class Standings:
         return min(best, rank), max(worst, rank)
 
     def _is_tied(self, key: _Key) -> bool:
-        """Return whether neither order of this bot and some neighbour is as probable as ``SHARE``."""
+        """True if neither order of this bot and some neighbour is as probable as ``SHARE``."""
         if key[0]:
             return False
         at = bisect_left(self._order, key)
@@ -297,7 +297,7 @@ _VALUES: Final[Mapping[BoardOrder, Callable[[Entry, int], float | None]]] = {
         None if entry.last_played is None else entry.last_played.timestamp()
     ),
 }
-"""From a line's entry and the day."""
+"""Returns a line's sort value from its entry and the day."""
 
 
 _MANY: Final = 1000
@@ -305,7 +305,7 @@ _MANY: Final = 1000
 
 @dataclass(slots=True)
 class _List:
-    """A list and the store's state it was read at. Hold its lock to use it."""
+    """A list, and the store's state when it was read. Acquire its lock before use."""
 
     standings: Standings = field(default_factory=Standings)
     revision: int = 0

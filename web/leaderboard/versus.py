@@ -1,4 +1,4 @@
-"""Who finishes ahead of whom among the first twenty of the leaderboard."""
+"""The head-to-head table of the first twenty bots of the leaderboard."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,7 +21,7 @@ class Encounter:
     """A cell of the table: a bot's record against another."""
 
     games: int
-    share: float  # of their games, those in which the bot finished ahead; level finishes count half
+    share: float  # share of their games in which the bot finished ahead; ties count half
     shade: int  # 0 for never ahead to 10 for always
 
 

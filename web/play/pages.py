@@ -1,4 +1,4 @@
-"""People play against bots: choosing a table, playing, and what it came to."""
+"""Games of people against bots: choosing a table, playing, and the result."""
 
 import asyncio
 import random
@@ -38,23 +38,23 @@ _HISTORY: Final = 10
 _MOST_BOTS: Final = 200
 
 _WAIT_SECONDS: Final = 8.0
-"""How long a page waits for the bots before it shows that they still decide."""
+"""Maximum time a page waits for the bots before it says that they are still deciding."""
 
 _LOOK_SECONDS: Final = 0.1
 _PATIENCE: Final = timedelta(minutes=10)
-"""For how long a page waits for an analysis."""
+"""Maximum time a page waits for an analysis."""
 
 _SEEN: Final = timedelta(seconds=8)
-"""A person is noted as there at most this often."""
+"""Minimum interval between updates of a person's presence."""
 
-PersonGameId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{32}$", description="Of a game.")]
+PersonGameId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{32}$", description="A game's id.")]
 _STEP: Final = r"^[1-3]\.(10|[1-9])$"
 Step = Annotated[str | None, Query(pattern=_STEP)]
 CardName = Annotated[str, Field(max_length=20)]
 
 
 class ChosenCards(BaseModel):
-    """The form of a decision: ``step`` is its round and turn; empty cards are none."""
+    """The form of a decision: ``step`` is its round and turn; an empty card stands for no card."""
 
     step: Annotated[str, Field(pattern=_STEP)]
     card: CardName = ""
@@ -104,7 +104,7 @@ def play_pages(  # noqa: PLR0913 - what the pages are made of
 
 
 class _Play:
-    """Answers the requests."""
+    """The pages' request handlers."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _Play:
         self._analyses = analyses
 
     def lobby(self, request: Request) -> Response:
-        """Show who can be played against, and the person's games."""
+        """Show the available bots, and the person's games."""
         request.state.private = True
         visitor = visitor_of(request)
         account = viewer_of(request).account
@@ -146,9 +146,9 @@ class _Play:
         soy_sauce: Annotated[bool, Form()] = False,
         dummy: Annotated[bool, Form()] = False,
     ) -> Response:
-        """Ask for a table."""
+        """Request a table."""
         if not self._tables:
-            raise Problem(HTTPStatus.CONFLICT, "This arena has no tables for people.")
+            raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
         account = viewer_of(request).account
         names = [name for name in opponent if name]
         if not 1 <= len(names) <= MOST_OPPONENTS:
@@ -187,12 +187,9 @@ class _Play:
         return self._analyses and recent and game.state is PersonGameState.OVER and game.analysis is None
 
     async def table(self, request: Request, id_: PersonGameId, after: Step = None) -> Response:
-        """Show a game; wait a moment if the bots are about to decide.
+        """Show a game; wait a moment if the bots are still deciding.
 
-        Args:
-            request: Of the person.
-            id_: Of the game.
-            after: The round and turn that the person has just decided.
+        ``after`` is the round and turn that the person has just decided.
         """
         game = await run_in_threadpool(self._own, request, id_)
         waited = 0.0
@@ -238,7 +235,7 @@ class _Play:
         except ValueError as error:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
-                f"That can't be played: {error}.",
+                f"This move isn't possible: {error}.",
                 hint=f"Go back to the table at /play/{game.id} and choose again.",
             ) from error
         if not self._games.choose(id_, ChosenMove(round=round_number, turn=turn, move=move), self._now()):
@@ -255,7 +252,7 @@ class _Play:
         return Response(self._over(request, id_).replay, media_type="application/json")
 
     def decisions(self, request: Request, id_: PersonGameId) -> Response:
-        """Show all decisions of the person, and what house bots would have played."""
+        """Show all decisions of the person, and the house bots' choices."""
         game = self._over(request, id_)
         if game.analysis is None:
             raise HTTPException(404, "This game has not been analysed.")
@@ -286,8 +283,8 @@ class _Play:
         )
 
     def _own(self, request: Request, id_: str) -> PersonGame:
-        """Return a game of the visitor; those of others answer 404."""
-        request.state.private = True  # browsers that go back would show an old table
+        """Return a game of the visitor. Raises 404 for games of others."""
+        request.state.private = True  # going back in the browser would show an old table
         game = self._games.find(id_)
         if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):
             raise HTTPException(404, "You have no such game. Games are kept for 30 days.")
@@ -328,12 +325,12 @@ def _may_play(bot: KnownBot, account: int | None) -> bool:
 
 
 def _base(game: PersonGame) -> str:
-    """Return what begins the addresses of a game's frames."""
+    """Return the address prefix of a game's frames."""
     return f"/play/{game.id}/games/person-{game.number}"
 
 
 def _goes_on(game: PersonGame, after: str) -> bool:
-    """Whether the decision that was made is still the latest."""
+    """True if the decision that was made is still the latest."""
     if game.state is not PersonGameState.PLAYING or game.asked is None:
         return False
     return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after

@@ -76,10 +76,7 @@ def puzzle_pages(puzzles: Puzzles, callers: Callers, now: Callable[[], datetime]
     ) -> Response:
         """Show a puzzle, with the answer if a card was chosen.
 
-        Args:
-            request: Of the visitor.
-            day: UTC.
-            card: The kind that the visitor would take.
+        ``day`` is UTC; ``card`` is the kind that the visitor would take.
         """
         known = puzzles.find(day) if day <= now().date() else None
         if known is None:

@@ -1,4 +1,4 @@
-"""A table as the person who is to choose sees it."""
+"""A table as the choosing person sees it."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -26,35 +26,35 @@ class SeatAtTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What the person can choose."""
+    """The person's options."""
 
     hand: tuple[tuple[Card, int], ...]  # kinds with their number, in the order of kinds
     two: bool  # whether chopsticks allow a second card
-    dummy: bool  # whether the dummy's card is to be named, too
+    dummy: bool  # whether the dummy's card must also be chosen
     drawn: Card | None  # the card that was drawn from the dummy's pile
 
     @property
     def simple(self) -> bool:
-        """Whether one card is all there is to choose."""
+        """True if the choice is a single card."""
         return not self.two and not self.dummy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableView:
-    """What the person sees."""
+    """A person's view of the table."""
 
     round: int
     turn: int
     turns: int  # of a round
     seats: tuple[SeatAtTable, ...]  # the person's last
-    news: tuple[str, ...]  # what the last turn brought, a sentence each
+    news: tuple[str, ...]  # events of the last turn, one sentence each
     choices: Choices
-    towards: str  # whom the hand goes to next
+    towards: str  # the receiver of the hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatingPlan:
-    """Who sits where."""
+    """The seating of a game."""
 
     names: tuple[str, ...]  # by seat, and the dummy's at the end; the person's is ``YOU``
     bots: tuple[tuple[str, int] | None, ...]  # name and version by seat; None for the person
@@ -126,7 +126,7 @@ def _seat(seating: SeatingPlan, view: View, plays: tuple[int, ...], seat: int) -
 
 
 def _last_plays(view: View) -> tuple[int, ...]:
-    """Return how many cards of each table were placed in the last turn."""
+    """Return the number of cards placed at each table in the last turn."""
     if not view.turns or view.turn == 1:
         return (0,) * len(view.tables)
     return tuple(map(len, view.turns[-1].plays))

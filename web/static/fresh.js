@@ -29,8 +29,8 @@ async function ask() {
   return page;
 }
 
-// Returns the current page, or null if the site doesn't answer with it. Leaves a part that has the
-// focus or a selection alone until the next time.
+// Returns the current page, or null if the site doesn't answer with it. A part that has the
+// focus or a selection is not replaced until the next time.
 export async function refresh() {
   const page = await ask();
   if (!page) return null;

@@ -1,6 +1,6 @@
-// Plays without loading the whole page again: sends choices, and follows what the bots do.
+// Plays without reloading the page: sends choices, and follows the bots.
 
-// By what is waited for: a table, the bots' decisions, the person's own, the analysis.
+// Keyed by what the page waits for: a table, the bots' decisions, the person's decision, the analysis.
 const MILLIS = { queue: 3000, wait: 700, decide: 10_000, analysing: 10_000 };
 
 const announcement = document.getElementById("announcement");
@@ -12,7 +12,7 @@ function show(text, url) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.getElementById("table");
   if (!fresh) {
-    // Something else, such as an error: show it whole.
+    // Anything else, such as an error, replaces the whole page.
     location.assign(url);
     return;
   }
@@ -43,8 +43,8 @@ async function ask(url, options = {}) {
   show(await answer.text(), answer.url);
 }
 
-// While the bots decide or the table is not ready, ask soon; otherwise say now and then that the person is here,
-// or look for the analysis.
+// While the bots decide or the table is not ready, poll often; otherwise report occasionally that the person
+// is here, or check for the analysis.
 function follow() {
   clearTimeout(timer);
   const { state } = table().dataset;
@@ -83,7 +83,7 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-// 1 to 9 and 0 choose a card where one is all there is to choose.
+// 1 to 9 and 0 choose a card if the choice is a single card.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
   if (event.target.matches("input:not([type=radio]), select, textarea")) return;
@@ -91,7 +91,7 @@ document.addEventListener("keydown", (event) => {
   cards[(Number(event.key) + 9) % 10]?.click();
 });
 
-// A page from the browser's cache is as it was left.
+// A page from the browser's cache may be outdated.
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });

@@ -10,7 +10,7 @@ const sources = new Map(Array.from(form.querySelectorAll("textarea"), (area) => 
 
 const kept = (language) => `kaiten-start-${language}`;
 
-// Storage may be full or forbidden; then the text lasts as long as the page.
+// If storage is full or forbidden, the text lasts only as long as the page.
 function keep(text) {
   try {
     localStorage.setItem(kept(kind.value), text);
@@ -26,7 +26,7 @@ function stored(name) {
 }
 
 const host = form.querySelector("[data-editor]");
-const description = document.querySelector("#keys").textContent; // ids don't reach into the editor
+const description = document.querySelector("#keys").textContent; // ids don't work inside the editor
 const editor = edit(host, { label: "Source", description, change: keep });
 
 function show() {
@@ -40,7 +40,7 @@ function refuse(...texts) {
 async function send() {
   const file = new File([editor.text], "bot", { type: "text/plain" });
   const most = Number(form.dataset.most);
-  if (!editor.text.trim()) return refuse("There is no code yet.", "Write a bot, or start from the example again.");
+  if (!editor.text.trim()) return refuse("There is no code yet.", "Write a bot, or reset to the example.");
   if (file.size > most) return refuse(`The code has ${file.size} bytes; the limit is ${most}.`);
   refuse();
   submit.disabled = true;
@@ -57,7 +57,7 @@ async function send() {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (submit) send(); // without, nobody is logged in
+  if (submit) send(); // missing if the visitor isn't logged in
 });
 kind.addEventListener("change", () => {
   show();

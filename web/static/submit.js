@@ -88,7 +88,7 @@ async function attempt() {
   try {
     id = await send(file.files[0], stop.signal);
   } catch {
-    if (stop.signal.aborted) refuse("Canceled. The arena stored nothing.");
+    if (stop.signal.aborted) refuse("Upload cancelled. Nothing was stored.");
     else refuse("The upload failed.", "The connection ended, or the file has changed since you chose it. Choose it again and resubmit.");
   }
   turn(false);

@@ -19,7 +19,7 @@
     try {
       localStorage.setItem(SETTING, target.value);
     } catch {
-      // Storage is blocked: the choice only holds for this page.
+      // Storage is blocked: the choice applies only to this page.
     }
     root.dataset.theme = target.value;
   };

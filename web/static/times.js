@@ -1,4 +1,4 @@
-// Shows times in the visitor's zone, with UTC as the tooltip. Without scripts they are UTC, and say so.
+// Shows times in the visitor's zone, with UTC as the tooltip. Without scripts they are UTC, and marked so.
 
 const two = (number) => String(number).padStart(2, "0");
 

@@ -1,5 +1,5 @@
-// Kaiten TV: leads to the next show when this one is over. A running game is over with its last round, or when nothing
-// more of it has come for a while.
+// Kaiten TV: opens the next game when this one is over. A running game is over after its last round, or when no new
+// round has arrived for a while.
 
 import "./viewer.js";
 

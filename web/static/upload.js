@@ -3,21 +3,21 @@
 // Don't load larger files into memory just to hash them.
 const LARGEST_HASHED = 64 * 1024 * 1024;
 
-// Returns a file's SHA-256, or null. Browsers only hash on pages served over HTTPS or from this machine.
+// Returns a file's SHA-256, or null. Browsers hash only on pages served over HTTPS or from this machine.
 export async function sha256(file) {
   if (!globalThis.crypto?.subtle || file.size > LARGEST_HASHED) return null;
   const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Returns where a bot's file is sent to; a digest that is null is left out.
+// Returns the upload address of a bot's file, without the digest if it is null.
 export function address(bot, { kind, note, digest }) {
   const query = new URLSearchParams({ kind, note });
   if (digest) query.set("sha256", digest);
   return `/api/v1/bots/${encodeURIComponent(bot)}/submissions?${query}`;
 }
 
-// Returns why the site refused a file, and what to do.
+// Returns the reason why the site refused a file, and a remedy.
 export function refusal(status, body) {
   if (status === 401) return ["Your session has ended.", "Log in in another tab, then submit again here. The form keeps what you entered."];
   return [body?.detail ?? `The site answered with ${status}.`, body?.hint ?? "Try again in a moment."];

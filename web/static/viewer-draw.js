@@ -1,4 +1,4 @@
-// Draws a frame as templates/_viewer.html does. It knows no rules: the server sends what to show.
+// Draws a frame as templates/_viewer.html does. It contains no rules: the server sends what to show.
 
 const CARDS = `${new URL("cards.svg", import.meta.url).pathname}#`;
 const MARKS = {
@@ -23,7 +23,7 @@ export function whereIs({ round, turn, stage }) {
   return `Round ${round}, turn ${turn}, ${STAGES[stage].toLowerCase()}`;
 }
 
-/** The indices of the frames that the controls lead to, by the controls' names. */
+/** The indices of the controls' target frames, by the controls' names. */
 export function waysFrom(data, index) {
   const numbers = [...data.frames.keys()];
   const turns = numbers.filter((number) => data.frames[number][2] === "pick");

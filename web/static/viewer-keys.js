@@ -19,7 +19,7 @@ export function listen(actions) {
   });
 }
 
-/** Whether the key belongs to the browser or the focused element. */
+/** Return whether the key belongs to the browser or the focused element. */
 function isElsewhere(event) {
   // On some keyboards brackets need AltGr, which counts as Control and Alt.
   const withModifier = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));
@@ -42,6 +42,6 @@ function remember(value) {
   try {
     localStorage.setItem(SETTING, value);
   } catch {
-    // Storage is blocked: the choice only holds for this page.
+    // Storage is blocked: the choice applies only to this page.
   }
 }

@@ -1,5 +1,5 @@
 // Watches a running game: adds each finished round to the frames.
-// A viewer who stepped back stays there; one at the end goes on to the new frames.
+// A viewer who stepped back stays there; one at the last frame continues to the new frames.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";
@@ -20,7 +20,7 @@ function grow(page) {
   }
 }
 
-/** Say that the game is over, with a link that leads on from whichever frame is shown. */
+/** Say that the game is over, with a link to the current frame elsewhere. */
 function end(words, label, href) {
   const [text, link] = [document.createElement("p"), document.createElement("a")];
   link.href = href ?? location.href;
@@ -37,7 +37,7 @@ async function ended() {
   const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" });
   if (answer.redirected) end("This match is over.", "Watch the replay from here");
   if (answer.status === 404) {
-    end("The arena could not finish this match and is playing it again.", "Watch it", match);
+    end("The arena could not finish this match and is replaying it.", "Watch it", match);
   }
   return answer.redirected || answer.status === 404;
 }

@@ -1,11 +1,11 @@
-// Moves cards from their old to their new places. Only decoration: the frames are the same without it.
+// Moves cards from their old to their new places. This is only decoration: the frames are the same without it.
 
 const MILLIS = { pick: 180, reveal: 420, pass: 750 };
 const GATHERED = 0.75;
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Whether the visitor wants no motion. */
+/** True if the visitor prefers reduced motion. */
 export const isCalm = () => calm.matches;
 
 /** Record where everything is, before the next frame is drawn. */
@@ -64,7 +64,7 @@ function reveal(film, seen, duration) {
   }
 }
 
-/** A card of this kind, or one that was face down. */
+/** Find a card of this kind, or one that was face down. */
 function take(sources, kind) {
   const found = sources.findIndex((source) => source.kind === kind);
   return sources.splice(Math.max(found, 0), 1)[0];
@@ -95,7 +95,7 @@ function pass(film, seen, direction, duration) {
   film.querySelector(".plates").animate([{ strokeDashoffset: 4 * direction }, {}], timing);
 }
 
-/** Lay the cards of a hand over each other on the way, so that it is no wider than the belt. */
+/** Overlap the cards of a moving hand, so that it is no wider than the belt. */
 function gather(hand, timing) {
   const cards = [...hand.children];
   const lefts = cards.map((card) => card.getBoundingClientRect());
@@ -111,7 +111,7 @@ function gather(hand, timing) {
   }
 }
 
-/** Keyframes along a path; the cards gather on the way. */
+/** Keyframes along a path, on which the cards gather. */
 function steps(path, to) {
   const lengths = path.slice(1).map((point, number) => Math.hypot(point.x - path[number].x, point.y - path[number].y));
   const total = lengths.reduce((sum, length) => sum + length, 0) || 1;

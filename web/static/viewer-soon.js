@@ -1,4 +1,4 @@
-// Waits until a match can be watched. The page has a link that does the same.
+// Waits until a match can be watched. The page's link does the same by hand.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";

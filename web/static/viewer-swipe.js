@@ -1,7 +1,7 @@
-// Steps by swiping over the table: to the left goes on, to the right back.
+// Steps by swiping over the table: left for forward, right for back.
 
 const LEAST_PIXELS = 40;
-const FLATTEST = 2; // a swipe is that many times as wide as high; everything else scrolls
+const FLATTEST = 2; // minimum ratio of width to height of a swipe; everything else scrolls
 
 export function onSwipe(film, go) {
   let start = null;

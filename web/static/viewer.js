@@ -18,13 +18,13 @@ const position = document.getElementById("position");
 
 const isSmall = document.body.matches(".small");
 const isTelevision = document.body.matches(".tv");
-// In a frame the history is another page's, and Kaiten TV stays what it is when it is loaded again.
+// In a frame the history belongs to another page, and Kaiten TV must keep its address for reloads.
 const isAlone = window.top === window && !isTelevision;
 const WAYS_OF_STEPS = ["previous", "next", "previous-turn", "next-turn"];
 
 let loaded = new Map();
 let data;
-let chosen = film.dataset.view; // its frames may still be on their way
+let chosen = film.dataset.view; // its frames may still be loading
 let index = Number(film.dataset.at);
 let playing = false;
 let nextStep = 0;
@@ -64,7 +64,7 @@ function go(to) {
   show(to);
 }
 
-/** Go to another moment, from which the browser's Back leads here again. */
+/** Go to another moment, and add it to the browser's history. */
 function jump(to) {
   if (to === undefined || to === index) return;
   if (isAlone) {
@@ -76,7 +76,7 @@ function jump(to) {
 
 const goWay = (way) => (WAYS_OF_STEPS.includes(way) ? go : jump)(waysFrom(data, index)[way]);
 
-/** Show the frame of the address, to which Back or Forward has led. */
+/** Show the frame of the address after Back or Forward. */
 async function goBack() {
   pause();
   const view = new URLSearchParams(location.search).get("view") ?? "all";
@@ -90,9 +90,9 @@ async function goBack() {
 async function choose(view) {
   chosen = view;
   const [kept, frames] = [loaded, await framesOf(view).catch(() => null)];
-  if (view !== chosen) return; // another one was chosen meanwhile
+  if (view !== chosen) return; // another one was chosen since
   if (kept !== loaded) {
-    await choose(view); // there is more to be seen by now
+    await choose(view); // more has been disclosed since
     return;
   }
   if (!frames) {
@@ -112,7 +112,7 @@ function changed() {
     if (!isTelevision) history.replaceState(null, "", here());
     document.title = `${whereIs(frame())} · ${film.dataset.title}`;
     // In a running game, announcing choices and passes would drown out the events.
-    // A small viewer beside other things stays silent while it plays, and so does Kaiten TV.
+    // An embedded viewer stays silent while it plays, and so does Kaiten TV.
     if (!playing || !(isSmall || isTelevision || ["pick", "pass"].includes(frame().stage))) say(`${whereIs(frame())}. ${frame().says}`);
   }, QUIET_MILLIS);
 }
@@ -161,7 +161,7 @@ function nextView() {
   if (views.length) choose(views[(views.indexOf(chosen) + 1) % views.length]);
 }
 
-/** Close the lists of views, but not the one that was clicked in, unless something was chosen there. */
+/** Close the lists of views, except one that was clicked without choosing a view. */
 function closeMenus(event) {
   for (const menu of document.querySelectorAll(".views details[open]")) {
     if (event.target.closest("a") || !menu.contains(event.target)) menu.open = false;
@@ -178,7 +178,7 @@ function follow(event) {
   else choose(link.dataset.view);
 }
 
-/** What is copied: the current addresses, whichever page was opened. */
+/** The texts to copy: the current addresses, whichever page was opened. */
 const TEXTS = {
   link: () => new URL(addressOf(film.dataset.home, frame(), data.view), location.href).href,
   embed: () => document.getElementById("embed-code").value,
@@ -200,18 +200,18 @@ const ACTIONS = {
 };
 
 /**
- * Add the newly disclosed part of a running game. The current frame stays; at the last frame the viewer goes
- * on to the new ones. The page around the frames is updated in between.
+ * Add the newly disclosed part of a running game. The current frame stays; from the last frame the viewer
+ * continues to the new ones. The page around the frames is updated in between.
  */
 export async function takeUp(between) {
   loaded = new Map();
   if (!data) {
-    between(); // the frames are still asked for
+    between(); // the frames are still being fetched
     return;
   }
   const more = await framesOf(data.view);
   if (more.view !== data.view) {
-    // Another view was chosen meanwhile.
+    // Another view was chosen since.
     await takeUp(between);
     return;
   }
@@ -248,14 +248,14 @@ async function start() {
     return;
   }
   const trying = document.getElementById("trying");
-  trying.textContent = "The frames of this game can't be loaded just now. Trying again; until then every step loads a page.";
+  trying.textContent = "The frames of this game can't be loaded at the moment. Retrying; until then, every step loads a page.";
   poll(async () => {
     const kept = loaded;
     const frames = await framesOf(chosen).catch((error) => {
       if (!error.gone) throw error;
     });
-    if (kept !== loaded) return false; // there is more to be seen by now
-    trying.textContent = ""; // also where they are gone: then this match is over
+    if (kept !== loaded) return false; // more has been disclosed since
+    trying.textContent = ""; // even if the frames are gone: then this match is over
     if (!frames) return true;
     begin(frames);
     draw(data, index);

@@ -1,1 +1,1 @@
-"""How the arena is: what it does, what it did lately, and what its machines can hold."""
+"""The arena's status: activity, queue, workers, hosts and their controls."""

@@ -17,11 +17,11 @@ from web.http.rendering import clean_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlLine:
-    """One control on one machine. What was seen of it is for the operator, not for everybody.
+    """A control on a host. The details of its check are only for operators.
 
     Attributes:
-        name: Short and stable.
-        stops: What it keeps a bot from.
+        name: A short, stable name.
+        stops: What the control prevents.
         accepted: Whether the operator accepts its absence.
     """
 
@@ -32,20 +32,20 @@ class ControlLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """One machine.
+    """A host.
 
     Attributes:
-        name: Its own.
+        name: The host's name.
         strangers: Whether untrusted bots may play there.
-        isolates: Whether bots are held at all.
-        runtime: What holds them.
-        engine: Version of the engine; empty without one.
-        cgroup: Version of the control groups and who drives them; empty without.
-        checked: When, in UTC.
-        slots: Number of bots that can run there at a time; None if not reported yet.
-        busy: How many run there now; None where nobody plays there.
-        missing: Controls that were not held.
-        held: Those that were.
+        isolates: Whether bots are isolated at all.
+        runtime: The runtime that isolates them.
+        engine: Version of the Docker engine; empty if there is no engine.
+        cgroup: Version and driver of the control groups; empty if there are none.
+        checked: Time of the check, UTC.
+        slots: Number of bots that can run there at a time; null if not reported yet.
+        busy: Number of bots running there now; null if the host plays no matches.
+        missing: Controls that failed.
+        held: Controls that passed.
     """
 
     name: str
@@ -63,11 +63,11 @@ class Host:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seated:
-    """Who sits at a table.
+    """A seat at a table.
 
     Attributes:
-        bot: Name, cleaned.
-        version: Number; None for a submission that is no version yet.
+        bot: The bot's name, without invisible characters.
+        version: The version's number; null for a submission that is not a version yet.
     """
 
     bot: str
@@ -76,15 +76,15 @@ class Seated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A match that is being played.
+    """A match in progress.
 
     Attributes:
-        match: Its id; None where it is not for everybody to know.
-        kind: What it is for.
-        players: Number of slots it takes.
+        match: The match's id; null if it is private.
+        kind: The match's purpose.
+        players: Number of slots it needs.
         deals: Number of its games.
-        started: UTC.
-        seats: In seat order. Who qualifies or challenges is for operators; others get none of these.
+        started: Start time, UTC.
+        seats: In seat order. Seats of qualifications and challenges are only for operators; empty for others.
     """
 
     match: str | None
@@ -97,16 +97,17 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """Who plays matches.
+    """A worker.
 
     Attributes:
-        name: Its own.
-        host: The machine on which it is.
+        name: The worker's name.
+        host: The worker's host.
         seats: Number of bots it runs at a time.
-        busy: How many of these seats are taken, as of its last sign of life.
-        plays: What it plays, the match that began first first.
-        doubted: Whether it has spoilt matches, and others are preferred until it has played one.
-        usable: How many of its seats are used while its host has other work; null where all are.
+        busy: Number of occupied seats at its last heartbeat.
+        plays: Its matches in progress, oldest first.
+        doubted: Whether it is on probation: its last match failed, so others are preferred until it completes
+            one.
+        usable: Number of its seats in use while its host has other work; null if all are.
     """
 
     name: str
@@ -120,12 +121,12 @@ class Worker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """How many matches wait.
+    """Numbers of waiting matches.
 
     Attributes:
-        qualification: Those of submissions; they come first.
-        rated: Those of the ladder.
-        challenge: Those of challenges.
+        qualification: Matches of submissions, which are played first.
+        rated: Matches of the ladder.
+        challenge: Matches of challenges.
     """
 
     qualification: int
@@ -135,11 +136,11 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hour:
-    """An hour of the clock.
+    """A clock hour.
 
     Attributes:
-        begins: UTC.
-        games: Rated games that ended in it; right but for a match or two at its edges.
+        begins: Start of the hour, UTC.
+        games: Number of rated games that ended in it; a match or two at its edges may be miscounted.
     """
 
     begins: datetime
@@ -148,15 +149,15 @@ class Hour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineEntry:
-    """A match that was put aside.
+    """A quarantined match.
 
     Attributes:
-        match: Its id.
-        kind: What it is for.
+        match: The match's id.
+        kind: The match's purpose.
         seats: In seat order.
-        attempts: How often it was begun.
-        reason: Why the arena failed it the last time.
-        since: UTC.
+        attempts: Number of attempts.
+        reason: The arena's last failure.
+        since: Time of quarantine, UTC.
     """
 
     match: str
@@ -169,23 +170,23 @@ class QuarantineEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """How the arena is.
+    """The arena's status.
 
     Attributes:
-        version: Of the software.
-        games: Rated games.
-        last_game: When the newest of them ended, in UTC; None without one.
-        hours: The last 24; at the end the one that has begun.
-        paused: Whether the ladder draws no new matches just now.
-        disk_full: Whether no match begins and no file is received, since there is too little room for them.
-        matches_running: How many.
-        matches_waiting: How many.
-        matches_quarantined: Put aside for faults of the arena.
-        running: Those that are being played, the one that began first first.
-        workers: Who plays them: those of whom something was heard lately, by name.
-        waiting: Those that wait, by kind.
-        quarantined: Those that were put aside, the last first, 50 at most; None for others than operators.
-        hosts: Machines, the one that was checked last first.
+        version: Version of the software.
+        games: Number of rated games.
+        last_game: End of the newest rated game, UTC; null if there is none.
+        hours: The last 24 clock hours, including the current one, which is last.
+        paused: Whether the ladder is paused and creates no new matches.
+        disk_full: Whether the disk is full: no match starts and no file is received.
+        matches_running: Number of matches in progress.
+        matches_waiting: Number of waiting matches.
+        matches_quarantined: Number of matches quarantined after arena faults.
+        running: Matches in progress, oldest first.
+        workers: Workers with a recent heartbeat, by name.
+        waiting: Waiting matches, by kind.
+        quarantined: Quarantined matches, newest first, at most 50; null unless an operator asks.
+        hosts: Hosts, the most recently checked first.
     """
 
     version: str
@@ -254,7 +255,7 @@ def _bar(hour: Hour, place: int, top: int) -> Bar:
 
 
 MOST_QUARANTINED: Final = 50
-"""Number of newest ones that are listed."""
+"""Maximum number of quarantined matches listed."""
 
 _STOPS: Final = {control.name: control.stops for control in CONTROLS}
 

@@ -46,10 +46,10 @@ def status_api(
 
     @router.get("/status")
     def status(caller: Anybody) -> Status:
-        """Say what the arena is doing, what it did lately, and what its machines can hold.
+        """Return the arena's activity, queue, workers and hosts.
 
-        Who plays in matches that are not rated, and what was put aside and why, is for operators: that takes
-        the scope operate.
+        Only operators see the bots in unrated matches and the list of quarantined matches, with the scope
+        operate.
         """
         operator = caller is not None and Scope.OPERATE in caller.scopes
         return read_status(store, now(), operator=operator, disk_full=not has_room())
@@ -60,7 +60,7 @@ def status_api(
 _log = structlog.get_logger()
 
 _SECONDS: Final = 3.0
-"""How long the database is waited for: shorter than a supervisor waits for the answer."""
+"""Timeout of the database check, below the timeout of supervisors."""
 
 
 def health_api(check: Callable[[], None]) -> APIRouter:
@@ -83,7 +83,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
             _log.warning("not ready", error=f"the database has not answered for {_SECONDS:.0f} s")
             return _not_ready(_AWAY)
         except StoreError as error:
-            # Not everyone should learn where the database is; the log has it.
+            # Don't disclose where the database is; the log has it.
             _log.warning("not ready", error=str(error))
             return _not_ready(_reason(error))
         return _ok()
@@ -91,7 +91,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
     return router
 
 
-_AWAY: Final = "The arena's database does not answer just now."
+_AWAY: Final = "The arena's database is not responding."
 
 
 def _ok() -> Response:
@@ -101,9 +101,9 @@ def _ok() -> Response:
 def _reason(error: StoreError) -> str:
     match error:
         case DatabaseChanged():
-            return "The database's tables are those of another version of this program."
+            return "The database belongs to another version of this program."
         case DatabaseUnwritable():
-            return "The arena's database can be read, but not written to just now."
+            return "The arena's database is read-only at the moment."
     return _AWAY
 
 

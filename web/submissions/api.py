@@ -42,12 +42,12 @@ MOST_AT_ONCE: Final = 200
 MOST_OF_AN_ACCOUNT: Final = 10
 _LOOK_SECONDS: Final = 0.5
 _QUIET_SECONDS: Final = 15.0
-"""After this long without a change a comment is sent, so that proxies keep the connection.
+"""Interval of comments while nothing changes, so that proxies keep the connection.
 
-Then, as before every event, access is checked again: a token may be revoked, a role changed."""
+Access is checked again before each comment and event: a token may be revoked, a role changed."""
 
 _LONGEST_SECONDS: Final = 600.0
-"""Then the stream ends; browsers reconnect."""
+"""Maximum duration of a stream; browsers reconnect."""
 
 
 class EventStream(StreamingResponse):
@@ -71,7 +71,7 @@ class SubmissionEvents:
     ) -> AsyncGenerator[bytes]:
         """Yield an event now and one at every change, up to the submission's end.
 
-        ``allowed`` says whether the account may still see it; it is called in a thread.
+        ``allowed`` returns whether the account may still see it; it is called in a thread.
         """
         if self._open.total() >= MOST_AT_ONCE or self._open[account] >= MOST_OF_AN_ACCOUNT:
             yield b"retry: 10000\n\n"
@@ -112,7 +112,7 @@ class SubmissionEvents:
 
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
 _MOST_BYTES: Final = 1 << 50
-"""Never reached: what receives the file counts itself, and knows what each kind may have."""
+"""Never reached: the receiver of the file enforces the limit of each kind."""
 
 _FILE: Final[dict[str, Any]] = {
     "requestBody": {
@@ -123,7 +123,7 @@ _FILE: Final[dict[str, Any]] = {
 }
 _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
     200: {
-        "description": "The events; the schema is that of each.",
+        "description": "The events. The schema describes the data of each.",
         "content": {
             EventStream.media_type: {
                 "schema": {
@@ -144,23 +144,23 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 }
 _NOT_TAKEN: Final = problems(
     {
-        408: "The sender fell silent, or was too slow.",
+        408: "The sender stalled, or was too slow.",
         409: (
-            "The bot's name belongs to another account, the bot was disqualified, or this file is being "
-            "processed or is a version already."
+            "The bot belongs to another account, the bot was disqualified, or this file is being processed "
+            "or is already a version."
         ),
         413: "The file is too large.",
         429: "A quota is used up.",
         503: (
-            "Others' files or one of this account are being received, the arena takes no untrusted bots "
-            "now, or its database does not answer."
+            "Too many files are being received, or another one of this account; or the arena accepts no "
+            "untrusted bots, or its database is not responding."
         ),
         507: "The arena's disk is full.",
     }
 )
 
 SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="A submission's id.")]
-GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="Of one of its games.")]
+GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="The id of one of its games.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,16 +197,17 @@ def submission_api(
         request: Request,
         response: Response,
         caller: Sender,
-        bot: Annotated[str, Path(description="Its name; a new one makes a new bot.")],
-        kind: Annotated[UploadKind, Query(description="What the file is.")],
-        note: Annotated[str, Query(description="For its author and operators.")] = "",
+        bot: Annotated[str, Path(description="The bot's name; a new name creates a new bot.")],
+        kind: Annotated[UploadKind, Query(description="The kind of file.")],
+        note: Annotated[str, Query(description="A note for you and the operators.")] = "",
         sha256: Annotated[
-            str | None, Query(pattern=_SHA256, description="Of the file; another is refused.")
+            str | None,
+            Query(pattern=_SHA256, description="SHA-256 of the file; a file with another is refused."),
         ] = None,
     ) -> Submission:
         """Send a file for a new version of a bot.
 
-        It may come in chunks, without a length.
+        The body may be chunked, without a length.
         """
         length = request.headers.get("content-length")
         upload = Upload(
@@ -232,7 +233,7 @@ def submission_api(
     def submissions(
         caller: Reader, next_page: Next, bot: OfBot = None, before: Before = None, limit: Limit = 50
     ) -> SubmissionList:
-        """List one's own submissions, newest first; of one bot, or of all."""
+        """List the caller's submissions of one bot or of all, newest first."""
         found = repository.newest(account=caller.account.id, bot=bot, before=before, limit=limit + 1)
         shown = found[:limit]
         return SubmissionList(
@@ -248,10 +249,10 @@ def submission_api(
     @router.delete(
         "/submissions/{id}",
         status_code=204,
-        responses=problems({409: "The submission isn't on its way: it plays, or was rejected."}),
+        responses=problems({409: "The submission is not in progress: it is active or rejected."}),
     )
     def cancel(caller: Sender, id_: SubmissionId) -> None:
-        """Cancel one's own submission that is on its way. It still counts towards the quota."""
+        """Cancel your submission in progress. It still counts towards the quota."""
         _cancel(owners, caller, _own(repository, caller, id_))
 
     @router.get("/submissions/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
@@ -264,10 +265,10 @@ def submission_api(
     def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
         """Follow a submission until its end.
 
-        Each event is called ``stage``, and its data is the submission with its games: one now, one at each
-        change, and one after each game. The stream ends with the submission, with the right to see it, and
-        after ten minutes in any case. An account may have ten at a time; a further one ends immediately, and
-        must be requested again later.
+        Each event is named ``stage``, and its data is the submission with its games. The first event comes
+        immediately, then one at each change and after each game. The stream ends with the submission, when
+        access is lost, and after ten minutes at the latest. An account can have ten streams at a time; a
+        further one ends immediately, and must be requested again later.
         """
         known = _own(repository, caller, id_)
 
@@ -283,7 +284,7 @@ def submission_api(
 
 
 def _own(repository: SubmissionRepository, caller: Caller, id_: str) -> KnownSubmission:
-    """Return a submission that this caller may see; others' answer 404."""
+    """Return a submission that this caller may see. Raises 404 for others."""
     known = repository.find(id_)
     if known is None or not may_see(caller, known.account):
         raise Problem(404, "You have no such submission.")
@@ -294,7 +295,7 @@ def _cancel(owners: Owners, caller: Caller, known: KnownSubmission) -> None:
     if known.account != caller.account.id:  # operators see all, and cancel none
         raise Problem(404, "You have no such submission.")
     if not owners.cancel(known.id):
-        raise Problem(409, f"The submission isn't on its way: it is {known.stage}.")
+        raise Problem(409, f"The submission is not in progress: it is {known.stage}.")
 
 
 def _replay(repository: SubmissionRepository, id_: str, game: str) -> str:

@@ -1,4 +1,4 @@
-"""The replay viewer's model: a public replay as frames, and what each viewpoint sees in them. Pure.
+"""The replay viewer's model: a public replay as frames, seen from each viewpoint. Pure.
 
 A :class:`~web.viewer.film.Film` is a replay run through the rules again. A frame of it from some
 :class:`~web.viewer.film.Eyes` is a :class:`~web.viewer.scene.Scene`; the template draws one of them, and

@@ -20,7 +20,7 @@ class FilmStage(StrEnum):
     PICK = "pick"
     """All have chosen; nothing is revealed."""
     REVEAL = "reveal"
-    """The cards lie on the tables; the hands have not been passed."""
+    """The cards are on the tables; the hands have not been passed."""
     PASS = "pass"  # noqa: S105 - no password
     """Every hand has gone to the next seat."""
     SCORE = "score"
@@ -38,7 +38,7 @@ class Frame(NamedTuple):
 
 
 class Sight(StrEnum):
-    """Which hands are visible."""
+    """The visible hands."""
 
     ALL = "all"
     SEAT = "seat"
@@ -58,12 +58,12 @@ class Eyes:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError if the text is none of these."""
+        """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError for other texts."""
         if text == Sight.ALL:
             return cls()
         found = _EYES.fullmatch(text)
         if found is None:
-            raise ValueError(f"{text!r} is no view: it is all, seat:N or infer:N")
+            raise ValueError(f"{text!r} is not a view: use all, seat:N or infer:N")
         return cls(Sight(found[1]), int(found[2]))
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Film:
 
 
 def film(text: str) -> Film:
-    """Replay a game from JSON. Raises InvalidReplay if the text is no replay, or breaks the rules."""
+    """Replay a game from JSON. Raises InvalidReplay if the text is not a replay, or breaks the rules."""
     replay = parse(text)
     rules = replay.variant
     return Film(replay, rules, course(replay), tuple(_frames(rules, ROUNDS)), _names(replay))

@@ -11,7 +11,7 @@ from arena.protocol.match import played_again
 from web.http.rendering import Viewer, visible
 
 _LONG_WAIT_MILLIS: Final = 100
-"""So long a wait for the host is told, whatever came of it."""
+"""A wait for the host of this length or more is shown, whatever its effect."""
 
 
 def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
@@ -40,12 +40,12 @@ def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
 
 _MOST_LETTERS: Final = 150
 _MOST_BREAKS: Final = 2
-"""What is seen of a note at once, on a phone too."""
+"""Length of a note that fits without scrolling, even on a phone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A seat's note and trouble in one decision, either may be None."""
+    """A seat's note and trouble in one decision; either may be None."""
 
     seat: SeatLog
     note: str | None
@@ -53,14 +53,14 @@ class Said:
 
     @property
     def is_long(self) -> bool:
-        """Whether it may be too long to show without scrolling."""
+        """True if the text may be too long to show without scrolling."""
         text = visible(f"{self.trouble or ''} {self.note or ''}")
         return len(text) > _MOST_LETTERS or text.count("\n") > _MOST_BREAKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateLog:
-    """What a viewer may see of a game's private part."""
+    """The private part of a game that a viewer may see."""
 
     seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
     # Notes and troubles by the turn's anchor, as in :mod:`web.games.pages`.
@@ -74,7 +74,7 @@ _GONE: Final = PrivateLog(seats=(), said={}, own=False, gone=True)
 
 
 def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
-    """Read what a viewer may see of a game's private part; anonymous viewers cost no read."""
+    """Read the private part of a game that a viewer may see. Reads nothing for anonymous viewers."""
     if viewer.account is None:
         return _NOTHING
     log = logs.find(game)

@@ -42,7 +42,7 @@ WORDS: Final = {
     "number": number,
     "where": where,
 }
-"""What the viewer's templates call."""
+"""Functions for the viewer's templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ def seated(played: Film, eyes: Eyes) -> Eyes:
 _METHODS: Final = ["GET", "HEAD"]
 
 Find = Callable[..., Shown]
-"""Finds the game of an address; a dependency, which takes of the request what it needs.
+"""Dependency: returns the game of an address.
 
-It raises 404 where there is none, or none that this viewer may see.
+Raises 404 if the game doesn't exist or the viewer may not see it.
 """
 
 
@@ -103,7 +103,7 @@ def viewer_routes(
 ) -> APIRouter:
     """Return the routes of a viewer.
 
-    ``base`` begins the addresses of its games, without a trailing slash; ``private`` pages take a session.
+    ``base`` begins the addresses of its games, without a trailing slash; ``private`` pages require a session.
     """
     router = APIRouter(default_response_class=HTMLResponse)
     known = [Depends(callers.note)]
@@ -142,13 +142,13 @@ def viewer_routes(
 
 
 _A_DAY: Final = "public, max-age=86400"
-"""A game that was played does not change, and other sites ask again and again."""
+"""Finished games don't change, and other sites request pictures again and again."""
 
 MOST_KEPT: Final = 64
-"""Some 4 MB."""
+"""Number of cached pictures, about 4 MB."""
 
 MOST_WAITING: Final = 20
-"""They wait for a second or two."""
+"""Maximum number of waiting requests; each waits for a second or two."""
 
 
 class Pictures:
@@ -201,8 +201,7 @@ class Pictures:
 def shown_game(found: GamePage) -> Shown:
     """Return a rated game for the viewer.
 
-    Raises:
-        Problem: 410, its replay was deleted.
+    Raises Problem (410) if its replay was deleted.
     """
     home = f"/games/{found.game}"
     return Shown(

@@ -15,11 +15,11 @@ from web.viewer.stacks import Stack
 from web.viewer.words import STAGES
 
 FACES: Final = (*(card.label for card in Card), "back")
-"""From left to right."""
+"""The cards in cards.png, from left to right."""
 
 WIDTH: Final = 160
 HEIGHT: Final = 224
-"""Of one face, in pixels."""
+"""Size of one face, in pixels."""
 
 FILE: Final = Path(__file__).with_name("cards.png")
 
@@ -33,13 +33,13 @@ def face(card: Card | None) -> Image.Image:
 
 
 SIZE: Final = (1200, 630)
-"""What other sites show beside a link without cutting it."""
+"""Size that other sites show without cropping, in pixels."""
 
 TALL: Final = HEIGHT / WIDTH
 """Height of a card whose width is 1."""
 
 _FINE: Final = 2
-"""Drawn so much larger first, so that edges are smooth."""
+"""Factor by which pictures are drawn larger and then reduced, for smooth edges."""
 
 # The site's light theme, see static/site.css.
 PAPER: Final = "#faf6ed"
@@ -217,15 +217,15 @@ def _winners_table(film: Film) -> Table:
 _MARGIN: Final = 50
 _FIRST_ROW: Final = 124
 _NAMES: Final = 300
-"""How wide the names and points are, to the left of the cards."""
+"""Width of the names and points, to the left of the cards."""
 
 _FEW: Final = 2
-"""Where no more are at the table, what a seat has placed lies below its hand, and otherwise beside it."""
+"""Up to this many seats, placed cards are drawn below the hand, otherwise next to it."""
 
 _BETWEEN: Final = 14
 _GAP: Final = 6
 _LAP: Final = 0.45
-"""How much of a card is seen below the next one of its stack."""
+"""Visible share of a card below the next one of its stack."""
 
 _LIFT: Final = 7
 _WIDEST: Final = 64

@@ -19,7 +19,7 @@ from web.viewer.words import of_unseen, says
 
 
 class Mark(StrEnum):
-    """What is special about a card in a hand."""
+    """A mark on a card in a hand."""
 
     NONE = ""
     PICKED = "picked"
@@ -31,7 +31,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HandCard:
-    """A card in a hand; None lies face down."""
+    """A card in a hand; None is face down."""
 
     card: Card | None
     mark: Mark = Mark.NONE
@@ -132,7 +132,7 @@ class Scene:
     """A frame as seen from one viewpoint."""
 
     frame: Frame
-    says: str  # what happens, in a sentence
+    says: str  # the event, in a sentence
     seats: tuple[SeatScene, ...]  # one per participant, the dummy last
     unseen: Unseen | None  # what a seat could infer of the rest of the deck; None in other views
 
@@ -222,13 +222,13 @@ class Frames:
 
     format: str  # `kaiten-frames/1`
     view: str  # whose eyes
-    turns: int  # how many a round has
-    # Of each round: 1 where hands go to the next seat, -1 where they go to the one before.
+    turns: int  # number per round
+    # Per round: 1 if hands go to the next seat, -1 if they go to the previous one.
     directions: tuple[int, ...]
     kinds: tuple[str, ...]  # names of cards, in the order of their letters
-    # Of each round, turn, stage, what happens in words, and the seats; in views of what a seat could infer
-    # also the unseen cards, each a letter and a number, and what there is to say of them. Of a seat: its
-    # hand, the marks of the hand's cards, its stacks, points, gain, tags, time, whether it leads, its place.
+    # Per frame: round, turn, stage, the event in words, and the seats. Views of what a seat could infer also
+    # have the unseen cards, each as a letter and a number, and a sentence about them. Per seat: hand, marks
+    # of the hand's cards, stacks, points, gain, tags, time, whether it leads, place.
     frames: tuple[tuple[Any, ...], ...]
 
 

@@ -9,12 +9,12 @@ from web.viewer.stacks import standing
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The players' points from frame to frame, as paths: a unit per frame and per point, from the upper left.
+    """The players' points by frame, as paths: one unit per frame and per point, from the upper left.
 
     Attributes:
-        width: Of the drawing.
-        height: Of the drawing.
-        lines: A path per player.
+        width: Width of the drawing.
+        height: Height of the drawing.
+        lines: One path per player.
         rounds: A path that marks the ends of rounds.
     """
 

@@ -14,7 +14,7 @@ from web.viewer.stacks import standing
 from web.viewer.words import card_name
 
 MANY_POINTS: Final = 9
-"""A turn that brings as many is an event."""
+"""Minimum points that make a turn an event."""
 
 
 class ViewerEventKind(StrEnum):
@@ -142,7 +142,7 @@ class Screen:
 
     @property
     def description(self) -> str:
-        """Who plays what, for link previews."""
+        """The players and variants, for link previews."""
         replay = self.film.replay
         switches = [name for name in ("pass_both_ways", "soy_sauce", "dummy") if getattr(replay.rules, name)]
         variants = "".join(f", {name.replace('_', ' ')}" for name in switches)
@@ -150,7 +150,7 @@ class Screen:
 
     @property
     def here(self) -> str:
-        """The frame's address on the site itself, also on embedded pages."""
+        """The frame's address on the site itself, even on embedded pages."""
         return address(self.shown.base, self.scene.frame, self.eyes)
 
     @property

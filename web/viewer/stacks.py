@@ -9,7 +9,7 @@ from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
 from web.viewer.film import Film, FilmStage, Frame
 
 _ROOM: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
-"""How many go onto one stack where it is not all of them."""
+"""Maximum number per stack; kinds not listed have no maximum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Stack:
 
 
 def earned(rules: Rules, table: Table) -> int:
-    """Return the points that a table has for certain: of tempura, sashimi, dumplings and nigiri."""
+    """Return a table's certain points: those for tempura, sashimi, dumplings and nigiri."""
     score = score_round(rules, (table, ()))[0]  # a single table
     return score.tempura + score.sashimi + score.dumpling + score.nigiri
 

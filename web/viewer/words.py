@@ -1,4 +1,4 @@
-"""What happens in a frame, in words: shown below the table, and announced to screen readers."""
+"""Frames in words, shown below the table and announced to screen readers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -29,7 +29,7 @@ def where(frame: Frame) -> str:
 
 
 def says(film: Film, frame: Frame, eyes: Eyes) -> str:
-    """Describe what happens; faults only as far as these eyes may know."""
+    """Describe a frame; faults only as far as these eyes may know."""
     if frame.stage is FilmStage.PICK:
         return " ".join(_choice(film, frame, eyes))
     if frame.stage is FilmStage.REVEAL:
@@ -49,13 +49,13 @@ def of_unseen(count: int, hidden: int) -> str:
     ``count`` cards are in unknown places, ``hidden`` of them face down in hands and in the dummy's pile.
     """
     if not hidden:
-        return f"Every hand is known. These {count} cards are undealt."
-    return f"The {hidden} face-down cards are some of these {count}, any of them; the rest are undealt."
+        return f"Every hand is known. These {count} cards were not dealt."
+    return f"The {hidden} face-down cards are among these {count}; the rest were not dealt."
 
 
 def _choice(film: Film, frame: Frame, eyes: Eyes) -> Iterator[str]:
     automatic = is_automatic(film.rules, frame.turn)
-    yield "The last cards are played by themselves." if automatic else "All have chosen."
+    yield "The last cards are played automatically." if automatic else "All have chosen."
     step = film.step(frame)
     for seat, (fault, gone) in enumerate(zip(step.noted.fault, step.gone, strict=True)):
         if fault and eyes.seat in (None, seat):
@@ -90,9 +90,9 @@ def _winners(film: Film) -> str:
 
 
 def _ties(film: Film) -> Iterator[str]:
-    """Say what ranks players with equal points.
+    """Describe how ties in points were broken.
 
-    A seat that was taken over is ranked below the others, whatever it has.
+    Seats that were taken over rank below the others, whatever they have.
     """
     places, totals, puddings = film.replay.places, film.replay.totals, film.replay.puddings.counts
     seats = sorted(range(film.rules.players), key=lambda seat: (places[seat], seat))

@@ -49,7 +49,7 @@ def test_eyes_are_read_as_they_are_written(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "seat", "seat:", "seat:5", "infer:x", "all:1", "seat:1 "])
 def test_no_other_eyes_are_read(text: str) -> None:
     """The error says what there is."""
-    with pytest.raises(ValueError, match="it is all, seat:N or infer:N"):
+    with pytest.raises(ValueError, match="use all, seat:N or infer:N"):
         Eyes.read(text)
 
 

@@ -183,7 +183,7 @@ def test_what_happens_is_said() -> None:
     assert said(first) == "All have chosen. bot-1: timeout, the stand-in chooses."
     assert said(first, Eyes(Sight.SEAT, 0)) == "All have chosen."
     assert said(Frame(1, 6, FilmStage.PICK)).endswith("bot-1: timeout, the stand-in takes over.")
-    assert said(Frame(1, 9, FilmStage.PICK)) == "The last cards are played by themselves."
+    assert said(Frame(1, 9, FilmStage.PICK)) == "The last cards are played automatically."
     assert said(Frame(1, 1, FilmStage.PASS)) == "Every hand goes to the next seat."
     assert said(film.frames[-1]) == f"bot-2 wins with {film.replay.totals[2]} points."
 
