@@ -1,11 +1,11 @@
-"""Learns Sushi Go! from games against itself, with NumPy alone, and beats ``greedy`` after some minutes.
+"""Learns Sushi Go! from games against itself, with only NumPy, and beats ``greedy`` after some minutes.
 
     python examples/learn.py --minutes 5 --out mybot
 
-Actor-critic: a network with one hidden layer sees a decision. It says how likely it takes each action, and
-how many points ahead of the others it expects to come out. After each batch of games, actions that did better
-than expected become more likely (Williams 1992, "Simple statistical gradient-following algorithms").
-The result is a folder with a bot and its weights.
+Actor-critic: a network with one hidden layer gets a decision, and returns the probability of each action and
+the expected lead in points. After each batch of games, actions with better results than expected become more
+likely (Williams 1992, "Simple statistical gradient-following algorithms"). The result is a folder with a bot
+and its weights.
 """
 
 import argparse
@@ -40,7 +40,7 @@ WEIGHTS = dict(np.load(Path(__file__).with_name("weights.npz")))
 
 
 def choose(view: View) -> Move:
-    """Return what the network likes best."""
+    """Return the network's preferred move."""
     hidden = np.maximum(observe(view) / 8 @ WEIGHTS["w1"] + WEIGHTS["b1"], 0)
     liked = hidden @ WEIGHTS["w2"] + WEIGHTS["b2"]
     return move_of(int(np.where(legal_actions(view), liked[:-1], -np.inf).argmax()))
@@ -58,7 +58,7 @@ ENTRYPOINT ["python3", "/bot/bot.py"]
 
 
 class Network:
-    """Sees observations; its last output is the expected lead, the others are the likings for the actions."""
+    """A network whose last output is the expected lead; the others are preferences for actions."""
 
     def __init__(self, inputs: int, actions: int, rng: np.random.Generator) -> None:
         self.weights: dict[str, Floats] = {
@@ -72,7 +72,7 @@ class Network:
         self._steps = 0
 
     def look(self, seen: Floats, legal: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """Return the hidden layer, the likelihood of each action, and the expected leads."""
+        """Return the hidden layer, the probability of each action, and the expected leads."""
         hidden = np.maximum(seen @ self.weights["w1"] + self.weights["b1"], 0)
         out = hidden @ self.weights["w2"] + self.weights["b2"]
         liked = np.where(legal, out[:, :-1], -1e9)
@@ -80,7 +80,7 @@ class Network:
         return hidden, likely / likely.sum(axis=1, keepdims=True), out[:, -1]
 
     def learn(self, seen: Floats, legal: NDArray[np.bool_], actions: NDArray[np.intp], leads: Floats) -> None:
-        """Take a step of Adam: up for what did better than expected, and towards a better expectation."""
+        """Take a step of Adam: raise actions that did better than expected; improve the expectation."""
         hidden, likely, expected = self.look(seen, legal)
         better = leads - expected
         advantage = (better / (better.std() + 1e-6))[:, None]
@@ -109,7 +109,7 @@ class Network:
 
 
 Step = tuple[Floats, NDArray[np.bool_], NDArray[np.intp], Floats]
-"""What was seen, legal and chosen, and the leads that came of it: a row for each seat of each game."""
+"""Observations, legal actions, chosen actions and resulting leads: one row per seat of each game."""
 
 
 def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]:
@@ -122,7 +122,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
         seen = (batch.observe().reshape(_GAMES * rules.players, -1) / 8).astype(np.float32)
         legal = batch.legal_actions().reshape(len(seen), -1)
         _, likely, _ = network.look(seen, legal)
-        # The largest of these sums is each action with its likelihood.
+        # The Gumbel trick: each action has the largest sum with its own probability.
         actions = (np.log(likely + 1e-12) + rng.gumbel(size=likely.shape)).argmax(axis=1)
         batch.step(actions.reshape(_GAMES, rules.players))
         steps.append((number, seen, legal, actions))
@@ -130,7 +130,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
             scores.append(batch.scores[:, : rules.players].astype(np.float32))
     played: list[Step] = []
     for number, seen, legal, actions in steps:
-        # A decision is judged by the points of its own round; puddings count in the last one.
+        # A decision's lead is in the points of its own round; puddings count in the last one.
         gained = scores[number] - scores[number - 1]
         lead = (gained - gained.mean(axis=1, keepdims=True)) * rules.players / (rules.players - 1) / _POINTS
         played.append((seen, legal, actions, lead.reshape(-1)))
@@ -138,7 +138,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
 
 
 def share_beaten(network: Network, opponent: str, games: int) -> tuple[float, float]:
-    """Return the share of games won against a bot, ties as halves, and its standard error."""
+    """Return the share of games won against a bot, ties counting half, and its standard error."""
     env = AgainstBots((opponent,))
     won = []
     for game in range(games):
@@ -153,11 +153,11 @@ def share_beaten(network: Network, opponent: str, games: int) -> tuple[float, fl
 
 
 def main() -> None:
-    """Learn, print how it goes, and write the bot."""
+    """Learn, print progress, and write the bot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--out", type=Path, default=Path("mybot"))
-    parser.add_argument("--games", type=int, default=1000, help="to measure the strength at the end")
+    parser.add_argument("--games", type=int, default=1000, help="games for the final measurement")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rules, rng = Rules(players=2), np.random.default_rng(options.seed)

@@ -1,7 +1,7 @@
-"""Takes the card with the highest expected value, by hand-made estimates.
+"""Plays the card with the highest expected value, by hand-made estimates.
 
-Every estimate is in points: what a card is worth now, what it may become in
-the turns that are left, and what the next player loses by not getting it.
+Every estimate is in points: a card's value now, its value in the remaining
+turns, and the next player's loss.
 """
 
 from typing import NamedTuple
@@ -17,19 +17,19 @@ ICON = 1.0  # a maki icon in a race that is still open
 PUDDING = 3.4
 WASABI = 3.6
 SOY_SAUCE = 1.5
-STICKS = 0.35  # chopsticks, for every turn in which they could be used
-DUMPLING_HOPE = 0.2  # what a dumpling promises for every turn that is left, up to four
-SPOILED = 0.25  # how far a point that the next player loses counts as an own point
+STICKS = 0.35  # chopsticks, per turn in which they could be used
+DUMPLING_HOPE = 0.2  # a dumpling's promise per remaining turn, up to four
+SPOILED = 0.25  # value of a point that the next player loses
 
 
 class Prospect(NamedTuple):
-    """A player's side of the position, as far as it decides what a card is worth.
+    """The part of the position that decides a card's value to a player.
 
     Attributes:
-        seat: The player.
-        table: What the player has.
-        left: How many turns of the round come after the card's.
-        coming: Cards that are known to be in hands that are still to come.
+        seat: The player's seat.
+        table: The player's placed cards.
+        left: Number of turns in the round after the card's.
+        coming: Known cards of hands that the player gets later.
     """
 
     seat: int
@@ -74,7 +74,7 @@ def worth(card: Card, view: View, player: Prospect) -> float:
             missing = 2 - have % 3
             points = 10 / (missing + 1) * chance(missing, left, coming)
         case Card.DUMPLING:
-            points = DUMPLING[min(have, 5)] + (DUMPLING_HOPE * min(left, 4) if have < 4 else 0)  # noqa: PLR2004 - a fifth is the last that counts
+            points = DUMPLING[min(have, 5)] + (DUMPLING_HOPE * min(left, 4) if have < 4 else 0)  # noqa: PLR2004 - the fifth is the last that counts
         case Card.WASABI:
             points = WASABI * min(1.0, left / 4) / (1 + free_wasabi(player.table))
         case Card.PUDDING:
@@ -87,14 +87,14 @@ def worth(card: Card, view: View, player: Prospect) -> float:
 
 
 def nigiri(points: int, player: Prospect) -> float:
-    """Estimate a nigiri: a wasabi under an egg is lost to better ones, if there are turns left for them."""
+    """Estimate a nigiri: an egg wastes a wasabi while there are turns left for better nigiri."""
     if free_wasabi(player.table):
         return points * 3 - (3 - points) * min(player.left, 3) * 0.5
     return points
 
 
 def free_wasabi(table: Table) -> int:
-    """Return how many wasabi still wait for a nigiri."""
+    """Return the number of wasabi without a nigiri."""
     free = 0
     for card in table:
         if card is Card.WASABI:
@@ -105,24 +105,24 @@ def free_wasabi(table: Table) -> int:
 
 
 def chance(missing: int, left: int, coming: int) -> float:
-    """Estimate the chance of getting so many more cards of one of the common kinds."""
+    """Estimate the chance of getting ``missing`` more cards of one of the common kinds."""
     if missing > left:
         return 0.0
     return min(1.0, (0.13 * left + 0.25 * min(coming, missing))) ** missing
 
 
 def maki(icons: int, view: View, player: Prospect) -> float:
-    """Estimate what so many icons do in the race for the most."""
+    """Estimate the value of icons in the race for the most."""
     counts = [sum(MAKI.get(card, 0) for card in table) for table in view.tables]
     own = counts.pop(player.seat)
     behind = max(counts) - own
-    if player.left <= 1:  # the race ends here: what counts is to get or to keep the lead
+    if player.left <= 1:  # the race ends here: only the lead counts
         return 4.0 if -icons <= behind <= icons else 0.5
     return ICON * icons * max(0.2, 1 - abs(behind) / 8)
 
 
 def pudding(view: View, player: Prospect) -> float:
-    """Estimate what a pudding does in the race over the game."""
+    """Estimate the value of a pudding in the race over the game."""
     counts = [
         kept + table.count(Card.PUDDING) for kept, table in zip(view.puddings, view.tables, strict=True)
     ]

@@ -1,12 +1,12 @@
-/** Takes what scores the most right now, and never thinks of the next turn: greedy, in JavaScript. */
+/** Plays the move that scores most now, and never thinks of the next turn: greedy, in JavaScript. */
 
 import { run, scoreRound } from "kaiten";
 
 /**
  * Return the best move by the scores that the round would have if it ended after this turn.
  *
- * Equal moves are told apart by what they leave the others. What is still equal goes to the first in the
- * order of `legalMoves()`.
+ * Of equal moves, the one that leaves the others fewer points wins, then the first in the order of
+ * `legalMoves()`.
  */
 function choose(view) {
   let best = { own: -Infinity };
@@ -19,7 +19,7 @@ function choose(view) {
   return best.move;
 }
 
-/** Return the own points after a move, and those of the others together. */
+/** Return this seat's points after a move, and the sum of the others'. */
 function pointsAfter(view, move) {
   const tables = [...view.tables];
   tables[view.seat] = [...view.table, ...move.cards];

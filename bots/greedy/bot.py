@@ -1,4 +1,4 @@
-"""Takes what scores the most right now, and never thinks of the next turn."""
+"""Plays the move that scores most now, and never thinks of the next turn."""
 
 from arena.sdk import Move, View, run, score_round
 
@@ -6,16 +6,15 @@ from arena.sdk import Move, View, run, score_round
 def choose(view: View) -> Move:
     """Return the best move by the scores that the round would have if it ended after this turn.
 
-    Equal moves are told apart by what they leave the others. What is still
-    equal goes to the first in the order of ``legal_moves()``: one card before
-    two, so chopsticks are used only where the pair scores more, and then the
-    order of the table of kinds, tempura first.
+    Of equal moves, the one that leaves the others fewer points wins, then the
+    first in the order of ``legal_moves()``: one card before two, so chopsticks
+    are used only if the pair scores more, then by kind, tempura first.
     """
     return max(view.legal_moves(), key=lambda move: gain(view, move))
 
 
 def gain(view: View, move: Move) -> tuple[int, int]:
-    """Return the own points after a move, and the others' as a loss."""
+    """Return this seat's points after a move, and the others' points as a loss."""
     tables = list(view.tables)
     tables[view.seat] += move.cards
     if move.dummy:

@@ -1,7 +1,7 @@
-"""Searches a tree of joint moves, on another deal of the hidden cards each time.
+"""Searches a tree of joint moves, with a new deal of the hidden cards per iteration.
 
-Decoupled UCT: at every place in the tree each seat picks its move by its own upper confidence bounds, as all
-choose at once. A place is what everybody can see, so it is shared by all deals in which it can be reached.
+Decoupled UCT: at every node each seat picks its move by its own upper confidence bounds, as all choose at the
+same time. A node contains only public information, so all deals in which it can be reached share it.
 """
 
 from math import log, sqrt
@@ -11,30 +11,30 @@ from arena.sdk import Move, View, run
 from arena.sdk.search import COMBINED, World, decode, playout, promise, values, worlds
 
 ITERATIONS = 1000
-"""For one decision."""
+"""Per decision."""
 EXPLORATION = 0.7
 NOISE = 0.15
-"""How often a simple player of the playouts takes any card."""
+"""Probability that a playout's simple player takes any card."""
 PAIRS = 5
-"""Of the moves with two cards, the most promising ones are searched: this many."""
+"""Number of moves with two cards to search, the most promising ones."""
 DUMMY_PAIRS = 10
-"""And of those with a card for the dummy, this many."""
+"""The same for moves with a card for the dummy."""
 
 
 class Node:
-    """A place in the tree."""
+    """A node of the tree."""
 
     __slots__ = ("children", "tried", "visits")
 
     def __init__(self, players: int) -> None:
         self.visits = 0
-        # For each seat, by move: how often it was tried, and the sum of the values.
+        # Per seat, by move: number of tries and sum of values.
         self.tried: list[dict[int, list[float]]] = [{} for _ in range(players)]
         self.children: dict[tuple[int, ...], Node] = {}
 
 
 class Bot:
-    """Plays one game. A class so that it is asked about one game at a time: it thinks long."""
+    """A player of one game: a class, so that its slow decisions are requested one game at a time."""
 
     def choose(self, view: View) -> Move:
         """Return the move that was tried most."""
@@ -47,7 +47,7 @@ class Bot:
 
 
 def search(root: Node, world: World, rng: Random) -> None:
-    """Go down the tree to a new place, play the round out, and count its end at every place on the way."""
+    """Descend the tree to a new node, finish the round, and count its end at every node of the path."""
     node, path = root, []
     seats = range(len(world.hands))
     while world.turns:
@@ -87,7 +87,7 @@ def pick(node: Node, world: World, seat: int) -> int:
 
 
 def promising(world: World, seat: int) -> list[int]:
-    """Return a seat's moves of a single card, and the best of the others."""
+    """Return a seat's moves with a single card, and the best of the others."""
     moves = world.moves(seat)
     single = [move for move in moves if move < COMBINED]
     if len(single) == len(moves):

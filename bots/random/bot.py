@@ -6,14 +6,14 @@ from arena.sdk import Card, Move, View, run
 
 
 def choose(view: View) -> Move:
-    """Take one card, and in control of the dummy another one for it. Never uses chopsticks."""
+    """Choose one card, and in control of the dummy another one for it. Never use chopsticks."""
     hand = list(view.hand)
     card = draw(hand)
     return Move((card,), draw(hand) if view.control else None)
 
 
 def draw(hand: list[Card]) -> Card:
-    """Take a card out of the hand: by card and not by kind, so three tempura are thrice as likely as one."""
+    """Remove a random card (not kind): three tempura are thrice as likely as one."""
     return hand.pop(int(random() * len(hand)))
 
 

@@ -1,8 +1,8 @@
-"""Tries its best moves out: deals the unseen cards at random and plays the round to its end, many times.
+"""Simulates its best moves: deals the unseen cards at random and finishes the round, many times.
 
-What it knows, it uses: hands that it has passed on are dealt as they are. The
-playouts are quick and simple-minded, all players follow the same short rules;
-the strength comes from trying every candidate on the same deals.
+It deals hands that it has passed on as it knows them. In its quick playouts all
+players follow the same short rules; the strength comes from trying every
+candidate on the same deals.
 """
 
 from random import Random, random
@@ -11,12 +11,12 @@ from arena.sdk import Move, View, run
 from arena.sdk.search import World, decode, playout, promise, simple_move, values, worlds
 
 PLAYOUTS = 360
-"""For one decision, shared among the candidates."""
+"""Per decision, shared among the candidates."""
 CANDIDATES = 8
 
 
 class Bot:
-    """Plays one game. A class so that it is asked about one game at a time: it thinks long."""
+    """A player of one game: a class, so that its slow decisions are requested one game at a time."""
 
     def choose(self, view: View) -> Move:
         """Return the move that did best in playouts."""
@@ -28,7 +28,7 @@ class Bot:
         rounds = max(1, (len(moves) - 1).bit_length())
         totals = dict.fromkeys(moves, 0.0)
         for _ in range(rounds):
-            # Halving: every round spends as much as the one before, on half as many moves.
+            # Halving: every round spends the same number of playouts on half as many moves.
             for _ in range(max(1, PLAYOUTS // rounds // len(moves))):
                 world = deal(rng)
                 for move in moves:
@@ -38,7 +38,7 @@ class Bot:
 
 
 def value_of(move: int, seat: int, world: World, rng: Random) -> float:
-    """Play a move and the round to its end, and return how good that is for the seat."""
+    """Play a move, finish the round, and return its value for the seat."""
     others = range(len(world.hands))
     world.step([move if other == seat else simple_move(world, other, rng) for other in others])
     playout(world, rng)

@@ -1,9 +1,9 @@
-"""Looks at the next player's table: takes what is good for itself and leaves the next player nothing good."""
+"""Looks at the next player's table: takes good cards and leaves the next player bad ones."""
 
 from arena.sdk import Card, Move, Table, View, direction, run, score_nigiri
 
 SPITE = 0.8
-"""What a point that the next player can make is worth, against an own one."""
+"""Value of a point that the next player can score, relative to one of its own."""
 
 ICONS = {Card.MAKI_1: 1.0, Card.MAKI_2: 2.0, Card.MAKI_3: 3.0}
 DUMPLINGS = (0, 1, 3, 6, 10, 15)
@@ -28,11 +28,11 @@ def choose(view: View) -> Move:
 
 
 def promise(table: Table, left: int) -> float:
-    """Return what a table is worth; the beginning of a set counts for a share while it can be completed.
+    """Return a table's value; the beginning of a set counts for a share while it can be completed.
 
     Args:
         table: The cards, in the order of placing.
-        left: How many turns of the round come after this one.
+        left: Number of turns in the round after this one.
     """
     tempura, sashimi = table.count(Card.TEMPURA), table.count(Card.SASHIMI)
     points = tempura // 2 * 5.0 + sashimi // 3 * 10.0
@@ -48,7 +48,7 @@ def promise(table: Table, left: int) -> float:
 
 
 def free_wasabi(table: Table) -> int:
-    """Return how many wasabi wait for a nigiri: it lies there if a salmon nigiri would score 6."""
+    """Return 1 if a salmon nigiri would score 6, on a wasabi without a nigiri; otherwise 0."""
     before, with_one = score_nigiri(table), score_nigiri((*table, Card.SALMON_NIGIRI))
     return int(with_one - before > 2)  # noqa: PLR2004 - a salmon nigiri without wasabi
 

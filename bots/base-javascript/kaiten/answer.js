@@ -1,25 +1,25 @@
-/** What a bot may answer, and what it means. */
+/** A bot's answers. */
 
 import { inspect } from "node:util";
 
 import { isCard } from "./cards.js";
 
 /**
- * What `choose` may return: a card, two cards in the order of placing, a move of `view.legalMoves()`, or any
- * object with such `cards`. Beside them it may hold `dummy`, the dummy's card in control of it, and `note`,
- * free text that is kept for the bot's owner.
+ * The result of `choose`: a card, two cards in the order of placing, a move of `view.legalMoves()`, or any
+ * object with such `cards`. The object may also have `dummy`, the dummy's card when in control of it, and
+ * `note`, free text that is stored for the bot's owner.
  *
  * @typedef {string | readonly string[] |
  *   {cards: string | readonly string[], dummy?: string | null, note?: string}} Choice
  */
 
 /**
- * Return what an answer means. Whether it is legal is the rules' business.
+ * Read an answer, legal or not.
  *
- * @param {unknown} answer What `choose` returned.
- * @param {import("./view.js").View} view What it was asked about; named in the error.
+ * @param {unknown} answer The result of `choose`.
+ * @param {import("./view.js").View} view The decision; named in the error.
  * @returns {{cards: string[], dummy: string | null, note: string}}
- * @throws {TypeError} It is nothing that Choice allows; the text says what it is.
+ * @throws {TypeError} The answer is not a Choice; the message shows it.
  */
 export function readAnswer(answer, view) {
   const plain = typeof answer === "string" || Array.isArray(answer);

@@ -1,4 +1,4 @@
-/** What a bot is: a function, or a class of which every game gets an instance. */
+/** Bots: a function, or a class with an instance per game. */
 
 import { inspect } from "node:util";
 
@@ -6,27 +6,27 @@ import { inspect } from "node:util";
  * @typedef {import("./answer.js").Choice} Choice
  * @typedef {import("./view.js").View} View
  *
- * @typedef {object} GameOver The end of a game, for a bot that wants to know.
- * @property {import("./cards.js").Rules} rules What was played.
- * @property {number} seat The bot's own.
+ * @typedef {object} GameOver The end of a game.
+ * @property {import("./cards.js").Rules} rules The game's rules.
+ * @property {number} seat The bot's seat.
  * @property {readonly import("./view.js").Turn[]} turns Everything revealed in the game.
- * @property {{puddings: number[], puddingScores: number[], totals: number[], places: number[]}} result As the
- *   referee gave them; lists have one entry a participant, `places` one a player.
+ * @property {{puddings: number[], puddingScores: number[], totals: number[], places: number[]}} result The
+ *   referee's result; lists have one entry per participant, `places` one per player.
  *
- * @typedef {object} Player What plays one game.
- * @property {(view: View) => Choice | Promise<Choice>} choose Returns what to play.
- * @property {(end: GameOver) => unknown} [gameOver] Is told the end.
+ * @typedef {object} Player A player of one game.
+ * @property {(view: View) => Choice | Promise<Choice>} choose Returns the move.
+ * @property {(end: GameOver) => unknown} [gameOver] Called at the end of the game.
  *
  * @typedef {((view: View) => Choice | Promise<Choice>) | (new () => Player)} Bot A function that chooses, or
  *   a class of players.
  */
 
 /**
- * Tell the two kinds of bots apart.
+ * Return whether a bot is a class, not a function.
  *
  * @param {unknown} bot
  * @returns {boolean}
- * @throws {TypeError} It is neither; the text says what it is.
+ * @throws {TypeError} It is neither; the message shows it.
  */
 export function isClass(bot) {
   if (typeof bot !== "function") {
@@ -44,7 +44,7 @@ export function isClass(bot) {
 }
 
 /**
- * Begin a game: a class gets a new instance, a function is used as it is.
+ * Begin a game with a new instance of a class, or with the function itself.
  *
  * @param {Bot} bot
  * @returns {Player}

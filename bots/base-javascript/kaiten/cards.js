@@ -1,8 +1,8 @@
 /** The kinds of cards and the deck, by the rules of the game (docs/rules.md of the arena). */
 
 /**
- * The kinds by name, in the order of the table of kinds. On the wire a kind is its place in this list,
- * from 1.
+ * The kinds by name, in the order of the deck's table. The protocol's number of a kind is its position in this
+ * list, from 1.
  *
  * @type {readonly string[]}
  */
@@ -23,14 +23,14 @@ export const CARDS = Object.freeze([
 ]);
 
 /**
- * The names once more, for those who like a misspelt one to be noticed: `Card.MAKI_2` is `"maki_2"`.
+ * The names as constants, so that a misspelt one is noticed: `Card.MAKI_2` is `"maki_2"`.
  *
  * @type {Readonly<Record<string, string>>}
  */
 export const Card = Object.freeze(Object.fromEntries(CARDS.map((card) => [card.toUpperCase(), card])));
 
 /**
- * How often each kind is in the deck; soy sauce only in its variant.
+ * Number of cards of each kind in the deck; soy sauce only in its variant.
  *
  * @type {Readonly<Record<string, number>>}
  */
@@ -56,7 +56,7 @@ const NUMBERS = new Map(CARDS.map((card, index) => [card, index + 1]));
 const HAND_SIZES = { 2: 10, 3: 9, 4: 8, 5: 7 };
 
 /**
- * Tell a card's name from anything else.
+ * Return whether a value is a card's name.
  *
  * @param {unknown} value
  * @returns {boolean}
@@ -66,7 +66,7 @@ export function isCard(value) {
 }
 
 /**
- * Return the number of a card on the wire.
+ * Return the protocol's number of a card.
  *
  * @param {string} card
  * @returns {number}
@@ -80,7 +80,7 @@ export function numberOf(card) {
  *
  * @param {number[]} numbers
  * @returns {readonly string[]}
- * @throws {RangeError} A number is not that of a card.
+ * @throws {RangeError} A number is not a card's.
  */
 export function cardsOf(numbers) {
   return Object.freeze(numbers.map(cardOf));
@@ -91,7 +91,7 @@ export function cardsOf(numbers) {
  *
  * @param {number} number
  * @returns {string}
- * @throws {RangeError} It is not the number of a card.
+ * @throws {RangeError} The number is not a card's.
  */
 export function cardOf(number) {
   const card = CARDS[number - 1];
@@ -102,24 +102,24 @@ export function cardOf(number) {
 }
 
 /**
- * What is played.
+ * The rules of a game.
  *
  * @typedef {object} Rules
  * @property {number} players 2 to 5.
- * @property {boolean} passBothWays Round 2 passes to the seat before.
+ * @property {boolean} passBothWays Round 2 passes to the previous seat.
  * @property {boolean} soySauce Four soy sauce cards are in the deck.
  * @property {boolean} dummy Two players with a dummy.
- * @property {number} participants Players and, where there is one, the dummy, which comes last.
+ * @property {number} participants Players, and the dummy if there is one, which comes last.
  * @property {number} handSize Cards dealt to a hand, and to the dummy's pile.
- * @property {number} turns Turns in a round, the automatic last ones included.
+ * @property {number} turns Turns in a round, including the automatic last one.
  */
 
 /**
- * Return rules with what follows from them.
+ * Return rules with the numbers derived from them.
  *
  * @param {{players: number, passBothWays: boolean, soySauce: boolean, dummy: boolean}} switches
  * @returns {Rules}
- * @throws {RangeError} There is no such game.
+ * @throws {RangeError} No game has these switches.
  */
 export function rulesOf({ players, passBothWays, soySauce, dummy }) {
   if (!(players in HAND_SIZES) || (dummy && players !== 2)) {

@@ -1,11 +1,11 @@
-/** One game: the bot's side of it, and the history that completes a view. */
+/** One game: the bot's player, and the history that completes a view. */
 
 import { readAnswer } from "./answer.js";
 import { newPlayer } from "./bot.js";
 import { cardOf, cardsOf, numberOf, rulesOf } from "./cards.js";
 import { View } from "./view.js";
 
-/** The bot's own code failed: `cause` is what it threw, `message` the call that failed, in words. */
+/** The bot's code failed: `cause` is the thrown error, `message` describes the failed call. */
 export class BotFailed extends Error {}
 
 export class Game {
@@ -16,8 +16,8 @@ export class Game {
    *
    * @param {import("./bot.js").Bot} bot
    * @param {object} start The GameStart.
-   * @throws {BotFailed} The bot's class could not be made.
-   * @throws {RangeError} The referee named a game that there is not.
+   * @throws {BotFailed} The bot's constructor threw.
+   * @throws {RangeError} The referee's rules are unknown.
    */
   constructor(bot, start) {
     this.number = start.game;
@@ -34,7 +34,7 @@ export class Game {
   }
 
   /**
-   * Remember a turn.
+   * Add a revealed turn to the history.
    *
    * @param {object} result The TurnResult.
    */
@@ -44,13 +44,13 @@ export class Game {
   }
 
   /**
-   * Ask the bot.
+   * Request a decision from the bot.
    *
    * @param {object} request The TurnRequest.
-   * @param {number} maxNoteBytes A longer note is cut there.
+   * @param {number} maxNoteBytes Longer notes are truncated.
    * @returns {Promise<object>} The Move.
-   * @throws {BotFailed} `choose` threw, or returned what is no answer.
-   * @throws {RangeError} The referee named a card that there is not.
+   * @throws {BotFailed} `choose` threw, or its result is not an answer.
+   * @throws {RangeError} The referee sent an unknown card.
    */
   async answer(request, maxNoteBytes) {
     const view = this.#view(request);
@@ -72,10 +72,10 @@ export class Game {
   }
 
   /**
-   * Tell the bot.
+   * Call the bot's `gameOver`, if it has one.
    *
    * @param {object} end The GameEnd.
-   * @throws {BotFailed} Its `gameOver` threw.
+   * @throws {BotFailed} `gameOver` threw.
    */
   async over({ puddings, puddingScores, totals, places }) {
     const { rules, seat, turns } = this;
@@ -120,7 +120,7 @@ export class Game {
 }
 
 /**
- * Cut text at whole characters.
+ * Truncate text at a whole character.
  *
  * @param {string} text
  * @param {number} maxBytes Of UTF-8.
@@ -128,6 +128,6 @@ export class Game {
  */
 function cut(text, maxBytes) {
   const bytes = Buffer.from(text).subarray(0, maxBytes);
-  // In the middle of a stream a decoder keeps back what is not whole yet.
+  // With `stream`, the decoder holds back an incomplete character.
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
 }

@@ -1,13 +1,13 @@
 /**
- * What a bot imports.
+ * The library for bots.
  *
- * A bot is a function that gets a {@link View} and returns what it plays:
+ * A bot is a function that gets a {@link View} and returns its move:
  *
  *     import { run } from "kaiten";
  *
  *     run((view) => view.hand[0]);
  *
- * A bot that remembers things is a class with a method `choose(view)`, made anew for every game.
+ * A bot with a memory is a class with a method `choose(view)`; every game gets a new instance.
  */
 
 export { CARDS, Card, DECK_COUNTS, ROUNDS } from "./cards.js";

@@ -10,13 +10,13 @@ ${ADDRESS} is not set: this bot is meant to be started by the arena, which sets 
 /**
  * Play the match that the arena started this program for, and exit.
  *
- * Exit codes: 0 when the referee ended the match, 1 when the bot's own code threw (the stack is on stderr), 2
- * when there was no referee, or it went away or refused.
+ * Exit codes: 0 if the referee ended the match, 1 if the bot's code threw (the stack is on stderr), 2 if there
+ * was no referee, or it disappeared or refused.
  *
- * @param {import("./bot.js").Bot} bot A function `choose(view)`, or a class with a method `choose(view)` and,
- *   if it likes, `gameOver(end)`; the class gets an instance a game. `choose` may be asynchronous.
- * @param {{gamesAtOnce?: number}} [options] How many games of a match to play at once: 32 for a function and 1
- *   for a class, if nothing is said. The clock of every asked game runs, so a bot that thinks long should say 1.
+ * @param {import("./bot.js").Bot} bot A function `choose(view)`, or a class with a method `choose(view)` and an
+ *   optional `gameOver(end)`; every game gets an instance. `choose` may be asynchronous.
+ * @param {{gamesAtOnce?: number}} [options] Number of games of a match to play at the same time. Default: 32 for
+ *   a function, 1 for a class. The clock of every requested game runs, so a slow bot should set 1.
  * @returns {Promise<never>}
  * @throws {TypeError} `bot` is neither.
  * @throws {RangeError} `gamesAtOnce` is not an integer from 1.

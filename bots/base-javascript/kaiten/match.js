@@ -10,18 +10,18 @@ import { BotFailed, Game } from "./game.js";
 import { decode, encode, faultName, PLAY } from "./wire.js";
 
 const PROTOCOL = 1;
-/** How long to wait for a socket that is not there. */
+/** Time limit if the socket does not exist. */
 const PATIENCE_MILLIS = 10_000;
 /**
- * How long to wait for a referee whose socket is there. On a host that stands still it can't answer, and the time
- * to greet does not run. The arena ends a bot that it has given up, so a long limit is enough.
+ * Time limit if the referee's socket exists. A paused host can't answer, and the time to Hello doesn't run
+ * then. The arena ends bots that it has given up, so a long limit does no harm.
  */
 const STALL_MILLIS = 300_000;
 const OPTIONS = {
   "grpc.enable_http_proxy": 0,
   "grpc.enable_retries": 0,
   "grpc.enable_channelz": 0,
-  // The socket may be there a moment later than the bot.
+  // The bot may start a moment before the socket exists.
   "grpc.initial_reconnect_backoff_ms": 50,
   "grpc.max_reconnect_backoff_ms": 200,
 };
@@ -32,7 +32,7 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.
  * Play a match.
  *
  * @param {import("./bot.js").Bot} bot
- * @param {string} address The referee's.
+ * @param {string} address The referee's address.
  * @param {number} gamesAtOnce
  * @returns {Promise<number>} The exit code, as `run` describes it.
  */
@@ -57,7 +57,7 @@ export async function playMatch(bot, address, gamesAtOnce) {
   }
 }
 
-/** All games of a match, told apart by their numbers. */
+/** All games of a match, by number. */
 class Match {
   #bot;
   #games = new Map();
@@ -69,13 +69,12 @@ class Match {
   }
 
   /**
-   * Take in what happened, and return the answer to every request in it. Events that this library does not
-   * know are passed over.
+   * Process a message's events, and return the answer to every request in it. Unknown events are ignored.
    *
    * @param {object} message The RefereeMessage.
    * @returns {Promise<object[]>} Moves.
-   * @throws {BotFailed} The bot's own code failed.
-   * @throws {RangeError} The referee named a card, a game or rules that there are not.
+   * @throws {BotFailed} The bot's code failed.
+   * @throws {RangeError} The referee sent an unknown card or game, or unknown rules.
    */
   async answers(message) {
     const moves = [];
@@ -115,7 +114,7 @@ class Match {
   }
 }
 
-/** No referee was there in time. */
+/** No referee answered in time. */
 class NoReferee extends Error {}
 
 /**
@@ -150,7 +149,7 @@ function ready(client, millis) {
 }
 
 /**
- * Tell the bot's author why the match ended, and return the exit code for it.
+ * Print why the match ended, and return its exit code.
  *
  * @param {unknown} error
  * @returns {number}
@@ -174,7 +173,7 @@ function explain(error) {
 }
 
 /**
- * Return what was thrown, with the stack as far as the author's own code goes.
+ * Return the thrown error as text, with the stack frames of the author's code only.
  *
  * @param {unknown} thrown
  * @returns {string}

@@ -1,6 +1,5 @@
 /**
- * What a bot can work out from what it has seen. Everything here follows from a view alone: the hands that
- * this seat has passed on, and the turns that were revealed since.
+ * Inference from a view: from the hands that this seat has passed on, and the turns revealed since.
  */
 
 import { CARDS, DECK_COUNTS } from "./cards.js";
@@ -8,7 +7,7 @@ import { CARDS, DECK_COUNTS } from "./cards.js";
 /** @typedef {import("./view.js").View} View */
 
 /**
- * Return 1 where hands go to the next seat in this round, -1 where they go to the one before.
+ * Return 1 if hands go to the next seat in this round, -1 if they go to the previous one.
  *
  * @param {View} view
  * @returns {1 | -1}
@@ -18,11 +17,10 @@ export function direction(view) {
 }
 
 /**
- * Return the cards that are known to be in every seat's hand now, in seat order.
+ * Return the known cards of every hand, in seat order.
  *
- * The own hand is known. One that this seat passed on is known but for what the others took from it, which
- * was revealed. All others are empty here. With a dummy the opponent in control holds one card more: the
- * drawn one.
+ * This seat's own hand is known, and so are hands that it passed on, less the cards that the others took from
+ * them. All other hands are empty here. With a dummy the opponent in control has one more card: the drawn one.
  *
  * @param {View} view
  * @returns {string[][]}
@@ -33,7 +31,7 @@ export function knownHands(view) {
   const hands = Array.from({ length: players }, () => []);
   hands[view.seat] = [...view.hand];
   for (let passed = 1; passed <= Math.min(players - 1, view.pastHands.length); passed += 1) {
-    // Seen so many turns ago; since then this seat and the ones after it each took from it.
+    // Seen `passed` turns ago; since then this seat and the following ones have each taken from it.
     const hand = new Pile(view.pastHands.at(-passed));
     view.turns.slice(-passed).forEach((turn, nth) => {
       take(hand, turn, modulo(view.seat + nth * step, players), view);
@@ -46,8 +44,8 @@ export function knownHands(view) {
 /**
  * Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
  *
- * They are in the hands that this seat has not seen, in the dummy's pile and in the draw pile, in the order
- * of the table of kinds.
+ * They are in hands that this seat has not seen, in the dummy's pile, or undealt. They are listed in the order
+ * of the deck's table.
  *
  * @param {View} view
  * @returns {string[]}
@@ -92,14 +90,14 @@ class Pile {
     cards.forEach((card) => this.add(card, -1));
   }
 
-  /** @returns {string[]} In the order of the table of kinds. */
+  /** @returns {string[]} In the order of the deck's table. */
   cards() {
     return CARDS.flatMap((card) => Array.from({ length: Math.max(0, this.counts.get(card)) }, () => card));
   }
 }
 
 /**
- * Take out what that seat placed, and put its chopsticks back.
+ * Remove the cards that a seat placed, and put its chopsticks back.
  *
  * @param {Pile} hand
  * @param {import("./view.js").Turn} turn

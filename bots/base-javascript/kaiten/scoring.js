@@ -35,14 +35,14 @@ const COLOURS = {
  * @property {number} maki
  * @property {number} nigiri
  * @property {number} soySauce
- * @property {number} total All of them together.
+ * @property {number} total The sum of these.
  */
 
 /**
  * Score a finished round.
  *
  * @param {{soySauce: boolean}} rules Decides whether soy sauce scores.
- * @param {readonly (readonly string[])[]} tables One a participant, in the order of placing.
+ * @param {readonly (readonly string[])[]} tables One per participant, in the order of placing.
  * @returns {RoundScore[]}
  */
 export function scoreRound(rules, tables) {
@@ -62,7 +62,7 @@ export function scoreRound(rules, tables) {
 }
 
 /**
- * Return the points of all nigiri, each on the oldest wasabi that lay free before it.
+ * Return the points of all nigiri, each on the oldest free wasabi before it.
  *
  * @param {readonly string[]} table In the order of placing.
  * @returns {number}
@@ -87,8 +87,8 @@ export function scoreNigiri(table) {
 /**
  * Return the points at the end of the game for these numbers of puddings.
  *
- * @param {{participants: number}} rules With two participants nobody loses any.
- * @param {readonly number[]} puddings One a participant.
+ * @param {{participants: number}} rules With two participants nobody loses points.
+ * @param {readonly number[]} puddings One number per participant.
  * @returns {number[]}
  */
 export function scorePuddings(rules, puddings) {
@@ -103,7 +103,7 @@ export function scorePuddings(rules, puddings) {
 }
 
 /**
- * @param {number[]} icons One number a participant.
+ * @param {number[]} icons One number per participant.
  * @returns {number[]}
  */
 function scoreMaki(icons) {
@@ -122,7 +122,7 @@ function scoreMaki(icons) {
 
 /**
  * @param {readonly (readonly string[])[]} tables
- * @returns {number[]} Points for the most colours, where soy sauce is among them.
+ * @returns {number[]} Points of participants with soy sauce for the most colours.
  */
 function scoreSoySauce(tables) {
   const colours = tables.map((table) => new Set(table.map((card) => COLOURS[card])).size);

@@ -1,44 +1,42 @@
-/** What a bot is asked about, and the choices it has. */
+/** A bot's decisions and their legal moves. */
 
 /**
  * @typedef {import("./cards.js").Rules} Rules
  *
  * @typedef {object} Move A legal choice.
  * @property {readonly string[]} cards One card, or two in the order of placing.
- * @property {string | null} dummy The dummy's card, in control of it.
+ * @property {string | null} dummy The dummy's card, if in control of it.
  *
  * @typedef {object} Turn A revealed turn.
  * @property {number} round From 1.
  * @property {number} turn In its round, from 1.
- * @property {readonly (readonly string[])[]} plays One a participant, in the order of placing.
+ * @property {readonly (readonly string[])[]} plays One per participant, in the order of placing.
  */
 
 /**
  * A decision as its seat sees it.
  *
- * Lists have one entry a participant: the seats in order, then the dummy where there is one. All lists are
- * frozen: sort a copy of them.
+ * Lists have one entry per participant: the seats in order, then the dummy, if any. All lists are frozen: sort
+ * a copy.
  */
 export class View {
   /**
    * @param {object} seen
-   * @param {Rules} seen.rules What is played.
-   * @param {number} seen.seat Whose decision it is, from 0. Hands go to the next seat.
+   * @param {Rules} seen.rules
+   * @param {number} seen.seat The deciding seat, from 0. Hands go to the next seat.
    * @param {number} seen.round From 1.
    * @param {number} seen.turn In the round, from 1.
-   * @param {readonly string[]} seen.hand In the order of the table of kinds; in control of the dummy with
-   *   the drawn card in it.
+   * @param {readonly string[]} seen.hand In the order of the deck's table; in control of the dummy including
+   *   the drawn card.
    * @param {readonly (readonly string[])[]} seen.tables Cards in front of every participant in this round,
    *   in the order of placing.
-   * @param {readonly number[]} seen.puddings Kept from the rounds before; those of this round lie on the
-   *   tables.
-   * @param {readonly number[]} seen.scores Points of the rounds before.
+   * @param {readonly number[]} seen.puddings Of earlier rounds; those of this round are on the tables.
+   * @param {readonly number[]} seen.scores Points of earlier rounds.
    * @param {readonly number[]} seen.handSizes Cards in every hand; for the dummy, cards left in its pile.
-   * @param {boolean} seen.control Whether this seat names the dummy's card too.
-   * @param {string | null} seen.drawn The card drawn from the dummy's pile, when in control.
+   * @param {boolean} seen.control Whether this seat also chooses the dummy's card.
+   * @param {string | null} seen.drawn The card drawn from the dummy's pile, if in control.
    * @param {readonly Turn[]} seen.turns Everything revealed in this game.
-   * @param {readonly (readonly string[])[]} seen.pastHands The hands that this seat held in this round
-   *   before this turn.
+   * @param {readonly (readonly string[])[]} seen.pastHands This seat's hands in this round before this turn.
    */
   constructor(seen) {
     this.rules = seen.rules;
@@ -63,7 +61,7 @@ export class View {
   }
 
   /**
-   * Return every legal choice once: one card before two, then in the order of the table of kinds.
+   * Return every legal choice once: one card before two, then in the order of the deck's table.
    *
    * @returns {Move[]}
    */
@@ -83,7 +81,7 @@ export class View {
 }
 
 /**
- * Return the kinds that a hand still holds once cards are taken out.
+ * Return the kinds that remain in a hand without some cards.
  *
  * @param {readonly string[]} hand
  * @param {string[]} cards

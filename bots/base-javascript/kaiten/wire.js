@@ -1,4 +1,4 @@
-/** The protocol's messages, read from referee.proto, which is a copy of the arena's own. */
+/** The protocol's messages, read from referee.proto, a copy of the arena's. */
 
 import { readFileSync } from "node:fs";
 
@@ -23,7 +23,7 @@ export function encode(message) {
 
 /**
  * @param {Buffer} bytes
- * @returns {object} A RefereeMessage; of each of its events `event` tells which one it is.
+ * @returns {object} A RefereeMessage; the field `event` of each of its events names its kind.
  */
 export function decode(bytes) {
   return refereeMessage.decode(bytes);
@@ -31,7 +31,7 @@ export function decode(bytes) {
 
 /**
  * @param {number} number A FaultKind.
- * @returns {string} In words; "fault" for one that this library does not know.
+ * @returns {string} The fault's name; "fault" if unknown.
  */
 export function faultName(number) {
   return faultKind.valuesById[number]?.replace("FAULT_KIND_", "").toLowerCase() ?? "fault";
