@@ -1,4 +1,4 @@
-"""What the arena does now and did lately, and its hosts. The cost doesn't grow with the number of games."""
+"""The arena's current and recent work, and its hosts. The cost doesn't grow with the number of games."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ class RemarkableGame:
     """A remarkable game."""
 
     kind: HighlightKind
-    seat: int  # the seat that did it
-    other: int | None  # the seat that was beaten; None for a record in points
+    seat: int  # the remarkable seat
+    other: int | None  # the beaten seat; None for a high score
     value: float  # the points; for an upset, its probability before the game
     game: GameSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """What the arena is doing."""
+    """The arena's current activity."""
 
     running: tuple[OpenMatch, ...]  # rated matches in progress, oldest first
     matches_running: int  # all matches in progress, rated or not
@@ -54,7 +54,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HourOfGames:
-    """How many rated games ended in a clock hour; a match or two at its edges may be missing or extra."""
+    """Rated games that ended in a clock hour; up to two matches at its edges may be missing or extra."""
 
     begins: datetime
     games: int
@@ -74,7 +74,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostStatus:
-    """Which sandbox controls a host has, and which missing ones its operator accepts."""
+    """A host's sandbox controls, and the missing ones that its operator accepts."""
 
     report: HostReport  # the newest one
     accepted: frozenset[str]  # names of the missing controls that were accepted when the report was made
@@ -173,7 +173,7 @@ def _totals(connection: Connection) -> Totals:
 
 
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
-    """Return how many games ended after each of these times, without counting rows.
+    """Return the number of games that ended after each of these times, without counting rows.
 
     Games are numbered in the order of their end (approximately, if they end at nearly the same time), so the
     number of the first game after a time is enough.

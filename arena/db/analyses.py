@@ -1,4 +1,4 @@
-"""What the analyst says of rated games. No result depends on this."""
+"""Analyses of rated games. No result depends on them."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -15,16 +15,16 @@ from arena.protocol.analysis import COSTLY, Analysis
 
 _HIGHLIGHT_DAYS: Final = 2
 _NEWEST: Final = 500
-"""How many of the newest games are looked at: older ones are analysed only if they are remarkable."""
+"""Number of newest games to consider; older ones are analysed only if they are remarkable."""
 
 
 _COSTLY: Final = 200
-"""How many costly decisions of a version are looked at."""
+"""Number of a version's costly decisions to consider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostlyDecision:
-    """A decision of a bot that lost much of its chance to win, as its game's analyst sees it."""
+    """A bot's decision that lost much of its chance to win, according to the game's analysis."""
 
     game: str  # id
     number: int  # of the game
@@ -53,8 +53,8 @@ class Analyses(Repository):
     def wanted(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
         """Return the replay of the game to analyse next, as JSON text, or None.
 
-        It is a remarkable game of the last days if there is one, otherwise one of the newest. A game isn't
-        wanted if this version of the analyst has analysed it, or if its id is in ``without``.
+        Prefers a remarkable game of the last days, otherwise one of the newest. Skips games that this version
+        of the analyst has analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]
@@ -78,7 +78,7 @@ class Analyses(Repository):
             return None
 
     def add(self, analysis: Analysis) -> bool:
-        """Store a game's analysis instead of an earlier one; False if the game or its replay is gone."""
+        """Store or replace a game's analysis; return False if the game or its replay was removed."""
         with self._transactions.write() as connection:
             game = select(GameRow.number).where(GameRow.id == analysis.game, GameRow.replay != "")
             number = connection.execute(game.with_for_update()).scalar_one_or_none()

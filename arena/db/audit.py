@@ -21,7 +21,7 @@ class NewAuditEntry:
     what: str  # such as `create-user`
     subject: str = ""  # `account:` or `bot:` and a name, `match:` and an id, or empty
     detail: str = ""  # further facts; no account names
-    address: str | None = None  # the client's address; empty if unknown; none for an operator's action
+    address: str | None = None  # the client's address, empty if unknown; None for an operator's action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def record(connection: Connection, entry: NewAuditEntry | None) -> None:
 
 
 def has(connection: Connection, entry: NewAuditEntry) -> bool:
-    """Whether the log has this entry."""
+    """Return True if the log has this entry."""
     same = (getattr(Row, field.name) == getattr(entry, field.name) for field in fields(entry))
     return bool(connection.execute(select(exists().where(*same))).scalar_one())
 
@@ -75,7 +75,7 @@ def rename(connection: Connection, name: str, pseudonym: str) -> None:
 
 
 def remove_visits(connection: Connection, before: datetime | None) -> int:
-    """Remove users' entries that are too old or too many; return how many."""
+    """Remove users' entries that are too old or too many; return the number removed."""
     visits = Row.address.is_not(None)
     first = (
         select(Row.number).where(visits).order_by(Row.number.desc()).offset(MOST_VISITS).limit(1)

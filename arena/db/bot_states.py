@@ -40,7 +40,7 @@ class BotStates(Repository):
     """
 
     def play_version(self, name: str, number: int, at: datetime, entry: NewAuditEntry | None = None) -> bool:
-        """Make a version the active one and put the bot back on the ladder; False if it is active already.
+        """Activate a version and reactivate the bot; return False if the version is already active.
 
         Waiting and running matches keep the versions they were drawn with. Without a change, nothing is
         written to the audit log. Raises NoSuchVersion or VersionGone.
@@ -51,7 +51,7 @@ class BotStates(Repository):
             return changed
 
     def come_back(self, name: str, at: datetime) -> bool:
-        """Return a benched or retired bot to the ladder; False if it is active already.
+        """Reactivate a benched or retired bot; return False if it is already active.
 
         Raises VersionGone.
         """
@@ -60,7 +60,7 @@ class BotStates(Repository):
             return _play_version(connection, bot, bot.playing, at)
 
     def retire(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> bool:
-        """Take a bot off the ladder; False if it is retired already.
+        """Take a bot off the ladder; return False if it is already retired.
 
         Its waiting and running matches are still played. Without a change, nothing is written to the audit
         log.
@@ -74,7 +74,7 @@ class BotStates(Repository):
             return True
 
     def open_to_people(self, name: str, *, is_open: bool) -> None:
-        """Let anyone play against a bot, or no longer."""
+        """Allow or disallow anyone to play against a bot."""
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
             connection.execute(update(BotRow).where(BotRow.id == bot.id).values(open_to_people=is_open))
@@ -87,12 +87,12 @@ class BotStates(Repository):
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
             if bot.state == BotState.RETIRED:
-                raise WrongState(f"{name} is retired, so no match draws it anyway")
+                raise WrongState(f"{name} is retired, so no match includes it anyway")
             _set_state(connection, bot.id, BotState.BENCHED, why, at)
             audit.record(connection, entry)
 
     def unbench(self, name: str, at: datetime, entry: NewAuditEntry) -> None:
-        """Return a benched bot to the ladder. Raises VersionGone or WrongState."""
+        """Reactivate a benched bot. Raises VersionGone or WrongState."""
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
             if bot.state != BotState.BENCHED:
@@ -170,8 +170,8 @@ class BotStates(Repository):
 def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
     """Bench bots whose latest games keep failing, and return their names. House bots are exempt.
 
-    ``played`` holds the versions just taken over, each with a description of the failure. The caller holds
-    the ladder lock.
+    ``played`` maps the versions that the stand-in has just replaced to a description of the failure. The
+    caller has the ladder lock.
     """
     benched: dict[int, str] = {}
     for version, trouble in played:
@@ -209,7 +209,7 @@ def _play_version(connection: Connection, bot: Row[Any], number: int, at: dateti
 
 
 def _lock(connection: Connection, name: str) -> Row[Any]:
-    """Return the row of a bot that is not disqualified, and hold the ladder lock."""
+    """Take the ladder lock and return the row of a bot that is not disqualified."""
     ladder.lock(connection)
     bot = _find(connection, name)
     if bot.state == BotState.DISQUALIFIED:
@@ -227,11 +227,11 @@ def _find(connection: Connection, name: str, *, disqualified: bool | None = None
     if bot is None:
         raise NoSuchBot(f"no bot is called {name}")
     if bot.house:
-        raise WrongState(f"{name} is a house bot: it plays as long as the arena does")
+        raise WrongState(f"{name} is a house bot, which always plays")
     if disqualified is True and bot.state != BotState.DISQUALIFIED:
         raise WrongState(f"{name} is {bot.state}, not disqualified")
     if disqualified is False and bot.state == BotState.DISQUALIFIED:
-        raise WrongState(f"{name} is disqualified already: {bot.reason}")
+        raise WrongState(f"{name} is already disqualified: {bot.reason}")
     return bot
 
 
@@ -246,7 +246,7 @@ def _write(connection: Connection, bot: int, state: BotState, why: str | None, a
 
 
 def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return whether the last games since then were played to the end by the stand-in, oldest first."""
+    """Return, for each of the last games since then, whether the stand-in finished it; oldest first."""
     # The index ends the search after these games. Filtering by time in SQL would make the database search
     # all games of the version.
     rows = connection.execute(
@@ -268,7 +268,7 @@ def _strike(connection: Connection, bot: Row[Any]) -> None:
         .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
         .where(text(OPEN), MatchRow.state == MatchState.WAITING)
         .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
-        .with_for_update(of=MatchRow)  # so that none of them begins meanwhile
+        .with_for_update(of=MatchRow)  # so that none of them starts at the same time
     )
     struck = list(connection.execute(its).scalars())
     connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(struck)))

@@ -46,20 +46,20 @@ class KnownBot:
 
     name: str
     author: str
-    house: bool  # whether it is one of the arena's own
+    house: bool  # whether it is a house bot
     account: int | None  # the owner's id; None without one
     playing: int  # number of the active version
     newest: int  # the highest version number
     state: BotState
     reason: str | None  # the public reason for its state, or None
     since: datetime | None  # last change of state or version, UTC, or None
-    open_to_people: bool  # whether its author lets anyone play against it
+    open_to_people: bool  # whether its author allows anyone to play against it
 
     def is_of(self, author: str, account: int | None) -> bool:
-        """Whether it belongs to this author and account.
+        """Return True if it belongs to this author and account.
 
-        A bot that an operator added may have no account even if its author has one. The name is enough then:
-        no one else can register that name.
+        A bot that an operator added may have no account even if its author has one. The name is enough then,
+        because no one else can register it.
         """
         return not self.house and self.author == author and self.account in {None, account}
 
@@ -86,7 +86,7 @@ class HouseVersion:
     id: int
     bot: str
     source: str  # image id, or the bot's folder
-    available: bool  # whether the source was there when it was last looked for
+    available: bool  # whether the source existed at the last check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class NewVersion:
 
     bot: str
     author: str
-    house: bool  # whether it is one of the arena's own
+    house: bool  # whether it is a house bot
     source: str  # image id, or the bot's folder
     created: datetime  # UTC
     account: int | None = None  # the owner's id; None without one
@@ -136,14 +136,14 @@ class Bots(Repository):
         if state is not None:
             wanted = wanted.where(BotRow.state == state)
         if author is not None:
-            # SQLite lowers ASCII alone.
+            # SQLite lowers only ASCII.
             same = func.lower(BotRow.author) == author.lower()
             wanted = wanted.where(or_(BotRow.author == author, same))
         with self._transactions.read() as connection:
             return tuple(map(_known, connection.execute(wanted)))
 
     def against_people(self, limit: int) -> tuple[KnownBot, ...]:
-        """Return the active bots that anyone may play against: those of the house, then others, by name."""
+        """Return the active bots that anyone may play against: house bots, then others, by name."""
         wanted = (
             _bots()
             .where(BotRow.state == BotState.ACTIVE, BotRow.house | BotRow.open_to_people)
@@ -212,7 +212,7 @@ class Bots(Repository):
     def note_gone(self, kept: Collection[str], at: datetime) -> int:
         """Record which third-party images were removed or restored; return the number removed.
 
-        ``kept`` holds the sources whose image exists.
+        ``kept`` has the sources whose image exists.
         """
         with self._transactions.write() as connection:
             rows = connection.execute(
@@ -261,7 +261,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     A new bot starts at the initial rating, a new version at that of its predecessor. A benched or retired bot
     becomes active again. Raises BotDisqualified or BotTaken.
     """
-    numbers = ladder.lock(connection)  # also prevents two new versions of one bot at once
+    numbers = ladder.lock(connection)  # also prevents two simultaneous new versions of a bot
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == new.bot)).one_or_none()
     if bot is None:
         if new.house:

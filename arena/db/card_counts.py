@@ -32,7 +32,7 @@ from arena.protocol.match import GameRecord, decode, played_again
 from arena.rules import Card
 
 BATCH = 200
-"""Games read at once."""
+"""Number of games to read at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class RebuiltCards:
     """The result of a rebuild."""
 
     games: int  # games in the statistics
-    missing: int  # games that had not been counted, because they are older than the statistics
+    missing: int  # games not counted before, because they are older than the statistics
     differing: int  # rows that were wrong and have been replaced
 
 
@@ -96,7 +96,7 @@ class CardRepository(Repository):
 
 
 def add(connection: Connection, tallies: Iterable[Tally]) -> None:
-    """Add rated games. The caller holds the lock on the ladder."""
+    """Add rated games. The caller has the ladder lock."""
     tally = merged(tallies)
     add_rows(connection, CardGamesRow, _games_rows(tally))
     add_rows(connection, CardCountRow, _count_rows(tally), Carry("point_parts", "points", POINT))

@@ -20,7 +20,7 @@ from arena.db.schema import OPEN, BotRow, BotVersionRow, ChallengeRow, MatchRow,
 from arena.protocol.states import MatchState
 
 MOST_OPEN: Final = 3
-"""Challenges of one account that may wait or be played at a time."""
+"""Maximum number of open challenges of one account."""
 
 _DAY: Final = timedelta(days=1)
 
@@ -73,7 +73,7 @@ class Challenges(Repository):
         """Add a challenge and its matches.
 
         ``most_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
-        QuotaReached after too many challenges within a day, or open at a time; or ValueError if a version
+        QuotaReached for too many challenges within a day, or too many open ones, and ValueError if a version
         doesn't exist.
         """
         with self._transactions.write() as connection:
@@ -94,7 +94,7 @@ class Challenges(Repository):
             if (open_ones := _open(connection, new.account)) >= MOST_OPEN:
                 raise QuotaReached(
                     f"{open_ones} of your challenges are still open, and the limit is {MOST_OPEN}: "
-                    "wait until one of them is done"
+                    "wait until one of them is finished"
                 )
             number = connection.execute(
                 insert(ChallengeRow)
@@ -152,13 +152,13 @@ def _open(connection: Connection, account: int) -> int:
 
 
 def is_open(connection: Connection, number: int | None) -> bool:
-    """Whether a challenge's match waits or runs; None is no challenge."""
+    """Return True if a challenge's match waits or runs. None is not a challenge."""
     its = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
     return number is not None and connection.execute(its).scalar_one_or_none() is not None
 
 
 def is_published(connection: Connection, number: int) -> bool:
-    """Whether a challenge's games are public: all of its matches are over, and some were played."""
+    """Return True if a challenge's games are public: all its matches are over, and some were played."""
     its = select(UnratedGameRow.id).join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
     played = connection.execute(its.where(MatchRow.challenge_number == number).limit(1)).scalar_one_or_none()
     return played is not None and not is_open(connection, number)

@@ -1,4 +1,4 @@
-"""The coordinator lock: only one coordinator with containers per database may hold it.
+"""The coordinator lock: only one coordinator with containers per database may have it.
 
 It ends with its holder: on PostgreSQL it is an advisory lock of a session, on SQLite a lock on a file next to
 the database. PostgreSQL notices within 20 s that a session's host is lost.
@@ -25,7 +25,7 @@ class CoordinatorLock(Protocol):
     """The lock of one database. Not thread-safe."""
 
     def take(self) -> bool:
-        """Take the lock, or check that it is still held; return whether it is.
+        """Take the lock, or check that this process still has it; return True if it does.
 
         If it was lost, for example because the server restarted, try to take it again. Raises
         DatabaseUnavailable.
@@ -42,7 +42,7 @@ def coordinator_lock_of(database: Database, url: str) -> CoordinatorLock:
 
 
 class _PostgresLock:
-    """Held by a PostgreSQL session."""
+    """A lock of a PostgreSQL session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -73,19 +73,19 @@ class _PostgresLock:
     def release(self) -> None:
         """See :class:`CoordinatorLock`."""
         if self._session is not None:
-            with suppress(DBAPIError):  # it ends with the session anyway, but a moment later
+            with suppress(DBAPIError):  # the session's end also releases it, only a moment later
                 self._session.execute(select(func.pg_advisory_unlock(_LOCK)))
             self._end(self._session)
 
     def _end(self, session: Connection) -> None:
-        """Close a session for good: back in the pool it would keep the lock."""
+        """Close a session permanently: in the pool it would keep the lock."""
         self._session = None
         session.invalidate()
         session.close()
 
 
 class _FileLock:
-    """Held by an open file of this process."""
+    """A lock on an open file of this process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

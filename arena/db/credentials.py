@@ -44,7 +44,7 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSession:
-    """A browser session that is logged in."""
+    """A logged-in browser session."""
 
     id: int
     account: KnownAccount  # the owner
@@ -73,14 +73,14 @@ class KnownToken:
     id: int  # its number
     name: str  # the owner's label for it
     prefix: str  # the part of the secret that may be displayed again
-    scopes: tuple[str, ...]  # what it may do
+    scopes: tuple[str, ...]  # its permissions
     created: datetime  # UTC
     expires: datetime  # UTC
     last_used: datetime | None  # UTC, approximate; None if never
     revoked: datetime | None  # UTC, or None
 
     def works(self, at: datetime) -> bool:
-        """Whether the token is valid now."""
+        """Return True if the token is valid now."""
         return self.revoked is None and at < self.expires
 
 
@@ -135,7 +135,7 @@ class Credentials(Repository):
             connection.execute(delete(SessionRow).where(SessionRow.hash == hash_))
 
     def end_session_of(self, account: int, session: int) -> bool:
-        """End a session by id; False if the account has no such session."""
+        """End a session by id; return False if the account has no such session."""
         with self._transactions.write() as connection:
             ended = connection.execute(
                 delete(SessionRow).where(SessionRow.id == session, SessionRow.account_id == account)
@@ -143,7 +143,7 @@ class Credentials(Repository):
             return ended.rowcount > 0
 
     def end_old_sessions(self, *, created_before: datetime, seen_before: datetime) -> int:
-        """End sessions that are too old or too long unused; return how many."""
+        """End sessions that are too old or too long unused; return their number."""
         with self._transactions.write() as connection:
             old = or_(SessionRow.created <= created_before, SessionRow.seen <= seen_before)
             return connection.execute(delete(SessionRow).where(old)).rowcount
@@ -203,7 +203,7 @@ class Credentials(Repository):
     def revoke_token(
         self, account: int, token: int, at: datetime, *, entry: NewAuditEntry | None = None
     ) -> bool:
-        """Revoke a token; False if the account has no unrevoked token of that id."""
+        """Revoke a token; return False if the account has no unrevoked token with that id."""
         with self._transactions.write() as connection:
             revoked = connection.execute(
                 update(ApiTokenRow)

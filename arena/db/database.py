@@ -44,7 +44,7 @@ def meaning(error: DBAPIError, url: str) -> StoreError | None:
     """Translate a driver's error; None if the caller has a bug. ``url`` must not contain a password."""
     words = " ".join(str(error.orig).split())
     if _is_read_only(error):
-        return DatabaseUnwritable(f"{url}: {words}. It is read-only: make it writable, or name another one")
+        return DatabaseUnwritable(f"{url}: {words}. It is read-only: make it writable, or choose another one")
     if isinstance(error, (OperationalError, InterfaceError)) or _state(error) in _AWAY:
         return DatabaseUnavailable(
             f"{url}: {words}. Check that it exists, that this user may write to it, "
@@ -85,8 +85,8 @@ def _sqlite_code(error: DBAPIError) -> int | None:
 
 _LOCKED_SECONDS = 60
 _SWITCH_SECONDS = 2.0
-"""Timeouts of a write that waits for another process (longer than any hiccup, or a result is lost), and of a
-switch to WAL."""
+"""Timeouts in seconds: of a write that waits for another process (longer than any delay, or a result is
+lost), and of a switch to WAL."""
 
 _PATIENCE = {
     "connect_timeout": 10,
@@ -114,7 +114,7 @@ _SECRETS = ("password", "sslpassword")
 
 
 class Transactions(Protocol):
-    """Opens the transactions of repositories: a :class:`Database` each anew, or :class:`Joined`."""
+    """Opens repositories' transactions: new ones (:class:`Database`), or parts of one (:class:`Joined`)."""
 
     def read(self) -> AbstractContextManager[Connection]:
         """Read in a transaction."""
@@ -124,7 +124,7 @@ class Transactions(Protocol):
 
 
 class Joined:
-    """Lets repositories take part in a transaction that is already open."""
+    """Includes repositories in a transaction that is already open."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -196,7 +196,7 @@ class Database:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn driver errors into a StoreError where the database is the cause."""
+        """Turn driver errors caused by the database into a StoreError."""
         try:
             yield
         except DBAPIError as error:
@@ -240,8 +240,8 @@ def _address(url: str) -> URL:
     if address is None or "@" in (address.host or ""):
         # Never show an invalid URL: it may contain a password anywhere.
         raise StoreError(
-            f"the database's address can't be read: {_ADDRESSES}. In a user's name or password @ is "
-            "written %40, / %2F and : %3A"
+            f"the database's URL can't be read: {_ADDRESSES}. In a user name or password, write @ as %40, "
+            "/ as %2F and : as %3A"
         )
     if address.drivername not in _DRIVERS:
         raise StoreError(f"{_shown(address)}: {_ADDRESSES}")
@@ -266,11 +266,11 @@ def _postgresql(address: URL) -> Engine:
 
 
 def _sqlite(address: URL) -> Engine:
-    """Make an engine whose reads are snapshots and whose writes lock at once."""
+    """Make an engine whose reads are snapshots and whose writes lock immediately."""
     file = _file_of(address)
     folder = file.parent
     if not folder.is_dir():
-        raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or name another database")
+        raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or choose another database")
     _make_for_the_folders_owner(file)
     engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON)
     event.listen(engine, "connect", _on_connect)
@@ -279,9 +279,9 @@ def _sqlite(address: URL) -> Engine:
 
 
 def _make_for_the_folders_owner(file: Path) -> None:
-    """When root creates a database in another user's folder, give it to that user: the web site's.
+    """If root creates a database in another user's folder, such as the site's, make that user its owner.
 
-    SQLite gives its auxiliary files to the database's owner by itself.
+    SQLite gives its auxiliary files to the database's owner automatically.
     """
     owner = file.parent.stat()
     if os.geteuid() != 0 or owner.st_uid == 0 or file.exists():
@@ -297,8 +297,8 @@ def _make_for_the_folders_owner(file: Path) -> None:
 
 
 def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    # The driver's own transactions begin at the first write, and then fail if another process has
-    # written meanwhile. With None, _on_begin begins them.
+    # The driver's own transactions begin at the first write, and fail if another process has written
+    # since the first read. With None, _on_begin begins them.
     connection.isolation_level = None
     cursor = connection.cursor()
     _switch_to_wal(cursor)
@@ -358,7 +358,7 @@ def check_integrity(connection: Connection, url: str, seconds: float = _SECONDS)
 class ChangeCounter:
     """A number that changes with every commit of any process. Not thread-safe.
 
-    It is SQLite's ``data_version``. On PostgreSQL there is none: asking would cost as much as a query.
+    It is SQLite's ``data_version``. PostgreSQL has no such number that is cheaper than a query.
     """
 
     def __init__(self, database: Database) -> None:

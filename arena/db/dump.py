@@ -51,10 +51,10 @@ from arena.protocol.match import MatchSpec, decode
 
 Rows = Sequence[Sequence[Any]]
 Holds = Callable[[Sequence[Any]], bool]
-"""Whether a column can hold all values, of which none is None."""
+"""Returns True if a column can store all these values, none of which is None."""
 
 _MOST: Final = 2**53
-"""Larger than any arena counts, and leaves room for later numbers."""
+"""Maximum integer: larger than any arena's counts, with room for later numbers."""
 
 _MOST_SMALL: Final = 2**31
 
@@ -149,7 +149,7 @@ def _numbered(connection: Connection, number: InstrumentedAttribute[int]) -> int
 
 
 BATCH: Final = 100
-"""Rows that are in memory at a time."""
+"""Number of rows in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def snapshot(database: Database) -> Iterator[Snapshot]:
         yield Snapshot(connection)
 
 
-_ANOTHER = "name another database in ARENA_DATABASE_URL"
+_ANOTHER = "set ARENA_DATABASE_URL to another database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class TableToLoad:
     """Rows of one table. Values of a row are in the order of ``columns``."""
 
     columns: tuple[str, ...]
-    rows: int  # how many there are
+    rows: int  # number of rows
     batches: Callable[[], Iterable[list[list[Any]]]]  # returns the rows in batches
 
 
@@ -237,9 +237,9 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
     """Fill an empty database and migrate it to this program's revision.
 
     ``tables`` are exactly those of ``revision``. An SQLite file must not exist; it appears once it is
-    complete. Raises DatabaseNotEmpty; DatabaseUnavailable if it can't be reached, or its disk is full;
-    OSError if the disk fails; or ValueError if no arena of that revision can have had these rows; or an
-    exception of another kind for damage that no check looks for.
+    complete. Raises DatabaseNotEmpty, DatabaseUnavailable if it can't be reached or its disk is full, OSError
+    if the disk fails, and ValueError if no arena of that revision can have had these rows. Damage that no
+    check looks for may raise another exception.
     """
     check_empty(url)
     file = sqlite_file(url)
@@ -259,7 +259,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
 
 
 def holds(url: str, entry: NewAuditEntry) -> bool:
-    """Whether :func:`load` has filled a database with this audit entry. Raises StoreError."""
+    """Return True if :func:`load` has filled a database with this audit entry. Raises StoreError."""
     if (file := sqlite_file(url)) is not None and not file.exists():
         return False
     with closing(Database(url)) as database, database.read() as connection:
@@ -287,7 +287,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
         if tables.keys() != made.tables.keys():
             raise ValueError(f"the tables differ from those of revision {revision}")
         for table in reversed(made.sorted_tables):
-            connection.execute(table.delete())  # the migrations write a few rows of their own
+            connection.execute(table.delete())  # the migrations write a few rows themselves
         with _references_checked_at_the_end(connection, made):
             for table in made.sorted_tables:
                 _fill_table(connection, table, tables[table.name])
@@ -336,7 +336,7 @@ def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None
             if batch:
                 add(batch)
     if count != rows.rows:
-        raise ValueError(f"{table.name} has {count} rows, and should have {rows.rows}")
+        raise ValueError(f"{table.name} has {count} rows instead of {rows.rows}")
     if connection.dialect.name == "postgresql":
         _count_on(connection, table)
 
@@ -377,7 +377,7 @@ def _adder(
 
 @contextmanager
 def _copied(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
-    """Yield a function that sends a row to PostgreSQL. Errors are SQLAlchemy's, which knows no COPY."""
+    """Yield a function that COPYs a row to PostgreSQL. Its errors are converted to SQLAlchemy's."""
     dialect = connection.dialect
     errors = dialect.loaded_dbapi.Error
     driver: Any = connection.connection.driver_connection

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 
 class StoreError(Exception):
-    """Something is wrong with the store; the text says what to do."""
+    """An error of the store; the text says what to do."""
 
 
 class BotDisqualified(StoreError):
-    """An operator took the bot off the ladder for good."""
+    """An operator has disqualified the bot."""
 
 
 class BotTaken(StoreError):
@@ -20,11 +20,11 @@ class DatabaseChanged(StoreError):
 
 
 class DatabaseDamaged(StoreError):
-    """The file fails its integrity check, or is no database at all."""
+    """The file fails its integrity check, or is not a database."""
 
 
 class DatabaseForeign(StoreError):
-    """The database holds something else."""
+    """The database belongs to another program."""
 
 
 class DatabaseNewer(StoreError):
@@ -100,4 +100,4 @@ class VersionGone(StoreError):
 
 
 class WrongState(StoreError):
-    """The bot, match or account is in a state that doesn't allow the operation, or has the wanted state."""
+    """The state of the bot, match or account doesn't allow the operation, or is already the requested one."""

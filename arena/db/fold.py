@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 class Carry(NamedTuple):
-    """Two columns that hold one sum: ``whole`` times ``unit``, plus ``rest``, which is below ``unit``."""
+    """Two columns of one sum: ``whole`` times ``unit``, plus ``rest``, which is below ``unit``."""
 
     rest: str
     whole: str
@@ -127,7 +127,7 @@ class RatingHistory:
         self._thinned: dict[Key, int] = {}
 
     def note(self, changed: Mapping[Key, Entry]) -> None:
-        """Note the entries that an event created or changed."""
+        """Collect the entries that an event created or changed."""
         for key, entry in changed.items():
             kept = self._kept.setdefault(key, {})
             every = stride(entry.games)
@@ -138,7 +138,7 @@ class RatingHistory:
                 kept[entry.games] = _point_row(key, entry)
 
     def add(self, connection: Connection) -> None:
-        """Add the noted points to the stored ones, and thin these out."""
+        """Add the collected points to the stored ones, and thin these out."""
         if self._thinned:
             connection.execute(
                 delete(RatingPointRow).where(
@@ -205,11 +205,11 @@ class Logged:
     number: int  # from 1, without gaps
     event: Event
     game: int | None = None  # number of the game; None when a version starts
-    points: tuple[int | None, ...] = ()  # per seat, None if it was taken over; empty when a version starts
+    points: tuple[int | None, ...] = ()  # per seat, None after a take-over; empty when a version starts
 
 
 def counted_points(points: Sequence[int], taken_over: Sequence[bool]) -> tuple[int | None, ...]:
-    """Return the points per seat, None where the stand-in took over."""
+    """Return the points per seat, None after a take-over."""
     return tuple(None if taken else made for made, taken in zip(points, taken_over, strict=True))
 
 
@@ -220,7 +220,7 @@ class Highlights:
         self._days: defaultdict[int, tuple[Highlight, ...]] = defaultdict(tuple)
 
     def note(self, logged: Logged, before: Mapping[Key, Entry]) -> None:
-        """Note an event, given the entries before it."""
+        """Collect an event's highlights, given the entries before it."""
         event, game = logged.event, logged.game
         if not isinstance(event, GamePlayed) or game is None:
             return
@@ -230,7 +230,7 @@ class Highlights:
         self._days[day] = best((*self._days[day], *found))
 
     def add(self, connection: Connection) -> None:
-        """Merge the noted games into the stored ones, and keep the best."""
+        """Merge the collected games into the stored ones, and keep the best."""
         if not self._days:
             return
         stored = _stored(connection, self._days)
@@ -307,7 +307,7 @@ class Fold:
 
 
 def _counts(event: Event, disqualified: frozenset[int]) -> bool:
-    """Whether an event changes ratings: a game with a disqualified version doesn't."""
+    """Return True if an event changes ratings. A game with a disqualified version doesn't."""
     return not isinstance(event, GamePlayed) or disqualified.isdisjoint(event.versions)
 
 

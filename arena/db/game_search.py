@@ -1,4 +1,4 @@
-"""Searches rated games by who played and how they ended.
+"""Searches rated games by players and results.
 
 A search looks through the newest ``WINDOW`` games only, so that its cost doesn't grow with the ladder.
 """
@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, selec
 from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, LadderRow
 
 WINDOW: Final = 20_000
-"""About 0.1 s for a search without matches."""
+"""Number of games to search, which takes about 0.1 s without a match."""
 
 
 class GameOrder(StrEnum):
@@ -95,7 +95,7 @@ def _best() -> ColumnElement[int]:
 
 
 def _margin() -> ColumnElement[int]:
-    """Return the points between first and second place; NULL if all other seats were taken over."""
+    """Return the points between first and second place; NULL if the stand-in took over all other seats."""
     first, second = GameSeatRow.place == 1, (GameSeatRow.place > 1) & ~GameSeatRow.taken_over
     most = func.max(GameSeatRow.points)
     return case((_points(func.count(), first) > 1, 0), else_=_points(most, first) - _points(most, second))

@@ -48,21 +48,21 @@ class GameSeat:
     """One seat of a game.
 
     Attributes:
-        seat: From 0.
-        bot: Name.
-        version: Number, from 1.
-        author: Name.
+        seat: Seat number, from 0.
+        bot: The bot's name.
+        version: Version number, from 1.
+        author: The author's name.
         points: Final points.
         puddings: Puddings at the end.
-        place: From 1; a seat that was taken over ranks below the rest.
-        faults: How many.
-        taken_over: Whether the stand-in played it to the end.
+        place: Place, from 1. Seats that the stand-in took over rank below the rest.
+        faults: Number of faults.
+        taken_over: Whether the stand-in played the seat to the end.
         overall: The change of the overall rating; None in a game that doesn't count.
         by_count: The change of the rating for this number of players; None as above.
         image: Id of the image, or the name of the bot's folder.
-        runtime: What isolated it.
-        limits: What held it, in words.
-        trouble: What went wrong with its sandbox, or None.
+        runtime: The isolation, such as `docker/runc`.
+        limits: The sandbox's limits, as text.
+        trouble: Description of a sandbox error, or None.
     """
 
     seat: int

@@ -95,7 +95,7 @@ class WantedGames:
 
     @property
     def all(self) -> bool:
-        """Whether nothing but the version is filtered."""
+        """True if only the version is filtered."""
         return self == WantedGames(version=self.version)
 
 
@@ -105,12 +105,12 @@ class FoundGames:
 
     games: tuple[GameSummary, ...]  # newest first
     older: int | None  # the next page has games with smaller numbers than this; None on the last page
-    # How many games were searched if that stopped before the page was full; else None.
+    # Number of games searched if the search stopped before the page was full; otherwise None.
     looked_through: int | None
 
 
 LOOKED_THROUGH: Final = 2000
-"""Games searched for one page."""
+"""Maximum number of games to search for one page."""
 
 _BATCH: Final = 200
 
@@ -261,7 +261,7 @@ def _recorded(row: Row[*tuple[Any, ...]], own: Row[Any], version: int, all_seats
 
 
 def _fits(row: Row[Any], wanted: WantedGames) -> bool:
-    """Whether the bot's own seat matches the filter."""
+    """Return True if the bot's own seat matches the filter."""
     return (
         wanted.place in {None, row.place}
         and (wanted.low is None or row.points >= wanted.low)

@@ -61,10 +61,10 @@ class LadderRepository(Repository):
             return settings(connection)
 
     def change(self, wanted: LadderChange, entry: NewAuditEntry) -> bool:
-        """Change the ladder's settings from the next match on.
+        """Change the ladder's settings for future matches.
 
-        Returns False, and writes no audit entry, if the ladder has these settings already. Raises ValueError
-        if the ladder doesn't support these settings.
+        Return False, and write no audit entry, if the ladder already has these settings. Raises ValueError if
+        the ladder doesn't support them.
         """
         with self._transactions.write() as connection:
             lock(connection)
@@ -145,7 +145,7 @@ def append(
     barred: frozenset[int],  # versions of disqualified bots; games with them are logged but change nothing
     rate: Rate = update_ratings,  # rates a game
 ) -> None:
-    """Write events and everything that follows from them. The caller holds the lock."""
+    """Write events and everything that follows from them. The caller has the ladder lock."""
     versions = _versions(log)
     fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
     known = set(fold.entries)
@@ -216,7 +216,7 @@ def rating_row(key: Key, entry: Entry) -> Row:
 
 
 def is_faulty(faults: int, *, taken_over: bool) -> bool:
-    """Whether a seat's game counts as faulty."""
+    """Return True if a seat's game counts as faulty."""
     return faults > 0 or taken_over
 
 
@@ -267,7 +267,7 @@ def _save(connection: Connection, entries: Mapping[Key, Entry], known: set[Key])
 
 
 _BATCH = 1000
-"""Events read at once."""
+"""Number of events to read at a time."""
 
 
 def rehearse(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
@@ -297,7 +297,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
-    """Fold the log into ``fold``; yield which changes a part of it makes, and what they should be."""
+    """Fold the log into ``fold``; yield each part's stored changes, and the correct ones."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

@@ -1,4 +1,4 @@
-"""Leases on matches: who plays a match, and for how long without a heartbeat.
+"""Leases on matches: which coordinator plays a match, and how long without a heartbeat.
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
@@ -42,7 +42,7 @@ class LeaseTime:
 
 
 LeaseClock = Callable[[Connection], LeaseTime]
-"""Tells the time, given a connection to the store."""
+"""Returns the time, given a connection to the store."""
 
 
 def database_time(connection: Connection) -> LeaseTime:
@@ -54,16 +54,16 @@ def database_time(connection: Connection) -> LeaseTime:
 
 
 LEASE_SECONDS: Final = 30.0
-"""From the last heartbeat until another coordinator may claim the match."""
+"""Seconds from the last heartbeat until another coordinator may claim the match."""
 
 RENEW_SECONDS: Final = 4.0
-"""Between two heartbeats, and between two searches for expired leases."""
+"""Seconds between heartbeats, and between searches for expired leases."""
 
 _VOIDS: Final = 3
-"""Faults of the arena in one match before it goes to quarantine."""
+"""Arena faults in one match before it is quarantined."""
 
 _LOSSES: Final = 20
-"""Lost workers and coordinators before a match goes to quarantine; the match is seldom the cause."""
+"""Lost workers and coordinators before a match is quarantined. The match is rarely the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +139,10 @@ class Leases:
             )
 
     def renew(self, coordinator: str, matches: Collection[str]) -> None:
-        """Renew a coordinator's leases on ``matches``, except those that were claimed again meanwhile."""
+        """Renew a coordinator's leases on ``matches``, except those that others have claimed since."""
         with self._write() as connection:
             until = _until(self._clock(connection))
-            # Skip a match whose result is being stored: it must not delay the others.
+            # Skip a match whose result is being stored, because it must not delay the others.
             mine = (
                 select(MatchRow.id)
                 .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
@@ -173,9 +173,9 @@ class Leases:
                 )
 
     def release(self, coordinator: str) -> int:
-        """Return all matches of a coordinator to the queue; it counts as no fault. Return their number.
+        """Requeue all matches of a coordinator, without counting a fault. Return their number.
 
-        The caller has made sure that none of its workers still plays.
+        The caller has made sure that no worker of it still plays.
         """
         with self._write() as connection:
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
@@ -189,7 +189,7 @@ class Leases:
             return len(released)
 
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
-        """Return overdue matches to the queue, or to quarantine after too many losses.
+        """Requeue overdue matches, or quarantine them after too many losses.
 
         Returns their new states by id and the attempt that ended.
         """
@@ -216,7 +216,7 @@ class Leases:
             return found
 
     def lose(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
-        """Drop an attempt whose worker was lost; after too many losses the match goes to quarantine.
+        """Drop an attempt whose worker was lost; after too many losses, quarantine the match.
 
         Returns the match's new state; None, and no change, if the attempt isn't the current one.
         """
@@ -224,7 +224,7 @@ class Leases:
             return _give_back(connection, (match, attempt), "losses", reason, at)
 
     def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
-        """Drop an attempt that the arena spoilt; the third one goes to quarantine.
+        """Drop an attempt that an arena fault voided; quarantine the match at the third one.
 
         Returns the match's new state; None, and no change, if the attempt isn't the current one.
         """
@@ -291,7 +291,7 @@ def _over(table: type[MatchRow | WorkerRow], now: LeaseTime) -> ColumnElement[bo
 def _give_back(
     connection: Connection, claim: tuple[str, int], counter: str, reason: str, at: datetime
 ) -> MatchState | None:
-    """Return a match to the queue and count the cause; the last allowed loss quarantines it."""
+    """Requeue a match and count the failure; quarantine it at the limit."""
     match, attempt = claim
     mine = (MatchRow.id == match, MatchRow.attempt == attempt, MatchRow.state == MatchState.RUNNING)
     count = getattr(MatchRow, counter)

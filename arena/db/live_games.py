@@ -39,13 +39,13 @@ class WatchedMatch:
     match: str  # its id
     kind: MatchKind
     state: MatchState
-    attempt: int  # how often it has been started
+    attempt: int  # number of starts
     games: int  # maximum number of games
     part_of: str | None  # id of its submission or challenge; None for a rated match
     # The submission's or challenge's account; None for a rated match, or without an account.
     account: int | None
     shown: tuple[tuple[int, int], ...]  # (index, rounds) of the games that can be watched now, in order
-    game: ShownGame | None  # the requested game, by default the newest; None if there is none
+    game: ShownGame | None  # the requested game, by default the newest, or None
     published: bool  # whether the match and all other matches of its challenge are over
     played: tuple[str, ...]  # ids of the published games, in order
 

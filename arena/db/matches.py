@@ -83,7 +83,7 @@ class NewQualification:
 class ClaimedSeat:
     """A participant in a match."""
 
-    version: int | None  # id; None for a submission that is no version yet
+    version: int | None  # id; None for a submission that is not yet a version
     bot: str
     number: int  # of the version, from 1; for a submission, the next free one
     author: str
@@ -115,7 +115,7 @@ class FinishedGame:
     replay: str  # the public replay (`sushigo-replay/1`) as JSON text
     points: tuple[int, ...]
     puddings: tuple[int, ...]
-    places: tuple[int, ...]  # from 1; seats that were taken over rank below the rest
+    places: tuple[int, ...]  # from 1; seats with a take-over rank below the rest
     faults: tuple[int, ...]
     taken_over: tuple[bool, ...]  # whether the stand-in finished the game for that seat
     cards: Tally  # counts of the cards taken; not per seat
@@ -127,12 +127,11 @@ class FinishedGame:
         }
         if len(sizes) > 1:
             raise ValueError(
-                f"game {self.id}: bots, points, puddings, places, faults and taken_over need one entry a seat"
+                f"game {self.id}: bots, points, puddings, places, faults and taken_over need one entry "
+                "per seat"
             )
         if sorted(self.bots) != list(range(len(self.bots))):
-            raise ValueError(
-                f"game {self.id}: bots {self.bots} at one table: each of the match sits there once"
-            )
+            raise ValueError(f"game {self.id}: bots {self.bots}: each bot of the match must have one seat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +147,7 @@ class FinishedMatch:
 
 
 _FIRST, _SOON, _IN_TURN = 0, 1, 2
-"""Who waits for a qualification waits at a screen; then come those who are new to the ladder."""
+"""Qualifications come first, because an author is waiting, then bots that are new to the ladder."""
 
 
 def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:
@@ -159,7 +158,7 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
     sources = _sources(connection, new.id, set(new.bots))
     spec = MatchSpec(
         match=new.id,
-        attempt=0,  # none yet: a claim puts its own
+        attempt=0,  # set by each claim
         rules=new.rules,
         seeds=new.seeds,
         seats=tuple(sources[version] for version in new.bots),
@@ -215,7 +214,7 @@ def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, 
     )
     sources = {row.id: row.source for row in rows}
     if missing := versions - sources.keys():
-        raise ValueError(f"match {id_}: there are no versions {missing}")
+        raise ValueError(f"match {id_}: unknown versions {missing}")
     return sources
 
 

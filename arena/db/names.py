@@ -27,7 +27,7 @@ def check_bot(connection: Connection, name: str, account: int | None) -> None:
     )
     other = connection.execute(taken.limit(1)).one_or_none()
     if other is not None:
-        raise BotTaken(f"the name {name} looks like that of {other.what} {other.name}: choose another")
+        raise BotTaken(f"the name {name} looks like the name of {other.what} {other.name}: choose another")
 
 
 def check_house_bot(connection: Connection, name: str) -> None:

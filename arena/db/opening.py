@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LOCK: Final = 0x6B616974656E  # "kaiten"
 
 SCRIPTS: Final = "arena.db:migrations"
-"""Where alembic finds the migrations."""
+"""Location of the migrations for alembic."""
 
 VERSION_TABLE: Final = "kaiten_schema"
 """Holds the revision. Its name distinguishes Kaiten's databases from others that use alembic."""
@@ -51,12 +51,12 @@ def check_tables(database: Database) -> None:
 
 
 def check_revision(connection: Connection, url: str) -> None:
-    """Check the same within a transaction. Raises DatabaseChanged."""
+    """Check the tables within a transaction. Raises DatabaseChanged."""
     found = _revision(connection)
     if found != NEWEST_REVISION:
         raise DatabaseChanged(
-            f"the tables of {url} are at revision {found}, and this program needs {NEWEST_REVISION}: "
-            "start it again in the version that changed them"
+            f"the tables of {url} are at revision {found}, but this program needs {NEWEST_REVISION}: "
+            "restart it with the version that changed them"
         )
 
 
@@ -66,21 +66,21 @@ def revision_of(connection: Connection, url: str) -> str | None:
     if VERSION_TABLE not in tables:
         if tables:
             raise DatabaseForeign(
-                f"{url} is not an arena's database (it has the table {tables[0]}): name another one"
+                f"{url} is not an arena's database (it has the table {tables[0]}): choose another one"
             )
         return None
     revision = _revision(connection)
     if revision is not None and is_too_old(revision):
         raise DatabaseTooOld(
-            f"the tables of {url} are at revision {revision}, {NO_UPGRADE}. To start anew, name an empty "
-            "database in ARENA_DATABASE_URL, or move this one away. To keep its games, go on with the "
+            f"the tables of {url} are at revision {revision}, {NO_UPGRADE}: set "
+            "ARENA_DATABASE_URL to an empty database or move this one away or, to keep its games, use the "
             "version that made it"
         )
     return revision
 
 
 def is_too_old(revision: str) -> bool:
-    """Whether a revision is older than the first one with a migration."""
+    """Return True if a revision is older than the first one with a migration."""
     return revision < FIRST_REVISION
 
 
@@ -90,12 +90,12 @@ def _revision(connection: Connection) -> str | None:
 
 
 def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:
-    """Check a database and migrate it to the newest revision. Several processes may do so at once.
+    """Check a database and migrate it to the newest revision. Safe in several processes at the same time.
 
-    An empty database gets its tables in any case; older tables change only with ``migrates``, and under the
-    coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
-    DatabaseTooOld, DatabaseUnavailable; DatabaseDamaged if SQLite's integrity check fails or the file is no
-    database; or DatabaseOlder if it has older tables, and ``migrates`` is False.
+    An empty database gets its tables in any case. Older tables change only with ``migrates``, and under the
+    coordinator lock, which a running arena has. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
+    DatabaseTooOld or DatabaseUnavailable. Raises DatabaseDamaged if SQLite's integrity check fails or the
+    file is not a database, and DatabaseOlder if it has older tables and ``migrates`` is False.
     """
     with database.read() as connection:
         if database.is_sqlite:
@@ -108,7 +108,7 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
         return
     if not migrates:
         raise DatabaseOlder(
-            f"the tables of {database.url} are at revision {revision}, and this program needs "
+            f"the tables of {database.url} are at revision {revision}, but this program needs "
             f"{NEWEST_REVISION}: use the arena's version that runs on it, or stop that arena and start "
             "this version, which migrates them"
         )
@@ -118,7 +118,7 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
 
 @contextmanager
 def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
-    """Hold the lock, so that no older arena runs meanwhile."""
+    """Keep the lock within the context, so that no older arena runs."""
     if not lock.take():
         raise DatabaseInUse(
             f"an arena of an older version runs on {url}: stop it, make a backup, then start this version"
@@ -130,7 +130,7 @@ def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
 
 
 def _migrate(database: Database) -> None:
-    """Migrate a database to the newest revision. Several processes may do so at once."""
+    """Migrate a database to the newest revision. Safe in several processes at the same time."""
     with database.write() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
@@ -160,7 +160,7 @@ def alembic_config(connection: Connection | None = None) -> "Config":
 
 
 def is_known(revision: str) -> bool:
-    """Whether this program has the migration of a revision; if not, a newer program made it."""
+    """Return True if this program has the migration of a revision; otherwise a newer program made it."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
 
     scripts = ScriptDirectory.from_config(alembic_config())
@@ -168,7 +168,7 @@ def is_known(revision: str) -> bool:
 
 
 _LOCKED_SECONDS: Final = 1.0
-"""Timeout for the lock on SQLite's file: longer than games hold it, shorter than the interval of checks."""
+"""Timeout for the lock on SQLite's file: longer than games lock it, shorter than the interval of checks."""
 
 
 def check(database: Database) -> None:
@@ -180,14 +180,14 @@ def check(database: Database) -> None:
     file = sqlite_file(database.url)
     if file is None:
         with database.write() as connection:
-            # Matches no row, but a read-only server refuses it just as it would refuse a result.
+            # Matches no row, but a read-only server rejects it as it would reject a result.
             connection.execute(text("DELETE FROM ladder WHERE false"))
     else:
         _try_lock(file)
 
 
 def _try_lock(file: Path) -> None:
-    """Take SQLite's write lock, and release it at once."""
+    """Take SQLite's write lock, and release it immediately."""
     try:
         # Not a pooled connection: it would wait for a minute, and may still have a file open that has moved.
         with closing(
@@ -198,5 +198,5 @@ def _try_lock(file: Path) -> None:
     except sqlite3.Error as error:
         raise DatabaseUnwritable(
             f"{file}: {error}. Check that it exists, that this user may write to it, "
-            "and that no other program holds it locked"
+            "and that no other program has locked it"
         ) from error

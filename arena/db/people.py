@@ -46,8 +46,7 @@ from arena.db.schema import (
 from arena.protocol.states import BotState, Role
 
 MOST_COUNTERS: Final = 100_000
-"""Limit of rate limit counters. To evict one, an attacker needs this many attempts, each of which costs a
-hash."""
+"""Limit of rate limit counters. To evict one, an attacker needs this many attempts, each costing a hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ class StoredPassword:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
-    """How often an action may be tried."""
+    """A rate limit for an action."""
 
     key: str  # a hash of 64 characters over the action, its subject and the client
     most: int  # attempts per window
@@ -168,7 +167,7 @@ class People(Repository):
             return quotas.quota_of(connection, account)
 
     def set_quota(self, account: int, quota: AccountQuota, entry: NewAuditEntry) -> None:
-        """Set an account's quota; values of None stay as they are."""
+        """Set an account's quota; None leaves a limit unchanged."""
         with self._transactions.write() as connection:
             quotas.put(connection, account, quota)
             audit.record(connection, entry)
@@ -180,7 +179,7 @@ class People(Repository):
             audit.record(connection, entry)
 
     def rehash(self, account: int, old: str, new: str) -> None:
-        """Replace a hash by another of the same password, unless it has changed meanwhile."""
+        """Replace a hash with another of the same password, unless the hash has changed since."""
         with self._transactions.write() as connection:
             connection.execute(
                 update(AccountRow)
@@ -229,13 +228,13 @@ class People(Repository):
         with self._transactions.write() as connection:
             exceeded = (_count_attempt(connection, limit, now) for limit in limits)
             full = next((each for each in exceeded if each is not None), None)
-            # Last, when this transaction waits for no more rows: two transactions can't deadlock.
+            # Last, because this transaction needs no other row after it, so two can't deadlock.
             _forget_attempts(connection, now)
             return full
 
 
 def _add(connection: Connection, new: NewAccount) -> KnownAccount:
-    ladder.lock(connection)  # so that no bot takes this name meanwhile
+    ladder.lock(connection)  # so that no bot takes this name at the same time
     names.check_account(connection, new.name)
     values = {
         "name": new.name,

@@ -1,4 +1,4 @@
-"""Games that people play against bots: from the site to the coordinator and back. No rating depends on them.
+"""People's games against bots, passed between the site and the coordinator. No rating depends on them.
 
 Every method may raise DatabaseUnavailable.
 """
@@ -20,7 +20,7 @@ from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules, View
 
 MOST_WAITING: Final = 40
-"""Games that may wait for their turn, of all visitors together."""
+"""Maximum number of waiting games, of all visitors together."""
 
 _OPEN: Final = (PersonGameState.WAITING, PersonGameState.PLAYING)
 
@@ -29,7 +29,7 @@ _OPEN: Final = (PersonGameState.WAITING, PersonGameState.PLAYING)
 class NewPersonGame:
     """A game to add."""
 
-    id: str  # secret: it is the game's address
+    id: str  # secret, because it is the game's URL
     visitor: str  # digest of the cookie that plays it
     account: int | None  # the person's account
     rules: Rules
@@ -70,12 +70,12 @@ class PersonGame:
     replay: str  # as JSON text (`sushigo-replay/1`); empty until the game is over
     analysis: Analysis | None  # of a game that is over, once it is made
     trouble: str | None  # why it failed
-    before: int  # games that wait and were asked for before; 0 unless this one waits
+    before: int  # number of games waiting before this one; 0 if it isn't waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenMove:
-    """What a person plays in the decision of a round and turn."""
+    """A person's choice in a round and turn."""
 
     round: int  # from 1
     turn: int  # in the round, from 1
@@ -86,7 +86,7 @@ class PersonGames(Repository):
     """Games of people."""
 
     def add(self, new: NewPersonGame) -> None:
-        """Add a game, and leave what the visitor has open. Raises QuotaReached if too many games wait."""
+        """Add a game, and end the visitor's open one. Raises QuotaReached if too many games wait."""
         with self._transactions.write() as connection:
             waiting = connection.execute(
                 select(func.count())
@@ -160,7 +160,7 @@ class PersonGames(Repository):
             ).scalar_one_or_none()
 
     def saw(self, id_: str, at: datetime) -> None:
-        """Note that the person is there."""
+        """Record that the person is present."""
         with self._transactions.write() as connection:
             connection.execute(
                 update(PersonGameRow)
@@ -169,7 +169,7 @@ class PersonGames(Repository):
             )
 
     def choose(self, id_: str, choice: ChosenMove, at: datetime) -> bool:
-        """Store a legal choice for the open decision; False if that decision isn't open (any more)."""
+        """Store a legal choice for the open decision; return False if that decision isn't open."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.asked, PersonGameRow.chosen)
@@ -193,7 +193,7 @@ class PersonGames(Repository):
         self._close(PersonGameRow.id == id_, PersonGameState.LEFT, at)
 
     def leave_unseen(self, since: datetime, at: datetime) -> None:
-        """End the open games whose person wasn't there since then."""
+        """End the open games whose person has been absent since then."""
         self._close(PersonGameRow.seen < since, PersonGameState.LEFT, at)
 
     def interrupt(self, at: datetime) -> None:
@@ -219,7 +219,7 @@ class PersonGames(Repository):
             )
 
     def begin(self) -> PersonGame | None:
-        """Take the game that has waited longest, which is played from now on; None if none waits."""
+        """Mark the game that has waited longest as playing and return it; None if none waits."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.__table__)
@@ -248,13 +248,13 @@ class PersonGames(Repository):
             )
 
     def any_open(self) -> bool:
-        """Return whether a game waits or is played."""
+        """Return True if a game is waiting or in progress."""
         with self._transactions.read() as connection:
             open_one = select(PersonGameRow.number).where(PersonGameRow.state.in_(_OPEN)).limit(1)
             return connection.execute(open_one).scalar_one_or_none() is not None
 
     def playing(self) -> dict[str, ChosenMove | None]:
-        """Return the games that are played, by id: what the person has chosen in the latest decision."""
+        """Return the games in progress, by id, with the person's choice in the latest decision."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(PersonGameRow.id, PersonGameRow.chosen).where(
@@ -267,7 +267,7 @@ class PersonGames(Repository):
             }
 
     def unanalysed(self, since: datetime, *, without: Collection[str]) -> PersonGame | None:
-        """Return the first game that was over since then and has no analysis, except those, by id."""
+        """Return the first game that ended since then and has no analysis, except those, by id."""
         with self._transactions.read() as connection:
             id_ = connection.execute(
                 select(PersonGameRow.id)
@@ -290,7 +290,7 @@ class PersonGames(Repository):
             )
 
     def remove(self, before: datetime) -> int:
-        """Remove the games that ended before then; return how many."""
+        """Remove the games that ended before then; return their number."""
         with self._transactions.write() as connection:
             return connection.execute(delete(PersonGameRow).where(PersonGameRow.ended < before)).rowcount
 

@@ -23,12 +23,12 @@ class KnownPuzzle:
 
 
 class Puzzles(Repository):
-    """Puzzles of the day. One whose game has lost its replay or analysis is gone."""
+    """Puzzles of the day, without those whose game has lost its replay or analysis."""
 
     def offer(self, game: str, made: AnalysedDecision, merit: float, today: date) -> None:
-        """Take a decision as today's puzzle if there is none, or as tomorrow's if it is the best so far.
+        """Use a decision as today's puzzle if today has none, or as tomorrow's if it is the best so far.
 
-        Today's puzzle never changes. ``merit`` says how good a puzzle is. No effect if the game is gone.
+        Today's puzzle never changes. ``merit`` is the puzzle's quality. No effect if the game was removed.
         """
         with self._transactions.write() as connection:
             number = connection.execute(

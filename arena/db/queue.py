@@ -66,7 +66,7 @@ class QuarantinedMatch:
     kind: MatchKind
     # (bot, version) in seat order; version is None for a submission.
     seats: tuple[tuple[str, int | None], ...]
-    attempts: int  # how often it was started
+    attempts: int  # number of starts
     reason: str  # why the last attempt failed
     since: datetime  # UTC
 
@@ -100,7 +100,7 @@ class MatchQueue(Repository):
         return QueuePlace(running=sum(map(bool, running)), waiting=sum(map(bool, due)), ahead=first)
 
     def waiting(self, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False) -> int:
-        """Return how many matches wait for this runtime; optionally only house or rated matches."""
+        """Return the number of matches waiting for this runtime; optionally only house or rated matches."""
         wanted = _playable(runtime, house_only=house_only).order_by(None)
         if rated_only:
             wanted = wanted.where(MatchRow.kind == MatchKind.RATED)
@@ -109,10 +109,10 @@ class MatchQueue(Repository):
             return connection.execute(select(func.count()).select_from(mine)).scalar_one()
 
     def sizes(self) -> dict[tuple[MatchState, MatchKind], int]:
-        """Return how many matches wait, run and are quarantined, by kind, including zeros."""
+        """Return the numbers of waiting, running and quarantined matches, by kind, including zeros."""
         with self._transactions.read() as connection:
             found = dict.fromkeys(((state, kind) for state in _SHOWN for kind in MatchKind), 0)
-            for part in (OPEN, QUARANTINED):  # each has an index of its own
+            for part in (OPEN, QUARANTINED):  # each has a separate index
                 rows = connection.execute(
                     select(MatchRow.state, MatchRow.kind, func.count().label("many"))
                     .where(text(part))
@@ -137,9 +137,9 @@ class MatchQueue(Repository):
             return tuple(_quarantined_match(row, seats[row.id]) for row in rows)
 
     def release(self, match: str, entry: NewAuditEntry) -> None:
-        """Return a match from quarantine to the queue, with its failure counts reset.
+        """Requeue a quarantined match, with its failure counts reset.
 
-        Raises BotDisqualified, NoSuchMatch, VersionGone; or WrongState if it is not quarantined, its
+        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, its
         submission plays another match instead, or its challenge is published.
         """
         with self._transactions.write() as connection:
@@ -273,7 +273,7 @@ def _has_its_turn() -> ColumnElement[bool]:
 
 
 def _has_its_house_bots() -> ColumnElement[bool]:
-    """A condition: the sources of all house bots of a match are there."""
+    """A condition: the sources of all house bots of a match exist."""
     missing = (
         select(MatchSeatRow.seat)
         .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
@@ -298,15 +298,15 @@ def _release(connection: Connection, match: str) -> None:
         select(MatchRow.state, MatchRow.kind, MatchRow.challenge_number).where(MatchRow.id == match)
     ).one_or_none()
     if row is None:
-        raise NoSuchMatch(f"there is no match {match}")
+        raise NoSuchMatch(f"no match has the id {match}")
     if row.state != MatchState.QUARANTINED:
-        raise WrongState(f"match {match} is {row.state}: it is not in quarantine")
+        raise WrongState(f"match {match} is {row.state}, not quarantined")
     if row.kind == MatchKind.QUALIFICATION:
-        raise WrongState(f"match {match} qualifies a submission, which is given another one by itself")
+        raise WrongState(f"match {match} qualifies a submission, which gets another match automatically")
     if row.challenge_number is not None and challenges.is_published(connection, row.challenge_number):
         raise WrongState(
-            f"match {match} belongs to a challenge whose games are published: its deals are known. "
-            "Its author can ask for another challenge"
+            f"match {match} belongs to a challenge whose games are published, so its deals are known: "
+            "the author can request another challenge"
         )
     columns = (BOT, BotVersionRow.number, BotVersionRow.gone, BotRow.state, BotRow.reason)
     for bot in connection.execute(seated(*columns).where(MatchSeatRow.match_id == match)):
@@ -324,7 +324,7 @@ def _check_plays(bot: Row[Any]) -> None:
     if bot.gone is not None:
         raise VersionGone(
             f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
-            "the match can't be played any more"
+            "the match can no longer be played"
         )
 
 

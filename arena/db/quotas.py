@@ -110,11 +110,11 @@ def check_file(connection: Connection, bot: str, sha256: str) -> None:
         .limit(1)
     ).scalar_one_or_none()
     if other is not None:
-        raise SameContent(f"this is the same file as submission {other} of {bot}, which is on its way")
+        raise SameContent(f"this is the same file as submission {other} of {bot}, which is in progress")
 
 
 def same_image(connection: Connection, bot: str, source: str) -> str | None:
-    """Return in words which version of a bot has this image, or None."""
+    """Describe the version of a bot that has this image, or return None."""
     return _version(connection, bot, BotVersionRow.source == source)
 
 
@@ -133,7 +133,7 @@ def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str
     if found.number != found.playing:
         return f"{name}, which {bot}@{found.playing} has replaced"
     return (
-        f"{name}, which plays already"
+        f"{name}, which is already active"
         if found.state == BotState.ACTIVE
         else f"{name}, which is {found.state}"
     )
@@ -166,7 +166,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
             "send a new version of one of them"
         )
     if _count(connection, text(ON_ITS_WAY)) >= quota.on_their_way:
-        raise QuotaReached(f"{quota.on_their_way} submissions are on their way: try again later")
+        raise QuotaReached(f"{quota.on_their_way} submissions are in progress: try again later")
 
 
 def begin(connection: Connection, new: NewSubmission) -> None:
@@ -190,7 +190,7 @@ def forget_all_of(connection: Connection, account: int) -> None:
 def allowance_of(
     connection: Connection, author: str, account: int | None, quota: Quota, now: datetime
 ) -> UploadAllowance:
-    """Return what an author may send now."""
+    """Return the uploads that an author may send now."""
     own = of_author(connection, account, quota)
     return UploadAllowance(
         sent=sum(_sent_within_a_day(connection, author, account, now)),
@@ -221,13 +221,13 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
         .limit(1)
     ).scalar_one_or_none()
     if other is not None:
-        raise BotTaken(f"a bot called {bot} of {other} is on its way: choose another name")
+        raise BotTaken(f"{other} is already submitting a bot called {bot}: choose another name")
 
 
 def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime
 ) -> tuple[int, int]:
-    """Return how many uploads of an author became submissions, and how many didn't."""
+    """Return the number of an author's uploads that became submissions, and of the others."""
     finished = _count(connection, _of(author, account), SubmissionRow.received > now - _DAY)
     begun = connection.execute(
         select(func.count()).where(_of(author, account, BegunRow), BegunRow.began > now - _DAY)

@@ -38,7 +38,7 @@ from arena.protocol.states import BotState, MatchKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardChanges:
-    """What changed on a leaderboard."""
+    """Changes of a leaderboard."""
 
     revision: int  # pass it to the next read to get only later changes
     games: int  # rated games, over all lists
@@ -46,11 +46,11 @@ class BoardChanges:
 
 
 class VersionOwner(NamedTuple):
-    """Whose a version is."""
+    """The owner of a version."""
 
     bot: str  # name
     author: str
-    house: bool  # whether it is one of the arena's own
+    house: bool  # whether it is a house bot
 
 
 class RatingRepository(Repository):
@@ -109,7 +109,7 @@ class RatingRepository(Repository):
             ]
 
     def changes(self, players: int, since: int) -> BoardChanges:
-        """Return a leaderboard's lines that changed after a revision, unordered; revision 0 returns all."""
+        """Return a leaderboard's rows that changed after a revision, unordered; revision 0 returns all."""
         with self._transactions.read() as connection:
             ladder_row = connection.execute(select(LadderRow.revision, LadderRow.games)).one()
             lines: dict[int, BoardLine | None] = {}
@@ -132,7 +132,7 @@ class RatingRepository(Repository):
             return BoardChanges(revision=ladder_row.revision, games=ladder_row.games, lines=lines)
 
     def owners(self, versions: Iterable[int]) -> dict[int, VersionOwner]:
-        """Return whose these versions are."""
+        """Return the owners of these versions."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(BotVersionRow.id, BotRow.name, BotRow.author, BotRow.house)
@@ -154,7 +154,7 @@ class RatingRepository(Repository):
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
         """Return every active bot's active version for matchmaking, by id.
 
-        Bots of deleted accounts and house bots whose source is gone are left out. With ``house_only``,
+        Bots of deleted accounts and house bots whose source is missing are left out. With ``house_only``,
         third-party bots and queued matches with such bots are left out too.
         """
         with self._transactions.read() as connection:

@@ -123,11 +123,11 @@ def _last_fault(finished: FinishedMatch, bot: int) -> str:
         for step in game.record.steps
         if (decision := step[game.bots.index(bot)]) is not None and decision.fault is not None
     ]
-    return faults[-1] if faults else "it was gone"
+    return faults[-1] if faults else "the bot was lost"
 
 
 def _seats(connection: Connection, match: str) -> list[_Seat]:
-    """Return the participants with their authors' current names: an account may be gone since the claim."""
+    """Return the participants with their authors' current names: an account may have been deleted."""
     rows = connection.execute(seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == match))
     return [_Seat(row.version_id, row.author) for row in rows]
 

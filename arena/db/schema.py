@@ -179,8 +179,8 @@ class DealRow(Base):
 class MatchRow(Base):
     """A match. ``number`` is its position among all.
 
-    ``attempt`` counts claims and is the fencing token for late results; ``voids`` counts failures of the
-    arena, ``losses`` lost leases. The lowest ``precedence`` is played first; a challenge's matches run one at
+    ``attempt`` counts claims and is the fencing token for late results; ``voids`` counts arena faults,
+    ``losses`` lost leases. The lowest ``precedence`` is played first; a challenge's matches run one at
     a time. A running match was claimed by ``coordinator`` and is played by ``worker``; its lease ends at
     ``leased_until`` by ``lease_clock``. ``logs`` and ``replays`` say whether these still exist
     (:mod:`arena.db.game_logs`).
@@ -281,7 +281,7 @@ class GameRow(Base):
 
 
 class AnalysisRow(Base):
-    """What an analyst says of a game; ``document`` is its `kaiten-analysis/1` as JSON, compressed by zlib."""
+    """An analysis of a game; ``document`` is its `kaiten-analysis/1` as JSON, compressed by zlib."""
 
     __tablename__ = "analysis"
 
@@ -310,7 +310,7 @@ class CostlyDecisionRow(Base):
 
 
 class PuzzleRow(Base):
-    """The puzzle of a day, UTC (`2026-11-23`): a decision of a seat. ``merit`` says how good it is."""
+    """The puzzle of a day, UTC (`2026-11-23`): a decision of a seat. ``merit`` is its quality."""
 
     __tablename__ = "puzzle"
 
@@ -542,7 +542,7 @@ PLAYS: Final = (BotVersionRow.bot_id == BotRow.id) & (BotVersionRow.number == Bo
 class AccountRow(Base):
     """An account. ``key`` is the name in lower case. A deleted account has a pseudonym and no password.
 
-    The three quotas are None where the arena's defaults apply.
+    The three quotas are None if the arena's defaults apply.
     """
 
     __tablename__ = "account"
@@ -594,7 +594,7 @@ class ApiTokenRow(Base):
 
 
 class InvitationRow(Base):
-    """Lets one person register, once."""
+    """An invitation for one person to register once."""
 
     __tablename__ = "invitation"
 
@@ -805,7 +805,7 @@ class LiveGameRow(Base):
 class WorkerRow(Base):
     """A coordinator's worker, as of its last heartbeat.
 
-    One that gets no matches has the reason in ``refused``, and ``since`` when.
+    For a worker that gets no matches, ``refused`` is the reason and ``since`` its start.
     """
 
     __tablename__ = "worker"

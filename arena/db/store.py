@@ -54,7 +54,7 @@ class Store:
     results: Results
     submissions: SubmissionRepository
     pulse: ChangeCounter  # signals that something was written
-    coordinator_lock: CoordinatorLock  # held by one coordinator at a time
+    coordinator_lock: CoordinatorLock  # only one coordinator can have it
     _database: Database
 
     def check(self) -> None:

@@ -166,7 +166,7 @@ class SubmissionRepository(Repository):
             return tuple(_game(row) for row in rows)
 
     def games_played(self, id_: str) -> int:
-        """Return how many games of a submission are over."""
+        """Return the number of a submission's finished games."""
         with self._transactions.read() as connection:
             return connection.execute(
                 select(func.count())
@@ -237,8 +237,8 @@ class SubmissionRepository(Repository):
     def activate(self, id_: str, at: datetime) -> int | None:
         """Make a qualifying submission the newest version of its bot; return that version's number.
 
-        Matches with older versions stay as they are and count for those. Returns None if the submission is
-        not qualifying. Raises BotTaken.
+        Matches with older versions are unchanged and count for those. Return None if the submission is not
+        qualifying. Raises BotTaken.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # first, as the deletion of an account and a disqualification do
@@ -273,7 +273,7 @@ class SubmissionRepository(Repository):
             ).scalar_one()
 
     def withdraw(self, id_: str, at: datetime) -> bool:
-        """End an open submission for its author. Returns False if it isn't open."""
+        """Cancel an open submission for its author. Return False if it isn't open."""
         with self._transactions.write() as connection:
             stage = connection.execute(
                 select(SubmissionRow.stage).where(SubmissionRow.id == id_, text(ON_ITS_WAY)).with_for_update()

@@ -300,7 +300,10 @@ def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
         where = where_it_failed(report.stderr)
-        if where is not None:
+        was = where_it_was(report.stderr) if failure.fault is Fault.ABSENT else None
+        if was is not None:
+            yield f"when its time ran out, it was in {was}"
+        elif where is not None:
             yield where
     if failure.fault in _PLAYS_ON:
         # A submission's match has one game, number 0 in the protocol.

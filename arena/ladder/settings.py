@@ -35,7 +35,9 @@ class LadderSettings:
 
     def __post_init__(self) -> None:
         if not self.players or list(self.players) != sorted(set(self.players) & set(PLAYER_COUNTS)):
-            raise ValueError(f"invalid numbers of players {self.players}: give 2, 3, 4 or 5, each once")
+            raise ValueError(
+                f"invalid numbers of players {self.players}: give some of 2, 3, 4 and 5 in ascending order"
+            )
         if not 1 <= self.deals <= _MOST_DEALS:
             raise ValueError(f"deals must be 1 to {_MOST_DEALS}, not {self.deals}")
         for name, value in (asdict(self.clock) | asdict(self.limits)).items():

@@ -28,15 +28,15 @@ _SILENT_SECONDS: Final = 10
 """A connection without a request is closed after this long."""
 
 _GRACE_SECONDS: Final = 1
-"""How long requests in flight may delay the shutdown."""
+"""Seconds by which requests in flight may delay the shutdown."""
 
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 Check = Callable[[], str | None]
-"""Returns what is wrong, or None. Takes a few seconds at most."""
+"""Returns a description of the problem, or None, within a few seconds."""
 
 Answer = Callable[[], Response]
-"""Answers a request. Runs in a thread of its own."""
+"""Responds to a request, in a separate thread."""
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class CannotListen(Exception):
 
 
 class InTime(Generic[T]):
-    """Calls a function that may hang, and waits for it at most ``seconds``.
+    """Calls a function that may hang, and waits at most ``seconds``.
 
     Only one call runs at a time; concurrent callers share its result.
     """
@@ -64,7 +64,7 @@ class InTime(Generic[T]):
     def __call__(self) -> T:
         """Return the function's result, or raise its error.
 
-        Raises TimeoutError if the call has not returned yet; it goes on.
+        Raises TimeoutError if the call has not returned in time; it continues.
         """
         return self.begin().result(self._seconds)
 
@@ -74,7 +74,7 @@ class InTime(Generic[T]):
             if self._asked is None or self._asked.done():
                 self._asked = Future()
                 self._asked.set_running_or_notify_cancel()  # nobody can cancel it
-                # A daemon thread: a hung call must not delay the shutdown.
+                # A daemon thread, because a hung call must not delay the shutdown.
                 threading.Thread(target=self._run, args=(self._asked,), name="check", daemon=True).start()
             return self._asked
 
@@ -95,7 +95,7 @@ def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> 
     def check() -> str | None:
         turned = last()
         silent = 0.0 if turned is None else clock() - turned
-        return None if silent < STALE_SECONDS else f"it has hung for {silent:.0f} s"
+        return None if silent < STALE_SECONDS else f"hung for {silent:.0f} s"
 
     return check
 
@@ -114,12 +114,12 @@ def new_registry() -> CollectorRegistry:
 
 
 def metrics_of(registry: CollectorRegistry) -> Answer:
-    """Answer with all metrics in Prometheus' text format."""
+    """Return a handler that serves all metrics in Prometheus' text format."""
     return lambda: Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def checked(checks: Mapping[str, Check]) -> Answer:
-    """Answer ``ok``, or 503 with the failed checks as a problem (RFC 9457)."""
+    """Return a handler that returns ``ok``, or 503 with the failed checks as a problem (RFC 9457)."""
 
     def answer() -> Response:
         missing = failures(checks)
@@ -139,7 +139,7 @@ def checked(checks: Mapping[str, Check]) -> Answer:
 
 
 class OpsServer:
-    """Answers GET and HEAD at an address within its context; ``answers`` are by path.
+    """Serves GET and HEAD at an address within its context; ``answers`` are handlers by path.
 
     Raises CannotListen if the address is in use, or not this machine's.
     """
@@ -150,7 +150,7 @@ class OpsServer:
             self._socket = socket.create_server((str(place[0]), address.port), family=family)
         except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name
             raise CannotListen(
-                f"can't listen on {address}: {error}. Stop what uses it, or choose another address"
+                f"can't listen on {address} ({error}): stop the program that uses it, or use another address"
             ) from error
         host, port = self._socket.getsockname()[:2]
         self.address = Address(str(host), int(port))
@@ -197,7 +197,7 @@ class _ImpatientProtocol(H11Protocol):
 
 
 def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
-    # Not in the event loop: a check or a collector may hang, and must not keep others from being answered.
+    # Not in the event loop, because a check or a collector may hang, which must not block other requests.
     call = InTime(answer, 0)
 
     async def respond(_: Request) -> Response:
@@ -205,7 +205,7 @@ def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
             response = await asyncio.wrap_future(call.begin())
         except Exception:  # noqa: BLE001 - answered with 500; the next request may succeed
             _log.exception("health or metrics request failed")
-            response = PlainTextResponse("this check failed; see the log\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+            response = PlainTextResponse("this check failed: see the log\n", HTTPStatus.INTERNAL_SERVER_ERROR)
         response.headers.update(_NO_STORE)
         return response
 

@@ -1,4 +1,4 @@
-"""Removes logs, replays, games of people and visits in the audit log when their retention period is over."""
+"""Removes logs, replays, people's games and visits in the audit log after their retention period."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,19 +14,19 @@ from arena.platform.settings import Settings
 _log = structlog.get_logger()
 
 BATCH: Final = 10
-"""Matches per transaction, which takes some hundredths of a second."""
+"""Matches per transaction, which takes a few hundredths of a second."""
 
 _MOST_BATCHES: Final = 100
-"""Per run, so that a shutdown doesn't wait for long."""
+"""Maximum number of matches per run, so that a shutdown doesn't wait long."""
 
 _SECONDS: Final = 60.0
 
 _PERSON_GAMES: Final = timedelta(days=30)
-"""How long the games of people are kept: only they see them."""
+"""Days for which people's games, which only they can see, are stored."""
 
 
 def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:
-    """Remove one run's worth of old logs and replays; return the number of matches for each of them.
+    """Remove one run's worth of old logs and replays; return the number of matches of each.
 
     Raises StoreError.
     """
@@ -45,7 +45,7 @@ def _remove(remove: Callable[[datetime, int], int], days: int, now: datetime) ->
 
 
 def remove_visits(store: Store, settings: Settings, now: datetime) -> int:
-    """Remove old visits from the audit log; return how many entries. Raises StoreError."""
+    """Remove old visits from the audit log; return the number of entries. Raises StoreError."""
     days = settings.keep_visits_days
     return store.people.remove_visits(now - timedelta(days=days) if days else None)
 
@@ -53,7 +53,7 @@ def remove_visits(store: Store, settings: Settings, now: datetime) -> int:
 def remover(
     store: Store, settings: Settings, now: Callable[[], datetime], *, seconds: float = _SECONDS
 ) -> Recurring:
-    """Return the task that removes old data now and then every ``seconds``."""
+    """Return the task that removes old data, immediately and then every ``seconds``."""
 
     def remove() -> None:
         logs, replays = remove_old(store, settings, now())

@@ -1,1 +1,1 @@
-"""What every process needs: settings, logs, files, names, timers, failpoints."""
+"""Code for every process: settings, logs, files, names, timers, failpoints."""

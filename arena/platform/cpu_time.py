@@ -27,14 +27,14 @@ _STILL_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last look counts as idle."""
 
 _WORK_SECONDS: Final = 0.002
-"""What runtimes do by themselves while their bot sleeps takes less of a processor than this between two looks
-that find all threads asleep."""
+"""A runtime's own work while its bot sleeps takes less of a processor than this, between two looks that find
+all threads asleep."""
 
 _SLACK_SECONDS: Final = 0.02
-"""The kernel hands out a quota in slices of 5 ms, and may leave some of it unused."""
+"""The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
 _MOST_OWED_SECONDS: Final = 0.5
-"""A host that doesn't enforce the quota lets a sandbox use more than it can owe."""
+"""On a host that doesn't enforce the quota, a sandbox can use more than it can owe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Spell(NamedTuple):
     # The host's share. A wait counts once it is over, so it may have begun before the first look.
     # Negative if earlier spells counted waits that turn out to have delayed nothing.
     waited: float
-    needed: float  # the least time for the sandbox's work in the spell, at its quota on an idle host
+    needed: float  # minimum time for the sandbox's work in the spell, at its quota on an idle host
 
 
 class _Thread(NamedTuple):
@@ -110,7 +110,7 @@ class HostShare:
         for number, now in threads.items():
             before = self._threads.get(number)
             if before is None or before.waited > now.waited:
-                before = _Thread(0.0, 0.0, 0)  # it has started since
+                before = _Thread(0.0, 0.0, 0)  # it has started since the last look
             others = max(0.0, spent - (now.had - before.had))
             most = max(most, now.waited - before.waited - others)
         own = min(self._unmatched + kept, most)
@@ -124,11 +124,11 @@ class HostShare:
         return Spell(most - own - self._idle_waits(threads, most - own, spent), needed)
 
     def exchanged(self) -> None:
-        """Note that the bot gets a message, or has sent one: what it does before and after that matters."""
+        """Record that the bot gets or has sent a message, which makes the waits around it count."""
         self._slept = False
 
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the waits between two sleeps that delayed nothing: in the latest spell and those before."""
+        """Return the waits between two sleeps that delayed nothing, in the latest spell and earlier ones."""
         stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
         if not self._sleeps(threads):
             self._since_slept = stretch
@@ -138,15 +138,15 @@ class HostShare:
         return stretch.waited if idle else 0.0
 
     def _sleeps(self, threads: dict[int, _Thread]) -> bool:
-        """Return whether all threads slept at one moment: none ran while their states were read."""
+        """Return True if all threads slept at one moment: none ran while their states were read."""
         return _states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
 
     def waits(self) -> bool:
-        """Return whether the host keeps the sandbox waiting: it has a runnable thread, but was idle lately.
+        """Return True if the host keeps the sandbox waiting: it has a runnable thread, but was idle recently.
 
-        The length of such a wait is known once it is over. A sandbox that its own quota stops is runnable
-        and idle too, and the kernel counts that only when it is over. But it has used more than its quota
-        gives in the time since, while one that the host stops has used less.
+        The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
+        runnable and idle, and the kernel counts that only afterwards. But such a sandbox has used more than
+        its quota for that time, while one stopped by the host has used less.
         """
         if not self._still or self._clock() < self._owes_until + _SLACK_SECONDS:
             return False
@@ -154,7 +154,7 @@ class HostShare:
 
     def _read_threads(self) -> Iterator[tuple[int, _Thread]]:
         for number in self._numbers():
-            with suppress(OSError, ValueError):  # it has ended meanwhile
+            with suppress(OSError, ValueError):  # the thread has ended
                 had, waited, turns = map(int, _read(f"/proc/{number}/schedstat").split())
                 yield number, _Thread(had * _NANO, waited * _NANO, turns)
 
@@ -179,7 +179,7 @@ class HostShare:
 
 
 class OwnWaits:
-    """How long the thread that creates it has waited for a processor since its start, in seconds."""
+    """Seconds for which the creating thread has waited for a processor since its start."""
 
     def __init__(self) -> None:
         try:
@@ -188,14 +188,14 @@ class OwnWaits:
             self._file = -1
 
     def __call__(self) -> float:
-        """Return it; 0 if the kernel doesn't count it. Callable from any thread."""
+        """Return the seconds, or 0 if the kernel doesn't count them. Callable from any thread."""
         if self._file < 0:
             return 0.0
         return int(os.pread(self._file, 100, 0).split()[1]) * _NANO
 
 
 def _count(path: str, before: float, name: str = "usage") -> float:
-    """Return a count of a control group in seconds, or ``before`` if the group is gone."""
+    """Return a count of a control group in seconds, or ``before`` if the group was removed."""
     try:
         text = _read(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""The arena's environment variables that aren't settings. Any other name with ``ARENA_`` is an error."""
+"""The arena's environment variables that aren't settings. Other ``ARENA_`` names are errors."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ REFEREE_VARIABLE: Final = "ARENA_REFEREE"
 """The address of a bot's referee."""
 
 SITE_VARIABLE: Final = "ARENA_SITE"
-"""The site for an author's commands."""
+"""The site used by an author's commands."""
 
 TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # noqa: S105 - the name of a variable
 """An access token for that site."""
@@ -19,7 +19,7 @@ FAILPOINT_VARIABLE: Final = "ARENA_FAILPOINT"
 """The failpoint at which a process under test kills itself."""
 
 OTHER_VARIABLES: Final = frozenset({REFEREE_VARIABLE, SITE_VARIABLE, TOKEN_VARIABLE, FAILPOINT_VARIABLE})
-"""All of them."""
+"""All these variables."""
 
 
 FAILPOINTS: Final = {
@@ -32,14 +32,14 @@ FAILPOINTS: Final = {
     "renewing": "Leases are renewed; the transaction is open.",
     "played": "The referee has handed over the games; sandboxes, sockets and referee are still there.",
     "cleared": "Nothing of the match is left on the worker.",
-    "place-given-back": "The worker has room for the next match; the coordinator lacks the record.",
+    "place-given-back": "The worker has room for the next match; the coordinator has no record yet.",
     "record-received": "The coordinator has the record.",
     "record-checked": "The rules agree with the record.",
     "recording": "Result, games and ratings are written; the transaction is open.",
     "recorded": "They are in the database; the coordinator still has the match.",
-    "releasing": "The arena is ending; what it did not finish is about to wait again.",
+    "releasing": "The arena is stopping; unfinished matches are about to be requeued.",
 }
-"""Their names, and the state at each, in the order of a match."""
+"""Names of failpoints, and the state at each, in the order of a match."""
 
 
 def reach(name: str) -> None:
@@ -51,7 +51,7 @@ def reach(name: str) -> None:
 def _arm(environment: Mapping[str, str]) -> Callable[[str], None] | None:
     """Read the variable: ``NAME`` or ``NAME:COUNT``.
 
-    Raises ValueError if there is no such failpoint, or the count isn't a number.
+    Raises ValueError for an unknown failpoint, or a count that isn't a number.
     """
     wanted = environment.get(FAILPOINT_VARIABLE)
     if not wanted:

@@ -89,14 +89,14 @@ def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
 
 
 def log_uncaught() -> None:
-    """Log warnings, and exceptions that end this process or one of its threads."""
+    """Log warnings, and exceptions that crash this process or one of its threads."""
     logging.captureWarnings(capture=True)
     sys.excepthook = _on_uncaught
 
     def in_thread(ended: threading.ExceptHookArgs) -> None:
         if ended.exc_value is not None and ended.exc_type is not SystemExit:
             name = None if ended.thread is None else ended.thread.name
-            _log.critical("thread ended by an error", thread=name, exc_info=ended.exc_value)
+            _log.critical("thread crashed", thread=name, exc_info=ended.exc_value)
 
     threading.excepthook = in_thread
 
@@ -105,7 +105,7 @@ def _on_uncaught(kind: type[BaseException], error: BaseException, trace: Traceba
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
-        _log.critical("ended by an error", exc_info=error)
+        _log.critical("process crashed", exc_info=error)
 
 
 def _install(handler: logging.Handler) -> None:

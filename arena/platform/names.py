@@ -20,7 +20,7 @@ _RESERVED: Final = (
 )
 
 LOOKS: Final = {"i": "l", "1": "l", "0": "o", "_": "-"}
-"""Lowercase characters that look like another, and that other."""
+"""Lowercase characters that look like another, mapped to that other."""
 
 
 class WrongName(ValueError):
@@ -48,7 +48,7 @@ def look(name: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a name, or one that looks like it, is reserved: new accounts and bots may not have it."""
+    """Return True if a name, or one that looks like it, is reserved: accounts and bots can't have it."""
     looks = look(name)
     return looks.replace("-", "") in _RESERVED_LOOKS or looks.startswith(look(FORMER))
 

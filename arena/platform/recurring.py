@@ -1,4 +1,4 @@
-"""Recurring background work, and the backoff before failed work is tried again."""
+"""Recurring background work, and the backoff before failed work is retried."""
 
 import threading
 from collections.abc import Callable
@@ -12,11 +12,11 @@ _log = structlog.get_logger()
 
 
 class Recurring:
-    """Calls a function at once and then at intervals, in its own thread, while its context lasts.
+    """Calls a function immediately and then at intervals, in its own thread, within its context.
 
-    A failure is logged and doesn't end the thread.
+    A failure is logged and doesn't stop the thread.
 
-    ``seconds`` pass from the end of one call to the next. Of ``expected`` errors only the text is logged,
+    ``seconds`` pass between the end of one call and the next. Only the text of ``expected`` errors is logged,
     without a traceback. ``name`` is for logs and the thread.
     """
 
@@ -45,14 +45,14 @@ class Recurring:
             try:
                 self._act()
             except self._expected as error:
-                _log.warning(f"{self._name} failed; will retry", error=str(error))
+                _log.warning("task failed", task=self._name, error=str(error))
             except Exception:  # noqa: BLE001 - see the class
-                _log.exception(f"{self._name} failed; will retry")
+                _log.exception("task failed", task=self._name)
             self._over.wait(self._seconds)
 
 
 _MOST_STEPS: Final = 64
-"""Keeps the power finite; every limit is reached long before."""
+"""Keeps the power finite; every limit is reached long before this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Makes untrusted text safe for a terminal, and copies commands' messages to the log."""
+"""Makes untrusted text safe for terminals, and copies commands' messages to the log."""
 
 import logging
 from typing import Final
@@ -16,7 +16,7 @@ def visible(text: str) -> str:
 
 
 def spoken(text: str, level: int = logging.INFO) -> bool:
-    """Log a command's message if the log is JSON. Return whether it was logged.
+    """Log a command's message if the log is JSON. Return True if it was logged.
 
     ``level`` is one of the standard library's logging.
     """

@@ -1,4 +1,4 @@
-"""A submission as it is told to its owner and operators: the same from the command line and from the site."""
+"""A submission's document for its owner and operators, the same from the command line and the site."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -17,7 +17,7 @@ from arena.protocol.match import played_again
 
 
 def figures(played: Played) -> Figures:
-    """Return the figures of a game that was played to its end."""
+    """Return the figures of a finished game."""
     decisions = [decision for step in played.game.steps if (decision := step[played.seat]) is not None]
     millis = [decision.millis for decision in decisions if decision.millis is not None]
     return Figures(
@@ -40,7 +40,7 @@ def _place(played: Played) -> int:
 
 
 def document(submission: KnownSubmission) -> Submission:
-    """Return everything about a submission that its owner and operators may see."""
+    """Return the part of a submission that its owner and operators may see."""
     return Submission(**_members(submission))
 
 
@@ -53,7 +53,7 @@ def whole_document(submission: KnownSubmission, games: Iterable[QualificationGam
 
 
 def plain(submission: Submission) -> dict[str, Any]:
-    """Return a submission as what JSON is made of; times in ISO 8601."""
+    """Return a submission as JSON data, with times in ISO 8601."""
     made = msgspec.to_builtins(submission, builtin_types=(datetime,))
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in made.items()}
 

@@ -1,8 +1,8 @@
-"""How a file gets onto the ladder: through the stages, or entered by an operator without qualification.
+"""Moves files onto the ladder: through the stages, or entered by an operator without qualification.
 
 Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next.
-A killed step is repeated by the next run. A fault of the arena never ends a submission: it waits, shows why,
-and is retried.
+The next run repeats a killed step. An arena fault never ends a submission: it waits, shows why, and is
+retried.
 """
 
 from collections.abc import Callable, Collection
@@ -35,25 +35,25 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _QUARANTINE_SECONDS: Final = 60.0
-"""How long a submission waits after a game that the arena could not play."""
+"""Seconds that a submission waits after a game that the arena could not play."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
 
 _CLOSED: Final = (
-    "this host lacks a control that untrusted bots need, or its controls have not been checked yet; "
-    "the operator can see more with `arena doctor`"
+    "this host lacks a control that untrusted bots need, or its controls have not been checked yet: "
+    "the operator can find out with `arena doctor`"
 )
 
 
 _QUIET_SECONDS: Final = 20.0
-"""How long a bot rests at least before a game that its host may have made late is played again."""
+"""Minimum seconds before repeating a game in which the host may have made the bot late."""
 
 LONGEST_REST_SECONDS: Final = 60.0
-"""How long it waits for a quiet host: some never are."""
+"""Maximum seconds of waiting for a quiet host, because some never are."""
 
 _HOST_IN_DOUBT: Final = (
-    "the bot was late while the host was busy: the game is replayed "
+    "the bot was late while the host was busy: the game is repeated "
     f"({{replays}} of {MOST_REPLAYS} times), at no cost to the quota"
 )
 
@@ -130,7 +130,9 @@ class Pipeline:
         except _Wait as error:
             self._let_wait(submission, str(error), error.rest)
         except (IntakeTrouble, RuntimeTrouble, TooFewBots) as error:
-            _log.warning("submission waits", submission=submission.id, stage=submission.stage, why=str(error))
+            _log.warning(
+                "submission waiting", submission=submission.id, stage=submission.stage, why=str(error)
+            )
             self._let_wait(submission, str(error), _RETRY_SECONDS)
         except StoreError:
             raise
@@ -210,8 +212,8 @@ class Pipeline:
         except BotTaken as error:
             self._reject(submission, CauseKind.NAME, str(error))
             return
-        _log.info("version entered", submission=submission.id, bot=submission.bot, version=version)
-        # The author has waited for this; don't make the bot wait until the queue is empty.
+        _log.info("version activated", submission=submission.id, bot=submission.bot, version=version)
+        # The author is waiting, so don't make the bot wait until the queue is empty.
         self._ladder.add_match()
 
     def _reject(self, submission: KnownSubmission, kind: CauseKind, text: str) -> None:
@@ -246,7 +248,7 @@ def _played(game: QualificationGame) -> Played:
 
 
 def steps_of(pipeline: Pipeline) -> Recurring:
-    """Return a recurring task that calls :meth:`Pipeline.step`."""
+    """Return the recurring task that calls :meth:`Pipeline.step`."""
     return Recurring(pipeline.step, name="submissions", seconds=_STEP_SECONDS, expected=(StoreError,))
 
 
@@ -257,7 +259,7 @@ class Submitted:
     bot: str
     version: int
     image: BotImage
-    new: bool  # False if the bot's newest version already had this image; `version` is then that one
+    new: bool  # False if the bot's newest version, here `version`, already had this image
 
 
 class OperatorSubmissions:
@@ -284,9 +286,9 @@ class OperatorSubmissions:
         """Enter a file as the newest version of a bot; create the bot if it is new.
 
         If the author has an account, the bot belongs to it. After an error no version is entered, and
-        leftovers are pruned later. Raises BotTaken, StoreError, UntrustedBotsRefused, WrongName;
-        IntakeTrouble if the arena can't process the file now; LaunchRefused if the engine can't run the
-        image; Rejected if the file is unusable; or RuntimeTrouble if the engine does not answer, or could not
+        leftovers are pruned later. Raises BotTaken, StoreError, UntrustedBotsRefused or WrongName. Raises
+        IntakeTrouble if the arena can't process the file now, LaunchRefused if the engine can't run the
+        image, Rejected if the file is unusable, and RuntimeTrouble if the engine does not answer or could not
         load the image.
         """
         check_name(bot, "bot")
@@ -320,5 +322,5 @@ class OperatorSubmissions:
         if found is not None:
             return found.account.name, found.account.id
         if is_reserved(name):
-            raise WrongName(f"the name {name} is reserved for the arena: name another author")
+            raise WrongName(f"the name {name} is reserved for the arena: give another author")
         return name, None

@@ -26,7 +26,7 @@ from arena.submissions.uploads import Damaged, NoRoom, TooLarge, UploadRefused, 
 
 
 class Places:
-    """Limits concurrent uploads: ``most``, of which ``for_small`` only for small files, and one per account.
+    """Limits concurrent uploads to ``most``, reserving ``for_small`` for small files, and to one per account.
 
     Threads may share it.
     """
@@ -39,17 +39,17 @@ class Places:
 
     @contextmanager
     def one(self, account: int | None, *, small: bool) -> Iterator[None]:
-        """Hold a place; an operator has no ``account`` and may hold several.
+        """Reserve a place within the context; an operator has no ``account`` and may reserve several.
 
-        Raises NoRoom if all places are taken, or the account holds one.
+        Raises NoRoom if no place is free, or the account already has one.
         """
         with self._lock:
             if account is not None and any(account == other for other, _ in self._taken):
-                raise NoRoom("another upload of yours is in progress: try again when it has finished")
+                raise NoRoom("you have another upload in progress: try again when it has finished")
             if len(self._taken) == self._most:
-                raise NoRoom(f"{self._most} files are being received already: try again in a moment")
+                raise NoRoom(f"{self._most} files are already being received: try again in a moment")
             if not small and sum(not other for _, other in self._taken) == self._most_large:
-                raise NoRoom(f"{self._most_large} images are being received already: try again in a moment")
+                raise NoRoom(f"{self._most_large} images are already being received: try again in a moment")
             self._taken.append((account, small))
         try:
             yield
@@ -59,10 +59,10 @@ class Places:
 
 
 MOST_AT_ONCE: Final = 4
-"""Files that one process receives at a time."""
+"""Maximum number of files that one process receives at once."""
 
 FOR_SOURCES: Final = 1
-"""Of these, places that images can't take: a source file arrives within seconds."""
+"""Number of these places reserved for source files, which arrive within seconds."""
 
 NOTE_LENGTH: Final = 200
 _ROOM_STEP: Final = 16 * 1024 * 1024
@@ -70,19 +70,19 @@ _ROOM_STEP: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file as its sender announces it."""
+    """A file as announced by its sender."""
 
     bot: str
     author: str
     account: int | None  # None if an operator acts for the author
     kind: UploadKind
-    note: str = ""  # the author's, at most `NOTE_LENGTH` characters
+    note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
     size: int | None = None  # bytes; None if unknown before the end
     sha256: str | None = None  # hexadecimal; None if unknown before the end
 
     @property
     def limit(self) -> int:
-        """Maximum bytes of such a file."""
+        """Maximum size of such a file in bytes."""
         return DEFAULT_LIMITS.archive_bytes if self.kind is UploadKind.IMAGE else MAX_SOURCE_BYTES
 
 
@@ -95,7 +95,7 @@ class Receiver:
         uploads: Uploads,  # stores the files
         quota: Quota,  # applies to each author
         now: Callable[[], datetime],  # UTC
-        new_id: Callable[[], str],  # returns a short id that was never used
+        new_id: Callable[[], str],  # returns a short unique id
         *,
         own: bool = False,  # whether every file comes from the operator; `admit` then checks nothing
     ) -> None:
@@ -114,16 +114,16 @@ class Receiver:
             admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
 
     def has_room(self) -> bool:
-        """Return whether the disk has room for more files."""
+        """Return True if the disk has room for more files."""
         return self._uploads.disk.has_room()
 
     def allowance(self, author: str, account: int | None) -> UploadAllowance:
-        """Return what an author has sent and may still send."""
+        """Return how much an author has sent and may still send."""
         return self._store.submissions.allowance(author, account, self._quota, self._now())
 
     @contextmanager
     def begin(self, upload: Upload) -> Iterator["Incoming"]:
-        """Begin to receive a file, which is removed at the end unless it was finished.
+        """Start receiving a file, which is removed at the end unless it was finished.
 
         It counts towards the quota from now on, finished or not, unless the arena was unable to receive it.
         Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or
@@ -144,7 +144,7 @@ class Receiver:
         )
         if upload.size is not None and upload.size > upload.limit:
             raise _too_large(upload)
-        self._store.submissions.check(new, self._quota)  # before a place is taken
+        self._store.submissions.check(new, self._quota)  # before reserving a place
         self._uploads.check_room(upload.size or 0)
         small = upload.kind is not UploadKind.IMAGE
         with (
@@ -238,18 +238,18 @@ def _note(note: str) -> str:
     """Return a note in one line, without control characters. Raises UploadRefused if it is too long."""
     seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in note).split())
     if len(seen) > NOTE_LENGTH:
-        raise UploadRefused(f"the note has {len(seen)} characters; the limit is {NOTE_LENGTH}")
+        raise UploadRefused(f"the note has {len(seen)} characters (limit {NOTE_LENGTH}): shorten it")
     return seen
 
 
 def _too_large(upload: Upload) -> TooLarge:
     what = "an image's archive" if upload.kind is UploadKind.IMAGE else "a source file"
-    return TooLarge(f"{what} may have {upload.limit} bytes, and this one has more")
+    return TooLarge(f"the file is too large: the limit for {what} is {upload.limit} bytes")
 
 
 _ID_BYTES: Final = 8
 _MOST_ON_THEIR_WAY: Final = 100
-"""Unfinished submissions of all authors: their files fit on a disk, and no author waits for hours."""
+"""Maximum unfinished submissions of all authors, so that files fit on a disk and nobody waits for hours."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

@@ -17,7 +17,7 @@ from arena.protocol.submissions import UploadKind
 
 
 class UploadRefused(Exception):
-    """A file was not received, and no part of it is kept. The text is for its sender."""
+    """A file was rejected, and no part of it is stored. The text is for its sender."""
 
 
 class TooLarge(UploadRefused):
@@ -37,14 +37,14 @@ class DiskFull(NoRoom):
 
 
 GRACE: Final = timedelta(minutes=10)
-"""A file without a submission is pruned if it has not been written to for this long."""
+"""Age after the last write at which a file without a submission is pruned."""
 
 _PART: Final = ".part"
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Uploads:
-    """Received files in a folder, which is created if missing, for this process's user only.
+    """Received files in a folder, created if missing, that only this process's user can access.
 
     Processes may share the folder.
     """
@@ -54,7 +54,7 @@ class Uploads:
         self.disk = disk
 
     def path(self, id_: str, kind: UploadKind) -> Path:
-        """Return where a submission's file is, or would be."""
+        """Return the path of a submission's file, whether it exists or not."""
         return self._folder / f"{id_}{kind.suffix}"
 
     @contextmanager
@@ -76,14 +76,14 @@ class Uploads:
             part.unlink(missing_ok=True)
 
     def keep(self, file: BinaryIO, id_: str, kind: UploadKind) -> None:
-        """Keep a complete file durably: it survives a crash of the machine."""
+        """Store a complete file durably, so that it survives a crash of the machine."""
         file.flush()
         os.fsync(file.fileno())
         self._part(id_).rename(self.path(id_, kind))
         sync(self._folder)
 
     def remove(self, id_: str, kind: UploadKind) -> None:
-        """Remove a submission's file, if it is there."""
+        """Remove a submission's file if it exists."""
         with suppress(FileNotFoundError):
             self.path(id_, kind).unlink()
 
@@ -91,14 +91,14 @@ class Uploads:
         """Check that ``size`` more bytes fit on the disk. Raises DiskFull if they don't."""
         if not self.disk.has_room(size):
             raise DiskFull(
-                "the arena's disk is too full for this file: try again later, or tell its operator"
+                "the arena's disk is too full for this file: try again later, or inform the operator"
             )
 
     def prune(self, received: Collection[str], now: datetime) -> int:
         """Remove old files except those named in ``received`` (without their folder); return how many."""
         removed = 0
         for file in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
-            with suppress(FileNotFoundError):  # its writer has finished meanwhile
+            with suppress(FileNotFoundError):  # its writer has just finished
                 written = datetime.fromtimestamp(file.lstat().st_mtime, UTC)
                 if file.name not in received and now - written >= GRACE:
                     file.unlink()
@@ -112,5 +112,5 @@ class Uploads:
 def unwritten(error: OSError) -> NoRoom:
     """Return the error for the sender of a file that can't be written."""
     if error.errno in _FULL:
-        return DiskFull("the arena's disk is full: try again later, or tell its operator")
+        return DiskFull("the arena's disk is full: try again later, or inform the operator")
     return NoRoom(f"the arena could not write the file ({error.strerror}): try again later")

@@ -150,7 +150,7 @@ def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
     assert [line.split()[:3] for line in games] == [["1", "2", "0"], ["2", "3", "1"], ["3", "5", "4"]]
     assert re.fullmatch(r"image size: \d+\.\d MiB \(limit 512 MiB\)", size)
     told = re.sub(r"arena: +\d+\.\d s  ", "", done.stderr)
-    assert "but this machine's sandbox is not tested (`arena doctor` does that)" in told
+    assert "but without testing the sandbox (see `arena doctor`)" in told
     stages = [
         told.index(f"\n{words}") for words in ("received", "inspected", "qualifying", "game 1", "active")
     ]
@@ -226,7 +226,7 @@ def test_neither_a_kill_nor_sigterm_leaves_anything(home: Home) -> None:
         running = set(home.containers(killed))
         other = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
         assert (other.returncode, other.stdout) == (1, "")
-        assert f"a source file may have {MAX_SOURCE_BYTES} bytes, and this one has more" in other.stderr
+        assert f"the limit for a source file is {MAX_SOURCE_BYTES} bytes" in other.stderr
         assert running <= set(home.containers(killed))
         process.kill()
     assert home.containers(killed)

@@ -18,7 +18,7 @@ from tests.db.builders import add_bot, add_matches
 CLUSTER = {"ARENA_EXECUTOR": "dask://127.0.0.1:1", "ARENA_SANDBOX": "process"}
 
 REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
-    (("scheduler", "nowhere"), {}, 2, "it should be HOST:PORT"),
+    (("scheduler", "nowhere"), {}, 2, "must be HOST:PORT"),
     (("scheduler", "0.0.0.0:8786"), {}, 1, "arena admin cluster-keys"),
     (("scheduler",), {"ARENA_CLUSTER_CA": "ca.pem"}, 1, "needs all three"),
     (
@@ -27,10 +27,10 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
         1,
         "not-there: No such file",
     ),
-    (("worker",), {}, 1, "name the cluster's scheduler in ARENA_EXECUTOR"),
-    (("worker",), {"ARENA_EXECUTOR": "http://127.0.0.1:1"}, 2, "it should be local, or dask://HOST:PORT"),
+    (("worker",), {}, 1, "set ARENA_EXECUTOR to the cluster's scheduler"),
+    (("worker",), {"ARENA_EXECUTOR": "http://127.0.0.1:1"}, 2, "must be local, or dask://HOST:PORT"),
     (("worker",), CLUSTER | {"ARENA_DATABASE_URL": "sqlite:///x"}, 1, "unset ARENA_DATABASE_URL"),
-    (("worker",), CLUSTER | {"ARENA_SANDBOX": "docker"}, 1, "name it in ARENA_IMAGES_URL"),
+    (("worker",), CLUSTER | {"ARENA_SANDBOX": "docker"}, 1, "set ARENA_IMAGES_URL"),
     (
         ("worker",),
         CLUSTER | {"ARENA_SANDBOX": "docker", "ARENA_IMAGES_URL": "not-mounted"},

@@ -29,7 +29,7 @@ def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.
     for args in (("backup", "out"), ("demo", "--sandbox", "process")):
         done = arena(*args, folder=tmp_path)
         assert done.returncode == 2
-        assert b"ARENA_DATA_DRI: there is no such setting. Did you mean ARENA_DATA_DIR?" in done.stderr
+        assert b"ARENA_DATA_DRI: no such setting. Did you mean ARENA_DATA_DIR?" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -110,7 +110,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     for word in ("fickle", two.id, "nothing"):
         said = author.types("cancel", word)
         assert (said.code, said.out) == (2, "")
-        assert f"no submission of {word} is on its way" in said.err
+        assert f"no submission of {word} in progress" in said.err
 
 
 def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
@@ -270,7 +270,7 @@ def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
         author.live.store.submissions.activate(qualifies(author.live, "same"), now())
         assert ended(typing).code == 0
     line = refused(author.types("submit", "same.py"), 1)
-    assert "this is the same file as same@1, which plays already. Nothing was queued." in line
+    assert "this is the same file as same@1, which is already active. Nothing was queued." in line
     assert len(author.live.store.submissions.newest(bot="same")) == 1
 
 
@@ -281,7 +281,7 @@ def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
         (["mine.py", "--name", "x"], "2 to 40 letters"),
         (["mine.py", "--name", "a/../../b"], "2 to 40 letters"),
         ([".."], "no Dockerfile"),
-        (["/dev/null"], "no file that could be sent"),
+        (["/dev/null"], "not a regular file or folder"),
         (["\x1b[2J"], "no image can have that name"),
     ],
 )
@@ -361,7 +361,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
         uploads = author.live.uploads
         await_that(lambda: len(list(uploads.glob("*.part"))) == MOST_AT_ONCE, "files on their way")
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
-            assert "being received already" in typing.readline()
+            assert "already being received" in typing.readline()
             senders.close()
             said = ended(typing)
     assert said.code == 0, said.err

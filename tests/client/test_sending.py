@@ -103,7 +103,7 @@ def test_a_file_that_is_gone_meanwhile_is_not_sent(arena: Live, tmp_path: Path) 
         parcel_of(target_of(str(file)), None) as parcel,
     ):
         file.unlink()
-        with pytest.raises(CannotSend, match="can't be read any more"):
+        with pytest.raises(CannotSend, match="can no longer be read"):
             site.put("/bots/mine/submissions", body_of(parcel, lambda *_: None), kind="python")
     await_that(lambda: not kept(arena), "the end of it")
     assert arena.store.submissions.newest() == ()
@@ -258,7 +258,7 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
 def test_an_image_that_is_not_there_is_named(docker_client: docker.DockerClient) -> None:
     """With the command that lists what is there."""
     assert docker_client.ping()
-    words = "no image nobody/has-this: see `docker images`"
+    words = "image is called nobody/has-this: see `docker images`"
     with pytest.raises(CannotSend, match=words), parcel_of(target_of("nobody/has-this"), None):
         pass
 
@@ -281,6 +281,6 @@ def test_without_docker_it_is_said_what_is_missing(tmp_path: Path, monkeypatch: 
     """The command for a folder."""
     (tmp_path / "Dockerfile").write_text("FROM scratch")
     monkeypatch.setenv("PATH", str(tmp_path))
-    words = "takes the docker command"
+    words = "requires the docker command"
     with pytest.raises(CannotSend, match=words), parcel_of(target_of(str(tmp_path)), "mine"):
         pass

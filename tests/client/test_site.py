@@ -111,9 +111,9 @@ def test_no_answer_fills_the_memory() -> None:
     packed = gzip.compress(b'"' + b" " * MOST_BYTES + b'"')
     headers = {"Content-Encoding": "gzip"}
     with answering((200, JSON | headers, packed)) as other:
-        assert "answered more than 32 MiB" in trouble_of(other)
+        assert "returned more than 32 MiB" in trouble_of(other)
     with answering((302, headers | {"Location": "/login"}, b"no gzip")) as other:
-        assert "answered a redirect" in trouble_of(other)
+        assert "returned a redirect" in trouble_of(other)
 
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
@@ -149,18 +149,18 @@ def test_a_password_of_netrc_takes_no_token_s_place(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("status", "kind", "body", "words"),
     [
-        (200, "text/html; charset=utf-8", b"<h1>Hotel Wi-Fi</h1>", "answered text/html where JSON"),
+        (200, "text/html; charset=utf-8", b"<h1>Hotel Wi-Fi</h1>", "returned text/html where JSON"),
         (200, "", b"", "where JSON was expected"),
         (200, "application/json", b"{", "check that this is an arena's address"),
         (200, "application/json", b"\xff", "check that this is an arena's address"),
-        (502, "text/html", b"Bad Gateway", "answered 502"),
-        (404, "application/json", b'{"detail": "no"}', "answered 404"),
-        (500, "application/problem+json", b"[", "answered 500"),
-        (500, "application/problem+json", b"[]", "answered 500"),
+        (502, "text/html", b"Bad Gateway", "returned 502"),
+        (404, "application/json", b'{"detail": "no"}', "returned 404"),
+        (500, "application/problem+json", b"[", "returned 500"),
+        (500, "application/problem+json", b"[]", "returned 500"),
         (200, "application/json", b"[" * 100_000, "nested too deep"),
         (200, "application/json", b'"\xff\xfe"', "check that this is an arena's address"),
-        (500, "application/problem+json", b"[" * 100_000, "answered 500"),
-        (500, "application/problem+json", b'"\xff"', "answered 500"),
+        (500, "application/problem+json", b"[" * 100_000, "returned 500"),
+        (500, "application/problem+json", b'"\xff"', "returned 500"),
     ],
 )
 def test_what_is_no_arena_is_told_from_one(status: int, kind: str, body: bytes, words: str) -> None:
@@ -172,7 +172,7 @@ def test_what_is_no_arena_is_told_from_one(status: int, kind: str, body: bytes, 
 def test_an_answer_of_another_shape_is_named() -> None:
     """With the member that is wrong, and no traceback."""
     with answering((200, JSON, b'{"name": 7}')) as other, visited(other.url) as site:
-        with pytest.raises(SiteTrouble, match="of the same version"):
+        with pytest.raises(SiteTrouble, match="have the same version"):
             site.read(site.get("/account"), Account)
         with pytest.raises(SiteTrouble, match="no list of rows"):
             list(site.pages("/leaderboard", "rows"))

@@ -45,7 +45,7 @@ def test_the_last_login_is_the_default(file: Path) -> None:
     sites.forget(HERE.site)
     assert chosen(sites, {}) == THERE
     sites.forget(THERE.site)
-    with pytest.raises(WrongLogin, match="arena login https://"):
+    with pytest.raises(WrongLogin, match="arena login with a site's URL"):
         chosen(sites, {})
 
 
@@ -86,7 +86,7 @@ def test_a_token_of_the_environment_needs_its_site(file: Path) -> None:
 )
 def test_what_can_not_be_a_token_is_not_sent(file: Path, token: str) -> None:
     """Nor repeated on the terminal."""
-    with pytest.raises(WrongLogin, match="copy it whole"):
+    with pytest.raises(WrongLogin, match="copy all of it"):
         chosen(Sites(file), {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": token})
 
 

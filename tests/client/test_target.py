@@ -68,7 +68,7 @@ def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("named", "words"),
     [
-        ("bare", r"no Dockerfile: add one, or name its source file \(bare/bot\.py\)"),
+        ("bare", r"no Dockerfile: add one, or give its source file \(bare/bot\.py\)"),
         ("empty", "no Dockerfile: add one, or give a source file"),
         ("notes.txt", r"neither a source file \(\.py"),
         ("./nothing", "no such file or folder: ./nothing"),
@@ -79,7 +79,7 @@ def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyP
         ("long" * 999, "can't be read"),
         ("nul\0", "no image can have that name"),
         ("-", "no image can have that name"),
-        ("/dev/null", "no file that could be sent"),
+        ("/dev/null", "not a regular file or folder"),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -209,7 +209,7 @@ def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: Know
 def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Store, ben: KnownAccount) -> None:
     """Neither the challenge nor a match of it."""
     mine = bot_of(store, "mine", ben)
-    with pytest.raises(ValueError, match="there are no versions"):
+    with pytest.raises(ValueError, match="unknown versions"):
         store.challenges.add(challenge("c", ben, (mine, 99)), most_a_day=MANY)
     assert store.challenges.newest(ben.id) == ()
     assert store.activity.totals().matches_waiting == 0

@@ -211,7 +211,7 @@ def test_a_disqualified_bot_is_gone_and_its_games_stay_to_be_watched(store: Stor
     assert [page.counts for page in pages if page] == [False, True, False]
     assert [entry.detail for entry in store.people.audit(9)] == ["why"]
 
-    with pytest.raises(WrongState, match="cheat is disqualified already: it is a twin"):
+    with pytest.raises(WrongState, match="cheat is already disqualified: it is a twin"):
         store.bot_states.disqualify("cheat", "again", NOW, ENTRY)
     assert store.bot_states.reinstate("cheat", NOW, ENTRY).ratings == 6
     assert known.kept() == before

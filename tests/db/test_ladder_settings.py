@@ -88,11 +88,11 @@ def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
 @pytest.mark.parametrize(
     ("players", "deals", "why"),
     [
-        ((), None, "2, 3, 4 or 5 players"),
-        ((1, 2), None, "2, 3, 4 or 5 players"),
-        ((5, 6), None, "2, 3, 4 or 5 players"),
-        ((2, 2), None, "each named once"),
-        ((3, 2), None, "each named once"),
+        ((), None, "some of 2, 3, 4 and 5"),
+        ((1, 2), None, "some of 2, 3, 4 and 5"),
+        ((5, 6), None, "some of 2, 3, 4 and 5"),
+        ((2, 2), None, "in ascending order"),
+        ((3, 2), None, "in ascending order"),
         (None, 0, "deals must be 1 to 24, not 0"),
         (None, 25, "deals must be 1 to 24, not 25"),
     ],

@@ -130,12 +130,8 @@ def test_a_database_from_before_the_first_release_is_refused(
     """Nothing is done to it; the text says how to start anew, and how to keep it."""
     open_store(url).close()
     run(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - a test's
-    said = (
-        f"at revision {revision_before}, from before the first release.* start anew, name an empty database"
-    )
-    with pytest.raises(
-        DatabaseTooOld, match=f"{said}.*To keep its games, go on with the version that made it"
-    ):
+    said = f"at revision {revision_before}, from before the first release.* set ARENA_DATABASE_URL"
+    with pytest.raises(DatabaseTooOld, match=f"{said}.*to keep its games, use the version that made it"):
         open_store(url, migrates=migrates)
     assert revision(url) == revision_before
 
@@ -288,7 +284,7 @@ def test_who_only_reads_changes_no_tables_of_an_older_program(
         add_bot(store, "a")
     become(monkeypatch, tmp_path)
     with pytest.raises(
-        DatabaseOlder, match=f"at revision {NEWEST_REVISION}, and this program needs {NEXT_REVISION}: use"
+        DatabaseOlder, match=f"at revision {NEWEST_REVISION}, but this program needs {NEXT_REVISION}: use"
     ):
         open_store(url, migrates=False)
     assert revision(url) == NEWEST_REVISION

@@ -89,7 +89,7 @@ def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) 
 def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> None:
     """Nor a reserved one. The accounts' names stay free for their owners' bots."""
     ann, ben = register(store, "ann"), register(store, "ben")
-    for bot, why in (("Ann", "looks like that of the account ann"), ("nu11", "reserved for the arena")):
+    for bot, why in (("Ann", "looks like the name of the account ann"), ("nu11", "reserved for the arena")):
         with pytest.raises(BotTaken, match=why):
             store.bots.add_version(version(bot, "ben", ben))
     store.bots.add_version(version("ann", "ann", ann))

@@ -150,7 +150,7 @@ def test_a_stale_attempt_voids_nothing(store: Store) -> None:
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
     """Nothing of it is written."""
     version = add_bot(store, "a")
-    with pytest.raises(ValueError, match="no versions"):
+    with pytest.raises(ValueError, match="unknown versions"):
         add_matches(store, "s", [version, version + 1])
     assert waiting_and_running(store) == (0, 0)
 
@@ -303,10 +303,10 @@ def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[i
 @on_both
 def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, int]) -> None:
     """Others say where they are; nothing is written down."""
-    with pytest.raises(NoSuchMatch, match="there is no match s-0"):
+    with pytest.raises(NoSuchMatch, match="no match has the id s-0"):
         store.queue.release("s-0", ENTRY)
     running = claimed(store, versions)
-    with pytest.raises(WrongState, match="match s-0 is running: it is not in quarantine"):
+    with pytest.raises(WrongState, match="match s-0 is running, not quarantined"):
         store.queue.release("s-0", ENTRY)
     store.results.record(finished(running, [(1, 2)]))
     with pytest.raises(WrongState, match="match s-0 is done"):
@@ -321,7 +321,7 @@ def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]
     qualify(store)
     store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
     put_aside(store)
-    with pytest.raises(WrongState, match="q-0 qualifies a submission, which is given another one by itself"):
+    with pytest.raises(WrongState, match="q-0 qualifies a submission, which gets another match automatically"):
         store.queue.release("q-0", ENTRY)
     assert store.queue.quarantined() == 1
 

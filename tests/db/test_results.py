@@ -70,7 +70,7 @@ def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, u
     with engine.begin() as connection:
         connection.execute(text("UPDATE rating SET deviation = 0"))
     engine.dispose()
-    with pytest.raises(ValueError, match="no rating"):
+    with pytest.raises(ValueError, match="must be finite"):
         store.results.record(result)
     assert store.games.newest() == ()
     assert store.ladder.rebuild().events == 2
@@ -96,7 +96,7 @@ def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
 def test_a_game_has_one_entry_a_seat(store: Store) -> None:
     """A finished game whose tuples differ in length can't be made."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
-    with pytest.raises(ValueError, match="one entry a seat"):
+    with pytest.raises(ValueError, match="one entry per seat"):
         replace(result.games[0], points=(1, 2, 3))
 
 

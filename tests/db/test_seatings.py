@@ -89,6 +89,6 @@ def test_a_take_over_counts_against_who_sat_there(store: Store, claim: Claim) ->
 def test_a_game_in_which_not_everybody_sits_is_no_game(store: Store, claim: Claim) -> None:
     """It is refused before anything is written."""
     good = finished(claim, [(1, 2, 3)] * 3)
-    with pytest.raises(ValueError, match="each of the match sits there once"):
+    with pytest.raises(ValueError, match="each bot of the match must have one seat"):
         replace(good.games[0], bots=(0, 1, 1))
     assert store.activity.totals().games == 0

@@ -221,7 +221,7 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
     with pytest.raises(BotTaken, match="belongs to a bot of ann"):
         store.submissions.add(new(bot="taken"), PLENTY)
     store.submissions.add(new("u1"), PLENTY)
-    with pytest.raises(BotTaken, match="of ben is on its way"):
+    with pytest.raises(BotTaken, match="ben is already submitting"):
         store.submissions.add(new("u2", author="eve"), PLENTY)
     store.submissions.add(new("u3"), PLENTY)
     qualify(store)
@@ -243,7 +243,7 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
         store.submissions.add(new("u3"), quota)
     tomorrow = replace(new("u3"), received=START + timedelta(days=1))
     store.submissions.add(tomorrow, quota)
-    with pytest.raises(QuotaReached, match="3 submissions are on their way"):
+    with pytest.raises(QuotaReached, match="3 submissions are in progress"):
         store.submissions.add(new("u4", bot="other", author="ann"), quota)
     assert [each.id for each in store.submissions.newest(limit=2)] == ["u3", "u2"]
     assert [each.id for each in store.submissions.newest(before=2)] == ["u1"]
@@ -306,14 +306,14 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
     one, other = new("u1"), new("u2")
     store.submissions.add(one, PLENTY)
     again = replace(one, id="u9")
-    with pytest.raises(SameContent, match="same file as submission u1 of mine, which is on its way"):
+    with pytest.raises(SameContent, match="same file as submission u1 of mine, which is in progress"):
         store.submissions.add(again, PLENTY)
     store.submissions.check(replace(again, bot="second"), PLENTY)
     store.submissions.reject("u1", CAUSE, START)
     store.submissions.add(replace(one, id="u1b"), PLENTY)
     qualify(store, "u1b", "sha256:1")
     store.submissions.activate("u1b", START)
-    with pytest.raises(SameContent, match="the same file as mine@1, which plays already"):
+    with pytest.raises(SameContent, match="the same file as mine@1, which is already active"):
         store.submissions.check(again, PLENTY)
     with pytest.raises(SameContent, match="the same file"):  # there is room for no other file either
         store.submissions.check(again, replace(PLENTY, submissions_a_day=0))
@@ -325,7 +325,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
     store.submissions.activate("u2", START)
     with pytest.raises(SameContent, match="the same file as mine@1, which mine@2 has replaced"):
         store.submissions.check(again, PLENTY)
-    assert store.submissions.same_image("mine", "sha256:2") == "mine@2, which plays already"
+    assert store.submissions.same_image("mine", "sha256:2") == "mine@2, which is already active"
     assert store.submissions.same_image("mine", "sha256:3") is None
     store.bots.note_gone({"sha256:2"}, START)  # the images that are left
     store.submissions.check(again, PLENTY)

@@ -97,7 +97,7 @@ def test_what_plays_is_in_use(store: Store) -> None:
 def test_a_name_that_differs_in_case_alone_is_taken(store: Store) -> None:
     """Nobody is to be taken for someone else."""
     add_bot(store, "greedy", author="house")
-    with pytest.raises(BotTaken, match="looks like that of the bot greedy"):
+    with pytest.raises(BotTaken, match="looks like the name of the bot greedy"):
         add_bot(store, "Greedy", author="ann")
     add_bot(store, "mine", author="ann")
     with pytest.raises(BotTaken, match="from the bot mine only in case"):

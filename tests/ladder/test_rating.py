@@ -124,7 +124,7 @@ def test_nobody_plays_alone() -> None:
 @pytest.mark.parametrize(("mean", "deviation"), [(math.nan, 1.0), (25.0, 0.0), (25.0, math.inf)])
 def test_a_rating_is_a_distribution(mean: float, deviation: float) -> None:
     """A rating that is no normal distribution can't be made."""
-    with pytest.raises(ValueError, match="no rating"):
+    with pytest.raises(ValueError, match="must be finite"):
         Rating(mean, deviation)
 
 

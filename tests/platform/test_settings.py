@@ -39,7 +39,7 @@ def test_a_misspelt_name_is_refused_with_the_nearest(
     monkeypatch.setenv(name, "7")
     with pytest.raises(WrongSettings) as refused:
         read_settings()
-    assert str(refused.value).startswith(f"{name}: there is no such setting. Did you mean {meant}?")
+    assert str(refused.value).startswith(f"{name}: no such setting. Did you mean {meant}?")
 
 
 def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,8 +48,8 @@ def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_QXZJV", "1")
     with pytest.raises(WrongSettings) as refused:
         read_settings()
-    assert "ARENA_PROT: there is no such setting. Did you mean ARENA_PORT?" in str(refused.value)
-    assert "ARENA_QXZJV: there is no such setting. Unset it." in str(refused.value)
+    assert "ARENA_PROT: no such setting. Did you mean ARENA_PORT?" in str(refused.value)
+    assert "ARENA_QXZJV: no such setting. Unset it." in str(refused.value)
 
 
 def test_names_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

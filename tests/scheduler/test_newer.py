@@ -26,7 +26,7 @@ def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path) 
     notes = Overtaken()
     with closing(open_store(url)) as store, own_folder() as run_dir:
         ladder_of(store).add_match()
-        with pytest.raises(ArenaTrouble, match="at revision newer, and this program needs"):
+        with pytest.raises(ArenaTrouble, match="at revision newer, but this program needs"):
             play(store, run_dir, notes)
         assert len(notes.finished) == 1
         assert store.activity.totals().games == len(notes.finished[0].games)

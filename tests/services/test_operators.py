@@ -74,11 +74,11 @@ def test_what_operators_do_with_bots_is_written_down(world: World, bots: BotOper
 @pytest.mark.parametrize(
     ("act", "error", "why"),
     [
-        (lambda bots: bots.bench("ann", "mine", " \t"), OperationRefused, "give a reason"),
+        (lambda bots: bots.bench("ann", "mine", " \t"), OperationRefused, "the reason is missing"),
         (
             lambda bots: bots.disqualify("ann", "mine", "x" * (REASON_LENGTH + 1)),
             OperationRefused,
-            "the reason has 201 characters (limit 200)",
+            r"the reason has 201 characters \(limit 200\)",
         ),
         (lambda bots: bots.retire("ann", "other"), WrongState, "other is already retired"),
         (lambda bots: bots.play_version("ann", "mine", 2), WrongState, "mine@2 is already active"),
@@ -123,7 +123,7 @@ def test_the_ladder_is_shown_and_changed(world: World, bots: BotOperators) -> No
     assert (status.games, status.waiting, status.running, status.quarantined) == (1, 0, 1, 0)
     changed = operators.change("ann", LadderChange(paused=True, players=(2, 3), deals=1))
     assert changed.settings == LadderSettings(paused=True, players=(2, 3), deals=1)
-    with pytest.raises(WrongState, match="has these settings already"):
+    with pytest.raises(WrongState, match="already has these settings"):
         operators.change("ann", LadderChange(deals=1))
     with pytest.raises(OperationRefused, match="deals must be 1 to 24, not 0"):
         operators.change("ann", LadderChange(deals=0))

@@ -154,7 +154,7 @@ class Place:
         first = list(game.record.steps[0])
         late = first[seat]
         assert late is not None
-        first[seat] = replace(late, fault=Fault.ABSENT, trouble=f"no Hello, beside 3 s {KEPT_WAITING}")
+        first[seat] = replace(late, fault=Fault.ABSENT, trouble=f"no Hello, not counting 3 s {KEPT_WAITING}")
         steps = (tuple(first), *game.record.steps[1:])
         record = replace(game.record, steps=steps)
         assert self.store.results.record(replace(match, games=(replace(game, record=record),)))
@@ -215,7 +215,7 @@ def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> No
     cause = place.found(again.id).cause
     assert cause is not None
     assert (cause.stage, cause.kind) == (Stage.RECEIVED, CauseKind.SAME)
-    assert cause.text == "this is the same image as mine@1, which plays already"
+    assert cause.text == "this is the same image as mine@1, which is already active"
     assert not place.uploads.path(again.id, again.kind).exists()
 
 

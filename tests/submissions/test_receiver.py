@@ -101,9 +101,9 @@ def test_what_is_not_known_beforehand_is_measured(store: Store, folder: Path) ->
         (upload(size=3), [FILE], Damaged, "more than the announced 3 bytes arrived"),
         (upload(sha256="0" * 64), [FILE], Damaged, "has the SHA-256 [0-9a-f]{64}, not 000"),
         (upload(), [], Damaged, "the file is empty"),
-        (upload(size=MAX_SOURCE_BYTES + 1), [FILE], TooLarge, "a source file may have 1048576 bytes"),
-        (upload(), [FILE, bytes(MAX_SOURCE_BYTES)], TooLarge, "a source file may have 1048576 bytes"),
-        (upload(kind=UploadKind.IMAGE, size=1 << 40), [], TooLarge, "an image's archive may have"),
+        (upload(size=MAX_SOURCE_BYTES + 1), [FILE], TooLarge, "limit for a source file is 1048576 bytes"),
+        (upload(), [FILE, bytes(MAX_SOURCE_BYTES)], TooLarge, "limit for a source file is 1048576 bytes"),
+        (upload(kind=UploadKind.IMAGE, size=1 << 40), [], TooLarge, "limit for an image's archive is"),
         (upload(note="x" * 201), [FILE], UploadRefused, "the note has 201 characters"),
         (upload("../up"), [FILE], WrongName, "can't be the name of a bot"),
         (upload("taken"), [FILE], BotTaken, "belongs to a bot of ann"),
@@ -200,7 +200,7 @@ def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: 
     with ExitStack() as crowd:
         for _ in range(MOST_AT_ONCE):
             crowd.enter_context(one.begin(upload()))
-        with pytest.raises(NoRoom, match=f"{MOST_AT_ONCE} files are being received already"):
+        with pytest.raises(NoRoom, match=f"{MOST_AT_ONCE} files are already being received"):
             send(one, upload(), FILE)
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
 
@@ -212,7 +212,7 @@ def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
     with ExitStack() as crowd:
         for _ in range(images):
             crowd.enter_context(one.begin(upload(kind=UploadKind.IMAGE)))
-        with pytest.raises(NoRoom, match=f"{images} images are being received already"):
+        with pytest.raises(NoRoom, match=f"{images} images are already being received"):
             send(one, upload(kind=UploadKind.IMAGE), FILE)
         assert send(one, upload(), FILE).stage is Stage.RECEIVED
     assert send(one, upload(kind=UploadKind.IMAGE), FILE * 2).stage is Stage.RECEIVED
@@ -227,7 +227,7 @@ def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None
     )
     with one.begin(upload(account=ben)) as first:
         first.write(FILE)
-        with pytest.raises(NoRoom, match="another upload of yours is in progress"):
+        with pytest.raises(NoRoom, match="you have another upload in progress"):
             send(one, upload("another", account=ben), FILE)
         assert send(one, upload("hers", author="eve", account=eve), FILE).stage is Stage.RECEIVED
         first.finish()

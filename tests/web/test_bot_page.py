@@ -275,11 +275,11 @@ def test_the_form_offers_few_of_many_opponents(world: World) -> None:
 @pytest.mark.parametrize(
     ("opponents", "why"),
     [
-        (["nobody-there"], "There is no bot called nobody-there"),
-        (["greedy", "greedy"], "name each opponent once"),
-        (["greedy@x"], "the number of a version"),
-        (["other@2"], "no such version"),
-        ([], "Name 1 to 4 opponents"),
+        (["nobody-there"], "No bot is called nobody-there"),
+        (["greedy", "greedy"], "give each opponent once"),
+        (["greedy@x"], "give a version number after @"),
+        (["other@2"], "the version does not exist"),
+        ([], "0 opponents given: give 1 to 4"),
         (["a\x00b<i>"], "a\\x00b&lt;i&gt;"),
     ],
 )

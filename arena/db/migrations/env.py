@@ -1,4 +1,4 @@
-"""What alembic runs: it gets the connection, and the transaction on it, from :mod:`arena.db.opening`."""
+"""Alembic's entry point. It gets a connection within a transaction from :mod:`arena.db.opening`."""
 
 from alembic import context
 

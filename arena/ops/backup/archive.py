@@ -67,7 +67,7 @@ class BackupManifest:
 
 _LENGTH: Final = 4
 _MOST: Final = 256 * 1024 * 1024
-"""Bytes of a batch: several times what its rows can take."""
+"""Maximum bytes of a batch: several times as much as its rows can need."""
 
 
 def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
@@ -80,7 +80,7 @@ def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
 def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
     """Yield the batches of rows in a stream of bytes, which may be split anywhere.
 
-    Raises ValueError if the bytes are no batches.
+    Raises ValueError if the bytes are not batches.
     """
     buffer = bytearray()
     for piece in pieces:
@@ -102,7 +102,7 @@ _MOST_WORDS: Final = 200
 
 
 class BackupError(Exception):
-    """Something is wrong with a backup; the text says what to do."""
+    """A backup can't be used; the text says what to do."""
 
 
 class BackupDamaged(BackupError):
@@ -118,7 +118,7 @@ class BackupTooOld(BackupError):
 
 
 class NotRestorable(BackupError):
-    """The arena holds data that could be backed up but not restored."""
+    """The arena has data that could be backed up but not restored."""
 
 
 class PlaceNotEmpty(BackupError):
@@ -126,7 +126,7 @@ class PlaceNotEmpty(BackupError):
 
 
 def in_words(error: Exception) -> str:
-    """Return in one line what is wrong with rows."""
+    """Describe an error in rows in one line."""
     words = visible(next(iter(str(error).splitlines()), "")[:_MOST_WORDS])
     return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
@@ -144,14 +144,14 @@ _UNREADABLE: Final = (
     RuntimeError,  # a changed bit can claim encryption or another compression method
     ValueError,
 )
-"""What zipfile raises for a changed archive."""
+"""Errors that zipfile raises for a changed archive."""
 
 _NAMES: Final = re.compile(
     rf"{TABLES}/[a-z_]+"
     rf"|{UPLOADS}/[0-9A-Za-z_-]+\.[a-z]+"
     rf"|{IMAGES}/(?:blobs/sha256|images|used|bases)/[0-9a-f]{{64}}"
 )
-"""Allowed names of parts: none leaves its folder."""
+"""Allowed names of parts, which can't lead out of their folder."""
 
 
 class BackupArchive:
@@ -171,8 +171,8 @@ class BackupArchive:
     def opened(cls, path: Path) -> Iterator[Self]:
         """Open a backup and read only its manifest.
 
-        Raises OSError; BackupDamaged if the file is not a backup, or is truncated; BackupNewer if a newer
-        version of this program made it; or BackupTooOld if a version from before the first release made it.
+        Raises OSError. Raises BackupDamaged if the file is truncated or not a backup, BackupNewer if a newer
+        version of this program made it, and BackupTooOld if a version from before the first release made it.
         """
         with path.open("rb") as file, cls.of(path, file) as archive:
             yield archive
@@ -247,8 +247,8 @@ def _read(content: bytes, path: Path) -> BackupManifest:
             raise BackupDamaged(f"{path} is damaged (a blob's name is not its digest): use another copy")
     if is_too_old(manifest.revision):
         raise BackupTooOld(
-            f"{path} has tables at revision {visible(manifest.revision)}, {NO_UPGRADE}. To start anew, start "
-            "an arena without it. To keep its games, restore it with the version that made it"
+            f"{path} has tables at revision {visible(manifest.revision)}, {NO_UPGRADE}: start an "
+            "arena without it or, to keep its games, restore it with the version that made it"
         )
     if not is_known(manifest.revision):
         raise BackupNewer(

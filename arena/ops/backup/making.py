@@ -1,7 +1,7 @@
 """Makes a backup of an arena, which may be running.
 
 All rows are from one snapshot. A received file outlives its submission's stage, and an image is stored before
-anything refers to it. So files are copied until one snapshot finds all of its own, and images after that.
+anything refers to it. So files are copied until one snapshot finds all its files, and then images are copied.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ _LEVEL: Final = 1
 
 
 class _Stream:
-    """Stdout, never rewound: where it appends to a file (``>>``), a second write would land elsewhere."""
+    """Stdout, never rewound: if it appends to a file (``>>``), a second write would land elsewhere."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -64,11 +64,11 @@ class _Stream:
         self._file.flush()
 
     def close(self) -> None:
-        """Leave it open: the caller closes it."""
+        """Do nothing: the caller closes the file."""
 
 
 class ArchiveWriter:
-    """A backup that is being written to a file, not necessarily seekable; :meth:`end` completes it."""
+    """A backup being written to a file, which need not be seekable; :meth:`end` completes it."""
 
     def __init__(self, file: BinaryIO) -> None:
         target = file if file.readable() else _Stream(file)
@@ -105,7 +105,7 @@ class ArchiveWriter:
 
 
 _TRIES: Final = 5
-"""Snapshots before a missing file is considered lost."""
+"""Number of snapshots before a missing file is considered lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,18 +122,18 @@ class BackupSources:
 def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[str], None]) -> BackupManifest:
     """Write a backup.
 
-    The sources may all be in use. ``file`` need not be seekable. ``now`` is UTC; ``say`` receives progress
-    messages. Raises IntakeTrouble, OSError, StoreError, or NotRestorable if the database holds data that
-    can't be restored.
+    The sources may be in use. ``file`` need not be seekable. ``now`` is UTC; ``say`` receives progress
+    messages. Raises IntakeTrouble, OSError, StoreError, or NotRestorable if the database has data that can't
+    be restored.
     """
     with ArchiveWriter(file) as archive:
         with _with_files(sources, archive) as snapshot:
-            say("the database")
+            say("copying the database")
             with _explained():
                 snapshot.read_through(now)
                 tables = {table.name: _write(archive, table) for table in snapshot.tables}
             revision = snapshot.revision
-        say("the images of bots")
+        say("copying the bots' images")
         _copy_images(sources, archive)
         manifest = BackupManifest(
             format=FORMAT,
@@ -157,12 +157,12 @@ def read_back(file: BinaryIO) -> None:
     os.fsync(file.fileno())
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # drop the page cache
     try:
-        with BackupArchive.of(Path("what was written"), file) as archive:
+        with BackupArchive.of(Path("the written backup"), file) as archive:
             archive.verify()
     except BackupError as error:
         raise NotRestorable(
-            f"the disk returned other data than was written ({error}). There is no backup. Check the "
-            "disk, and make another backup elsewhere"
+            f"no backup was made: the disk returned other data than was written ({error}). Check the "
+            "disk, and make a backup elsewhere"
         ) from error
 
 
@@ -179,7 +179,7 @@ def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snap
                 not in archive.parts
                 and not _copy(archive, name, file)
             ]
-            # A missing file was inspected meanwhile; a later snapshot shows that.
+            # A missing file has been inspected, as a later snapshot will show.
             if not missing or tries == _TRIES:
                 yield snapshot
                 return
@@ -205,8 +205,8 @@ def _explained() -> Iterator[None]:
     except Exception as error:
         # A value that no arena wrote can fail anywhere.
         raise NotRestorable(
-            f"the database holds a value that can't be restored: {in_words(error)}. There is no backup. Keep "
-            "the earlier ones, and a copy of the database as it is"
+            f"no backup was made: the database has a value that can't be restored: {in_words(error)}. "
+            "Keep the earlier backups, and a copy of the database"
         ) from error
 
 
@@ -229,7 +229,7 @@ def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
 
 
 def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
-    """Copy all images except those pruned meanwhile, which nothing needs."""
+    """Copy all images except those pruned since, which nothing needs."""
     copied = {id_ for id_ in sorted(sources.images.records.ids()) if _copy_image(sources, archive, id_)}
     for name in sources.objects.sizes("bases"):
         noted = sources.objects.read(f"bases/{name}")

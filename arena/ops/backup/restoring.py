@@ -1,5 +1,6 @@
-"""Restores a backup into an empty arena. The database comes last and atomically; without it no arena exists.
+"""Restores a backup into an empty arena.
 
+The database is written last and atomically; without it no arena exists.
 A note in the data directory marks an unfinished restore. If a restore is killed, the note stays: no arena
 starts there, and the next restore removes the leftovers and starts over. If the database was already there,
 so was everything else, and the next restore of the same backup only reports that.
@@ -59,13 +60,13 @@ class Note:
 
 
 def remove_note(folder: Path) -> None:
-    """Remove the folder's note: the restore is complete, or fully undone."""
+    """Remove the folder's note when the restore is complete, or fully undone."""
     (folder / UNFINISHED_RESTORE).unlink()
     sync(folder)
 
 
 _MADE: Final = ("images", "uploads")
-"""Folders in the data directory that a restore fills."""
+"""Folders in the data directory that a restore writes."""
 
 _IMAGE_FOLDERS: Final = ("blobs/sha256", "images", "used", "bases")
 
@@ -74,7 +75,7 @@ _IMAGE_FOLDERS: Final = ("blobs/sha256", "images", "used", "bases")
 class RestorePlace:
     """The destination of a restore."""
 
-    data: Path  # the data directory, whose lock this process holds
+    data: Path  # the data directory, locked by this process
     url: str  # SQLAlchemy URL of the database
     uploads: Path  # folder of received files, in the data directory
     # Opens the image store. Existing images stay: their names are hashes of their content.
@@ -87,24 +88,24 @@ def restore(
     """Restore a backup completely, or leave nothing that could be mistaken for an arena.
 
     ``place`` must be empty. ``entry`` is for the audit log; ``say`` receives progress messages. Raises
-    OSError; BackupDamaged if the backup was changed; IntakeTrouble if images can't be written or are invalid;
-    PlaceNotEmpty if the data directory is not empty; or StoreError if the database is not empty, or can't be
-    used.
+    OSError. Raises BackupDamaged if the backup was changed, IntakeTrouble if images are invalid or can't be
+    written, PlaceNotEmpty if the data directory is not empty, and StoreError if the database is not empty or
+    can't be used.
     """
     note = Note(backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry)
     if (left := Note.left_in(place.data)) is not None and dump.holds(place.url, left.entry):
         remove_note(place.data)
         if left.backup == note.backup:
-            say("an earlier restore of this backup has completed")
+            say("an earlier restore of this backup is complete")
             return
     _check_empty(place)
-    say("checking all of the backup")
+    say("verifying the backup")
     archive.verify()
     with _unfinished(place, note):
         _uploads(archive, place.uploads)
-        say("the images of bots")
+        say("restoring the bots' images")
         _images(archive, place.objects())
-        say("the database")
+        say("restoring the database")
         _database(archive, place.url, entry)
 
 
@@ -113,22 +114,22 @@ def _check_empty(place: RestorePlace) -> None:
         for file in place.data.rglob("*"):
             if not file.is_dir() and file != place.data / "lock":
                 raise PlaceNotEmpty(
-                    f"{place.data} is not empty ({file.relative_to(place.data)}, …): name another folder in "
-                    "ARENA_DATA_DIR, or move away what is there"
+                    f"{place.data} is not empty ({file.relative_to(place.data)}, …): set ARENA_DATA_DIR to "
+                    "another folder, or move the files away"
                 )
     dump.check_empty(place.url)
 
 
 @contextmanager
 def _unfinished(place: RestorePlace, note: Note) -> Iterator[None]:
-    """Mark the restore as unfinished within the context. An error removes what was written."""
+    """Mark the restore as unfinished within the context. After an error, remove the written files."""
     if (place.data / UNFINISHED_RESTORE).exists():
         _remove(place)
     note.leave_in(place.data)
     try:
         yield
     except BaseException:
-        # If the database exists after all, or can't be asked, the next restore finds out.
+        # If the database exists after all or can't be queried, the next restore finds out.
         if not dump.holds(place.url, note.entry):
             _remove(place)
             remove_note(place.data)
@@ -137,7 +138,7 @@ def _unfinished(place: RestorePlace, note: Note) -> Iterator[None]:
 
 
 def _remove(place: RestorePlace) -> None:
-    """Remove what an unfinished restore has written. The folders stay: they may be mount points."""
+    """Remove the files of an unfinished restore. The folders stay, because they may be mount points."""
     for name in _MADE:
         folder = place.data / name
         for each in folder.iterdir() if folder.is_dir() else ():
@@ -164,7 +165,7 @@ def _uploads(archive: BackupArchive, folder: Path) -> None:
 
 
 def _images(archive: BackupArchive, objects: Objects) -> None:
-    """Write the missing images in the backup's order, each record after what it names."""
+    """Write the missing images in the backup's order, each record after the blobs it names."""
     there = {f"{folder}/{name}" for folder in _IMAGE_FOLDERS for name in objects.sizes(folder)}
     for name in archive.manifest.names(IMAGES):
         if name not in there:
@@ -175,7 +176,7 @@ def _images(archive: BackupArchive, objects: Objects) -> None:
 
 
 def _database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
-    """Load the database; it appears whole or not at all."""
+    """Load the database, atomically."""
     tables = {
         name: dump.TableToLoad(summary.columns, summary.rows, _rows(archive, name))
         for name, summary in archive.manifest.tables.items()
@@ -186,7 +187,7 @@ def _database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
         raise
     except Exception as error:
         # Rows that no arena wrote can fail anywhere.
-        raise BackupDamaged(f"the backup can't be restored: {in_words(error)}. Use another one") from error
+        raise BackupDamaged(f"the backup can't be restored ({in_words(error)}): use another one") from error
 
 
 def _rows(archive: BackupArchive, table: str) -> Callable[[], Iterator[list[list[Any]]]]:

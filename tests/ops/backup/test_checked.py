@@ -56,7 +56,7 @@ def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path)
         with (tmp_path / "kept.zip").open("w+b") as kept, pytest.raises(NotRestorable) as error:
             make_backup(spot.settings, kept, lambda _: None)
         said = str(error.value)
-        assert said.startswith("the database holds a value that can't be restored: "), name
+        assert said.startswith("no backup was made: the database has a value that can't be restored: "), name
         assert words in said, name
     with (tmp_path / "kept.zip").open("w+b") as kept:
         make_backup(live.settings, kept, lambda _: None)

@@ -230,7 +230,7 @@ FORGERIES: dict[str, tuple[Callable[[Forgery], None], str]] = {
     "rows within rows without end": (_deep, "can't be restored"),
     "a batch that no memory holds": (_more_than_memory, "a batch of rows has"),
     "rows that are cut off": (lambda f: f.raw.update(bot=b"\0\0\0\7abc"), "cut off"),
-    "fewer rows than it says": (lambda f: f.counts.update(bot=99), "bot has 6 rows, and should have 99"),
+    "fewer rows than it says": (lambda f: f.counts.update(bot=99), "bot has 6 rows instead of 99"),
     "no such table": (_no_table, "the tables differ from those of revision"),
     "a table too many": (_another_table, "the tables differ from those of revision"),
     "no such column": (_other_column, "the columns of bot differ from those"),
