@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.browser.visits import NAME
+
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -17,8 +19,7 @@ _FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # A name that is not this machine's own, so that plain HTTP is what it is on a network.
-    "--host-resolver-rules=MAP arena.example 127.0.0.1",
+    f"--host-resolver-rules=MAP {NAME} 127.0.0.1",
 ]
 # Playwright's own list, which this one replaces, and the pages that Chromium loads into each window's address
 # bar: they cost more than the page that is tested.

@@ -13,7 +13,7 @@ from fastapi.routing import iter_route_contexts
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, hard_to_read
+from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, hard_to_read, log_in
 from tests.builders import START
 from tests.soak import SOAK
 from tests.web.people import browser as client
@@ -23,7 +23,6 @@ from tests.web.town import build
 pytestmark = pytest.mark.chromium
 
 LARGEST_BYTES: Final = 100_000
-PEOPLE: Final = ("ann", "zoe", "oper")
 PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
 NO_PAGES: Final = re.compile(r"^/(api|feeds)/|^/(health|ready)z$|^/(bots|tv)$|\.\w+$")
 """Routes of data and pictures, and an address that only leads on to another."""
@@ -66,16 +65,17 @@ def make_a_token(page: Page) -> None:
     expect(page.locator(".secret")).to_be_visible()
 
 
-def challenge_nobody(page: Page) -> None:
-    """Ask for a bot that there is not."""
-    page.get_by_label("Opponent 1").fill("nobody")
-    page.get_by_role("button", name="Challenge").click()
-    expect(page.get_by_role("alert")).to_be_visible()
-
-
 def open_all(page: Page) -> None:
     """Open whatever is folded."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+
+
+def challenge_nobody(page: Page) -> None:
+    """Ask for a bot that there is not, and open what is folded."""
+    page.get_by_label("Opponent 1").fill("nobody")
+    page.get_by_role("button", name="Challenge").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    open_all(page)
 
 
 def choose_a_card(page: Page) -> None:
@@ -119,18 +119,20 @@ PAGES: Final = {
     "play-cards": Look("/play/{id}", f"/play/{'4' * 32}", "ann"),
     "play-over": Look("/play/{id}", f"/play/{'1' * 32}", "ann", soak=True),
     "play-analysed": Look("/play/{id}", f"/play/{'2' * 32}", "ann"),
-    "play-decisions": Look("/play/{id}/decisions", f"/play/{'2' * 32}/decisions", "ann", act=open_all),
+    "play-decisions": Look(
+        "/play/{id}/decisions", f"/play/{'2' * 32}/decisions", "ann", act=open_all, soak=True
+    ),
     "start": Look("/start", "/start"),
     "start-logged-in": Look("/start", "/start?bot=mine", "ann", soak=True),
-    "puzzle": Look("/puzzle", "/puzzle"),
+    "puzzle": Look("/puzzle", "/puzzle", soak=True),
     "puzzle-answered": Look("/puzzle/{day}", f"/puzzle/{START.date()}", act=choose_a_card),
     "decisions": Look("/games/{game}/decisions/{seat}", "/games/five-0-0/decisions/1", act=open_all),
     "play-viewer": Look(
-        "/play/{id}/games/{game}/{round}/{turn}", f"/play/{'2' * 32}/games/person-2/1/2", "ann"
+        "/play/{id}/games/{game}/{round}/{turn}", f"/play/{'2' * 32}/games/person-2/1/2", "ann", soak=True
     ),
     "games": Look("/games", "/games"),
     "games-filtered": Look("/games", "/games?order=closest&players=3", soak=True),
-    "bot": Look("/bots/{bot}", "/bots/mine", act=open_all),
+    "bot": Look("/bots/{bot}", "/bots/mine", act=open_all, soak=True),
     "bot-filtered": Look("/bots/{bot}", "/bots/mine?curve=3&opponent=greedy&place=1&min=1", soak=True),
     "bot-new": Look("/bots/{bot}", "/bots/resting", soak=True),
     "bot-banned": Look("/bots/{bot}", "/bots/banned", soak=True),
@@ -140,11 +142,11 @@ PAGES: Final = {
     "game": Look("/games/{game}", "/games/five-0-0"),
     "game-dummy": Look("/games/{game}", "/games/dummy-0-0", soak=True),
     "game-owner": Look("/games/{game}", "/games/logged-0-0", "ann", soak=True),
-    "viewer-five": Look(FRAME, "/games/five-0-0/2/5?step=reveal"),
+    "viewer-five": Look(FRAME, "/games/five-0-0/2/5?step=reveal&view=infer:1"),
     "viewer-three": Look(FRAME, "/games/three-0-0/1/5?step=pass", soak=True),
     "viewer-two": Look(FRAME, "/games/two-0-0/1/1", soak=True),
     "viewer-dummy": Look(FRAME, "/games/dummy-0-0/2/4", soak=True),
-    "viewer-infer": Look(FRAME, "/games/faulty-0-0/1/2?view=infer:1"),
+    "viewer-infer": Look(FRAME, "/games/faulty-0-0/1/2?view=infer:1", soak=True),
     "viewer-seat": Look(FRAME, "/games/three-0-0/2/6?view=seat:2", soak=True),
     "viewer-score": Look(FRAME, "/games/faulty-0-0/2/8?step=score", soak=True),
     "viewer-end": Look(FRAME, "/games/three-0-0/3/9?step=end"),
@@ -152,7 +154,7 @@ PAGES: Final = {
     "viewer-embed": Look("/embed/{game}/{round}/{turn}", "/embed/five-0-0/1/3"),
     "live": Look("/live/{match}/{number}/{round}/{turn}", "/live/{live}/1/2/3?step=reveal"),
     "tv": Look("/tv/games/{game}", "/tv/games/five-0-0", act=pause),
-    "tv-live": Look("/tv/live/{match}/{number}", "/tv/live/{live}/1", act=pause),
+    "tv-live": Look("/tv/live/{match}/{number}", "/tv/live/{live}/1", act=pause, soak=True),
     "live-none": Look("/live/{match}", "/live/{unseen}"),
     "cards": Look("/cards", "/cards?players=2"),
     "cards-by-difference": Look("/cards", "/cards?players=2&sort=-difference", soak=True),
@@ -163,8 +165,8 @@ PAGES: Final = {
     "rules": Look("/rules", "/rules"),
     "docs": Look("/docs", "/docs"),
     "docs-submitting": Look("/docs/{page}", "/docs/submitting", soak=True),
-    "docs-protocol": Look("/docs/{page}", "/docs/protocol"),
-    "docs-greedy": Look("/docs/{page}", "/docs/greedy", soak=True),
+    "docs-protocol": Look("/docs/{page}", "/docs/protocol", soak=True),
+    "docs-greedy": Look("/docs/{page}", "/docs/greedy"),
     "status": Look("/status", "/status", act=open_all),
     "status-operator": Look("/status", "/status", "oper", soak=True),
     "login": Look("/login", "/login"),
@@ -180,7 +182,9 @@ PAGES: Final = {
     "submission-qualifying": Look("/submissions/{id}", "/submissions/9a1e", "ann", soak=True),
     "submission-active": Look("/submissions/{id}", "/submissions/ac7e", "ann", soak=True),
     "submission-rejected": Look("/submissions/{id}", "/submissions/bad0", "ann"),
-    "submission-game": Look("/submissions/{id}/games/{game}", "/submissions/bad0/games/bad0-q0-0-0", "ann"),
+    "submission-game": Look(
+        "/submissions/{id}/games/{game}", "/submissions/bad0/games/bad0-q0-0-0", "ann", soak=True
+    ),
     "submission-viewer": Look(
         "/submissions/{id}/games/{game}/{round}/{turn}",
         "/submissions/bad0/games/bad0-q0-0-0/1/1",
@@ -202,7 +206,7 @@ PAGES: Final = {
     ),
     "error-forbidden": Look("", "/", act=come_from_elsewhere),
     "error-nowhere": Look("", "/nowhere", status=404),
-    "error-unasked": Look("/leaderboard", "/leaderboard?players=9", status=422),
+    "error-unasked": Look("/leaderboard", "/leaderboard?players=9", status=422, soak=True),
 }
 """By the names of their pictures."""
 
@@ -229,16 +233,12 @@ def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
     with closing(World.at(folder)) as world:
         ids = build(world)
     with opened(folder) as site:
-        windows = {who: browser.new_context().new_page() for who in ("", *PEOPLE)}
+        people = {look.who for look in PAGES.values() if SOAK or not look.soak}
+        windows = {who: browser.new_context().new_page() for who in people}
         for who, page in windows.items():
             page.add_init_script(WATCH_SHIFTS)
             if who:
-                sent = page.request.post(
-                    f"{site.url}/login",
-                    form={"name": who, "password": PASSWORD},
-                    headers={"Origin": site.url},
-                )
-                assert sent.url == f"{site.url}/account"
+                log_in(page, site.url, who)
         yield Town(site.url, ids, windows)
         for page in windows.values():
             page.context.close()
@@ -264,6 +264,13 @@ def complaints(town: Town) -> Iterator[list[str]]:
         page.remove_listener("pageerror", error)
 
 
+AXE: Final = {
+    "resultTypes": ["violations"],
+    "iframes": False,
+    "preload": False,
+    "rules": {"color-contrast": {"enabled": SOAK}},
+}
+"""Leaves out what costs most: other results in detail, and contrast, which is looked at before."""
 LOOKS: Final = (("light", ("phone", "zoomed")), ("dark", ("desktop", "zoomed")))
 """Theme and sizes in which the short run looks at every other page."""
 
@@ -314,7 +321,7 @@ def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> No
                 page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{theme}.png", full_page=True)
         if (size, theme) in {("phone", "light"), ("desktop", "dark")}:
             page.evaluate(axe)
-            found = page.evaluate("axe.run()")["violations"]
+            found = page.evaluate("async (options) => (await axe.run(options)).violations", AXE)
             assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
 
 

@@ -74,7 +74,9 @@ def poll(page: Page, address: str) -> None:
         page.clock.run_for(4000)
 
 
-@pytest.mark.parametrize(("path", "size"), [("/", "desktop"), ("/leaderboard", "phone")])
+@pytest.mark.parametrize(
+    ("path", "size"), [pytest.param("/", "desktop", marks=pytest.mark.soak), ("/leaderboard", "phone")]
+)
 def test_it_keeps_itself_current_and_nothing_moves(
     browser: Browser, store: Store, url: str, size: str, path: str
 ) -> None:
@@ -117,7 +119,7 @@ def test_it_keeps_itself_current_and_nothing_moves(
     page.context.close()
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_bots_are_found_with_the_keyboard(browser: Browser, url: str, *, script: bool) -> None:
     """From the head of the page to the field, type, Enter, on to the next page and back; scripts or not."""
     visit = visit_of(browser, url, "desktop", "light", script=script)
@@ -153,7 +155,11 @@ def test_what_is_played_is_read_aloud(browser: Browser, url: str) -> None:
 
 @pytest.mark.parametrize(
     ("size", "reduced", "plays"),
-    [("desktop", False, True), ("desktop", True, False), ("phone", False, False)],
+    [
+        ("desktop", False, True),
+        pytest.param("desktop", True, False, marks=pytest.mark.soak),
+        ("phone", False, False),
+    ],
 )
 def test_the_front_page_plays_a_game(
     browser: Browser, url: str, size: str, *, reduced: bool, plays: bool

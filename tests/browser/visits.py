@@ -6,6 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from tests.accounts.world import PASSWORD
 from tests.soak import SOAK
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
@@ -18,6 +19,8 @@ SIZES = {
     "wide": (2560, 1440),
 }
 """Zoomed: a window of 1280 by 2048 at 400 %."""
+NAME = "arena.example"
+"""Leads browsers to this machine, but isn't its own name: plain HTTP is there what it is on a network."""
 
 
 @dataclass
@@ -31,6 +34,11 @@ class Visit:
     def open(self, path: str) -> None:
         """Go to a page of the site."""
         self.page.goto(self.url + path)
+
+    def resize(self, size: str) -> None:
+        """Make the window this large."""
+        width, height = SIZES[size]
+        self.page.set_viewport_size(ViewportSize(width=width, height=height))
 
     def keep(self, name: str) -> None:
         """Keep a picture of the page, in the long run; it has to fit sideways."""
@@ -65,6 +73,25 @@ def visit_of(  # noqa: PLR0913 - what a window is
     visit.page.on("console", lambda message: visit.complaints.append(message.text))
     visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
     return visit
+
+
+def log_in(page: Page, url: str, name: str, *, door: str = "login") -> None:
+    """Log in, or register, without the form.
+
+    Only the browser knows the site as ``arena.example``, so the cookies are made for the machine's address.
+    """
+    here = url.replace(NAME, "127.0.0.1")
+    answer = page.request.post(
+        f"{here}/{door}", form={"name": name, "password": PASSWORD}, headers={"Origin": here}
+    )
+    assert answer.url == f"{here}/account"
+    if here != url:
+        page.context.add_cookies(
+            [
+                {"name": each["name"], "value": each["value"], "domain": NAME, "path": "/"}
+                for each in page.context.cookies()
+            ]
+        )
 
 
 WATCH_SHIFTS = """
