@@ -70,7 +70,7 @@ SCENARIOS: Final = (
         "kill -9 of the coordinator, its referees and bots at once, at a random moment",
         partial(killing.kill_anywhere, tree=True),
         times=(80, 8),
-        quick=(1, 1),
+        quick=(0, 1),
     ),
     *_killed(
         "referee-killed",

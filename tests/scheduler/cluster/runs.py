@@ -121,26 +121,29 @@ class Notes:
         """Nobody counts these here."""
 
 
-def cluster_run(matches: int, kills: int, scheduler_kills: int = 0, *, seed: int = 1) -> Figures:
-    """Play matches on a scheduler and three workers of their own, some of which are killed meanwhile.
+def cluster_run(
+    matches: int, kills: int, scheduler_kills: int = 0, *, seed: int = 1, workers: int = 3
+) -> Figures:
+    """Play matches on a scheduler and workers of their own, some of which are killed meanwhile.
 
     Args:
         matches: How many; of two quick bots each, which play one deal.
         kills: So often a worker, drawn at random, is killed with SIGKILL and started again.
         scheduler_kills: So often the scheduler is.
         seed: Of when and whom.
+        workers: How many.
     """
     with (
         tempfile.TemporaryDirectory(prefix="kc-store-") as folder,
         closing(sqlite_store(Path(folder) / "arena.sqlite3")) as store,
-        hosts() as cluster,
+        hosts(workers=workers) as cluster,
     ):
         queue_up(store, matches)
         dice = random.Random(seed)  # noqa: S311 - when a test kills is no secret
         # Never at the very end, so that what follows a kill is seen.
         moments = dice.sample(range(1, matches * 9 // 10), kills + scheduler_kills)
         whom = dict(zip(moments, ["scheduler"] * scheduler_kills + ["worker"] * kills, strict=True))
-        with _Killer(cluster, whom, dice) as killer:
+        with _Killer(cluster, whom, dice, workers) as killer:
             notes = killer.notes
             begun = time.monotonic()
             coordinate(cluster, store, notes)
@@ -195,13 +198,15 @@ class _Killer:
         cluster: Where.
         whom: A kind of process, by that number.
         dice: Draw which worker.
+        workers: How many there are.
     """
 
-    def __init__(self, cluster: Hosts, whom: dict[int, str], dice: random.Random) -> None:
+    def __init__(self, cluster: Hosts, whom: dict[int, str], dice: random.Random, workers: int) -> None:
         self._cluster = cluster
         self._due = sorted(whom)
         self._whom = whom
         self._dice = dice
+        self._workers = workers
         self._finished = 0
         self._news = threading.Condition()
         self._over = False
@@ -250,7 +255,7 @@ class _Killer:
             self._cluster.start_scheduler()
         else:
             # One that plays, not one that has not come back yet.
-            names = [f"worker{number}" for number in range(3)]
+            names = [f"worker{number}" for number in range(self._workers)]
             wait_until(lambda: any(map(self._cluster.is_up, names)))
             name = self._dice.choice([name for name in names if self._cluster.is_up(name)])
             self.notes.killed = time.monotonic()

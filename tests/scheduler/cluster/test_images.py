@@ -20,6 +20,7 @@ from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from tests.scheduler.cluster.hosts import hosts
 from tests.scheduler.cluster.runs import Notes
+from tests.soak import many
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
 
@@ -46,10 +47,13 @@ def remove(client: docker.DockerClient, repository: str) -> int:
     return len(tags)
 
 
-def test_an_image_that_only_the_store_has_is_loaded_and_played_and_loaded_again(
+def test_an_image_that_only_the_store_has_is_loaded_and_played(
     docker_client: docker.DockerClient, bots: list[tuple[str, str]], tmp_path: Path
 ) -> None:
-    """House bots are put into the store by content; a worker fetches what its engine lacks, each time."""
+    """House bots are put into the store by content; a worker fetches what its engine lacks, each time.
+
+    ``make soak`` lets it do so twice.
+    """
     (tmp_path / "images").mkdir()
     with (
         hosts(RuntimeName.DOCKER, tmp_path / "images", workers=1) as cluster,
@@ -59,7 +63,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played_and_loaded_again(
         for name, _ in bots:
             assert remove(docker_client, f"kaiten/bot-{name}") == 1
         install = (cluster.folder / "worker0" / "install").read_text().strip()
-        for number in range(2):
+        for number in range(many(1, 2)):
             _queue(arena.store, f"set{number}")
             notes = Notes()
             with arena.coordinator(notes) as coordinator:

@@ -173,6 +173,7 @@ def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp
         link(cluster, replace(true, ca=tmp_path / "ca.pem"))
 
 
+@pytest.mark.soak  # the scheduler turns strangers away: as in the tests above
 def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Hosts, tmp_path: Path) -> None:
     """It goes on trying, and nobody is given to it."""
     make_keys(tmp_path, ["worker"], datetime.now(UTC))
@@ -348,10 +349,10 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
     shutil.rmtree(run_dir)
     run_dir.write_text("no folder")  # so that no socket can be made
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        queue_up(store, 6)
+        queue_up(store, 4)
         notes = Notes()
         coordinate(cluster, store, notes)
-    assert (notes.finished, notes.lost, notes.quarantined) == (6, [], 0)
+    assert (notes.finished, notes.lost, notes.quarantined) == (4, [], 0)
     assert 1 <= len(notes.voided) <= 2  # no more than it could be given before it was known
     assert all("the folders of the sockets" in why for why in notes.voided)
     cluster.kill("worker2")
@@ -360,16 +361,16 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
 def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
     """SIGTERM: what is under way ends first, its results are fetched, and others play the rest."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        queue_up(store, 24)
+        queue_up(store, 10)
 
         def over(finished: int) -> None:
-            if finished == 2:
+            if finished == 1:
                 cluster.start_worker("worker1")
-            if finished == 6:
+            if finished == 4:
                 cluster.tell("worker0")
 
         notes = Notes(over)
         coordinate(cluster, store, notes)
-        assert (notes.finished, notes.lost, notes.voided) == (24, [], [])
+        assert (notes.finished, notes.lost, notes.voided) == (10, [], [])
         assert cluster.ended("worker0") == 0
         assert len(set(notes.by.values())) == 2

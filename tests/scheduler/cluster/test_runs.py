@@ -6,11 +6,11 @@ from tests.soak import many
 
 def test_matches_survive_killed_workers_and_a_killed_scheduler() -> None:
     """Every match has one result, ratings are those of a rebuild, and no bot pays for it."""
-    matches, kills = many(12, 36), many(2, 5)
-    figures = cluster_run(matches=matches, kills=kills, scheduler_kills=1)
+    matches, kills, workers = many(8, 36), many(1, 5), many(2, 3)
+    figures = cluster_run(matches=matches, kills=kills, scheduler_kills=1, workers=workers)
     assert (figures.kills, figures.scheduler_kills) == (kills, 1)
     assert figures.played == matches
     assert figures.missing == figures.doubled == figures.differing == 0
     assert figures.quarantined == figures.voided == figures.faults == 0
     assert figures.lost > 0
-    assert len(figures.players) == 3
+    assert len(figures.players) == workers
