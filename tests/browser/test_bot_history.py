@@ -1,6 +1,5 @@
 """The page of a bot that has played for a while, in a real browser, without scripts."""
 
-import random
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -12,27 +11,21 @@ from tests.accounts.world import World
 from tests.browser.visits import visit_of
 from tests.builders import add_bots, play_set
 from tests.web.site import opened
-from tests.web.stable import add_version, fill_stable
+from tests.web.stable import fill_stable
 
 pytestmark = pytest.mark.chromium
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give a site on which the bot ``mine`` has four versions, five opponents and faults."""
+    """Give a site on which the bot ``mine`` has played with one to four others, and made mistakes."""
     folder = tmp_path_factory.mktemp("site")
     with closing(World.at(folder)) as world:
         stable = fill_stable(world)
-        more = add_bots(world.store, [("wasabi-first", "house"), ("x" * 40, "house")])
-        mine, others = stable.versions[2], [stable.other, *stable.house, *more]
-        dice = random.Random(4)  # noqa: S311 - a test's dice
-        for number in range(40):
-            if number == 25:
-                mine = add_version(world.store, stable.ann, "mine", 4)
-            table = [mine, *dice.sample(others, dice.randint(1, 4))]
-            dice.shuffle(table)
-            faults = dice.choice((0, 0, 0.03, 0.1))
-            play_set(world.store, [table], Rules(players=len(table)), name=f"g{number}", faults=faults)
+        others = [stable.other, *stable.house, *add_bots(world.store, [("x" * 40, "house")])]
+        for number in range(16):
+            table = [stable.versions[2], *others[number % 4 :]]
+            play_set(world.store, [table], Rules(players=len(table)), name=f"g{number}", faults=0.03)
     with opened(folder) as site:
         yield site.url
 

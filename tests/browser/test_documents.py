@@ -4,74 +4,33 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.protocol.match import RuntimeName
-from arena.protocol.states import Role
-from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import ONCE_SCROLLED, visit_of
-from tests.builders import fill, finish
+from tests.builders import add_bots, finish
+from tests.databases import sqlite_store
 from tests.db.builders import add_matches
-from tests.db.test_queue import put_aside
-from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
 
-def busy(world: World) -> None:
-    """Let a day of games have been played, some run and wait, and one be put aside."""
-    store, now = world.store, datetime.now(UTC)
-    fill(store)
-    store.leases.release("here")
-    bots = [each.version for each in store.ratings.candidates()]
-    dice = random.Random(3)  # noqa: S311 - the same each time
-    for number in range(40):
-        at = now - timedelta(minutes=1500 - 37 * number)
-        add_matches(store, f"n{number}", dice.sample(bots, 3), deals=dice.randint(1, 4), matches=1)
-        claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
-        assert claim is not None
-        assert store.results.record(finish(claim, dice, ended=at))
-    add_matches(store, "aside", bots[:3], matches=1)
-    put_aside(store)
-    store.submissions.add(new(bot="freshling"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (bots[0], None)), played=0)
-    add_matches(store, "s", bots[:3], deals=6)
-    for _ in range(2):
-        store.leases.claim("here", "worker", now, RuntimeName.DOCKER)
-    world.add("oper", Role.OPERATOR)
-
-
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the address of a running site of a busy arena."""
+    """Give the address of a running site on which a game is over."""
     folder = tmp_path_factory.mktemp("data")
-    with closing(World.at(folder)) as world:
-        busy(world)
-        with opened(folder) as site:
-            yield site.url
-
-
-def test_operators_see_what_is_quarantined(browser: Browser, url: str) -> None:
-    """Others don't see it."""
-    visit = visit_of(browser, url, "desktop", "light")
-    page = visit.page
-    visit.open("/status")
-    expect(page.get_by_role("heading", name="Quarantined")).to_have_count(0)
-    visit.open("/login")
-    page.get_by_label("Name").fill("oper")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", name="oper")).to_be_visible()
-    visit.open("/status")
-    expect(page.get_by_role("heading", name="Quarantined")).to_be_visible()
-    expect(page.get_by_text("freshling")).to_be_visible()
-    assert visit.complaints == []
-    page.context.close()
+    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
+        add_matches(store, "now", add_bots(store, [("eel", "house"), ("tuna", "house")]), matches=1)
+        now = datetime.now(UTC)
+        claim = store.leases.claim("here", "worker", now, RuntimeName.DOCKER)
+        assert claim is not None
+        assert store.results.record(finish(claim, random.Random(3), ended=now))  # noqa: S311 - a test's dice
+    with opened(folder) as site:
+        yield site.url
 
 
 def test_documents_are_found_and_read_without_scripts(browser: Browser, url: str) -> None:

@@ -177,7 +177,7 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(
     network.send("Network.emulateNetworkConditions", slow)
     visit.open("/submit?bot=carls")
     page.set_input_files("#file", zeros(tmp_path / "mybot.tar.gz", LARGE))
-    expect(page.get_by_text("An image's archive, 24.0 MiB")).to_be_visible()
+    expect(page.get_by_text("An image archive, 24.0 MiB")).to_be_visible()
     page.get_by_role("button", name="Submit").click()
     bar = page.get_by_role("progressbar")
     expect(bar).to_be_visible()
