@@ -18,12 +18,12 @@ pytestmark = pytest.mark.chromium
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the address of a site with enough games of two that intervals are drawn, and few others."""
+    """Give the address of a site with games of two, and few others."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
-        for number in range(70):
+        for number in range(15):
             play_set(store, [versions], Rules(players=2), name=f"s{number}")
     with opened(folder) as site:
         yield site.url

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.db.bots import NewVersion
 from arena.db.matches import NewMatch
@@ -24,8 +24,9 @@ from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.workers import local_workers
-from tests.browser.visits import Visit, hard_to_read, visit_of
+from tests.browser.visits import Visit, visit_of
 from tests.databases import sqlite_store
+from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes
 from tests.web.site import opened
@@ -136,9 +137,19 @@ def shown(page: Page) -> int:
     return int(page.locator("#film").get_attribute("data-at") or -1)
 
 
+def come(page: Page, part: Locator) -> None:
+    """Let four seconds pass, after which the page asks for news, until this part is there."""
+
+    def there() -> bool:
+        page.clock.fast_forward(4000)
+        return part.count() > 0
+
+    await_that(there, str(part))
+
+
 def state(page: Page, words: str) -> None:
     """Wait until the page says this of the match."""
-    expect(page.locator('[data-live="state"]')).to_contain_text(words)
+    come(page, page.locator('[data-live="state"]').filter(has_text=words))
 
 
 def ready(page: Page) -> None:
@@ -157,8 +168,8 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(browser: Browser,
     page.locator(".tables").get_by_role("link", name="Watch").click()
     expect(page.locator("main")).to_contain_text("Round 1 is being played")
     hall.let(1, 1)
+    come(page, page.locator("#film[data-ready]"))
     expect(page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/10?step=score")
-    ready(page)
     state(page, "Round 2 is being played.")
     assert shown(page) == 29
     visit.keep("live-desktop-light")
@@ -184,13 +195,14 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(browser: Browser,
 def without_frames(browser: Browser, hall: Hall) -> Visit:
     """Open the match where the frames don't get through: the page says so, and is a page all the same."""
     visit = visit_of(browser, hall.url, "phone", "light")
+    visit.page.clock.install()
     visit.page.route("**/frames.json?*", lambda route: route.abort())
     visit.open(f"/live/{MATCH}")
-    expect(visit.page.get_by_text("Trying again; until then every step loads a page.")).to_be_visible()
+    expect(visit.page.get_by_text("Retrying; until then, every step loads a page.")).to_be_visible()
     visit.keep("live-trying-phone-light")
     visit.page.get_by_role("link", name="Step back").click()
     expect(visit.page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/10?step=reveal")
-    expect(visit.page.get_by_text("Trying again")).to_be_visible()
+    expect(visit.page.get_by_text("Retrying")).to_be_visible()
     return visit
 
 
@@ -199,8 +211,8 @@ def with_frames(visit: Visit) -> None:
     state(visit.page, "Round 3 is being played.")
     moments = visit.page.locator("[data-event]").count()
     visit.page.unroute_all()
-    ready(visit.page)
-    expect(visit.page.get_by_text("Trying again")).not_to_be_attached()
+    come(visit.page, visit.page.locator("#film[data-ready]"))
+    expect(visit.page.get_by_text("Retrying")).not_to_be_attached()
     assert shown(visit.page) == 28
     expect(visit.page.locator("#position")).to_have_attribute("max", "59")
     visit.page.keyboard.press("End")
@@ -211,8 +223,9 @@ def with_frames(visit: Visit) -> None:
 
 def wait_for_the_table(visit: Visit) -> None:
     """Open the front page and wait until it shows the match."""
+    visit.page.clock.install()
     visit.open("/")
-    visit.page.locator(".tables").get_by_role("link", name="Watch").wait_for()
+    come(visit.page, visit.page.locator(".tables").get_by_role("link", name="Watch"))
 
 
 def stepped_back(page: Page, hall: Hall) -> None:
@@ -239,7 +252,7 @@ def followed(page: Page, hall: Hall) -> None:
     page.keyboard.press("End")
     assert shown(page) == 59
     hall.let(1, 3)
-    expect(page.locator("#film")).not_to_have_attribute("data-at", "59")
+    come(page, page.locator('#film:not([data-at="59"])'))
     page.keyboard.press(" ")
     assert shown(page) < 90
     page.keyboard.press("End")
@@ -256,30 +269,3 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     expect(page).to_have_url(f"{hall.url}/games/{MATCH}-1/1/1?step=reveal&view=seat:0")
     ready(page)
     assert page.locator("#film").get_attribute("data-seed") == SEEDS[1]
-
-
-def test_on_a_phone_by_night_and_without_scripts(browser: Browser, hall: Hall) -> None:
-    """It fits, can be read, and every frame is a page with a link to the newest."""
-    wait = visit_of(browser, hall.url, "phone", "dark")
-    wait_for_the_table(wait)
-    wait.open(f"/live/{MATCH}")
-    wait.keep("live-soon-phone-dark")
-    assert hard_to_read(wait.page) == []
-    hall.let(1, 1)
-    wait.page.locator("#film[data-ready]").wait_for()
-    wait.keep("live-phone-dark")
-    assert hard_to_read(wait.page) == []
-
-    plain = visit_of(browser, hall.url, "phone", "light", script=False)
-    plain.open(f"/live/{MATCH}/1/1/1")
-    expect(plain.page.locator("main")).to_contain_text("Without JavaScript this page doesn't update.")
-    hall.let(1, 2)
-    state(wait.page, "Round 3 is being played.")
-    plain.page.get_by_role("link", name="Step forward").click()
-    expect(plain.page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/1?step=reveal")
-    plain.page.get_by_role("link", name="Load the newest").click()
-    expect(plain.page).to_have_url(f"{hall.url}/live/{MATCH}/1/2/10?step=score")
-    plain.keep("live-phone-no-script")
-    assert wait.complaints == plain.complaints == []
-    wait.page.context.close()
-    plain.page.context.close()

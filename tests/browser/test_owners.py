@@ -122,7 +122,7 @@ def test_the_logs_of_a_game_are_on_its_page(browser: Browser, place: Place) -> N
     page = visit.page
     log_in(page, visit.url, "ann")
     visit.open("/games/logged-0-0")
-    log = page.get_by_role("region", name="What the bot in seat 1 printed on stderr")
+    log = page.get_by_role("region", name="Output of the bot in seat 1 on stderr")
     note = page.get_by_role("group", name="Private note of mine")
     for part, most in ((log, 500), (note, 150)):
         box = part.bounding_box()
