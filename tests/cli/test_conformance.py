@@ -27,7 +27,7 @@ def rules(folder: Path, command: str) -> dict[str, tuple[int, int, str | None]]:
     """Return (tried, wrong, the first) of each rule, by a word of it."""
     done = arena("conformance", command, "--json", folder=folder)
     told = json.loads(done.stdout)["rules"]
-    words = ("answers", "nonce", "legal", "dummy", "all games", "MatchEnd")
+    words = ("one move", "nonce", "legal", "dummy", "all games", "MatchEnd")
     found = {
         word: (each["tried"], each["wrong"], each["first"])
         for each in told
@@ -56,7 +56,7 @@ def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
 def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
     """No nonce and no card for the dummy, of a program behind the bridge."""
     found = rules(tmp_path, f"arena bridge -- {python(tmp_path, LINES)}")
-    assert found["answers"] == (462, 0, None)
+    assert found["one move"] == (462, 0, None)
     assert found["nonce"][:2] == (462, 462)
     assert found["legal"] == (408, 0, None)
     assert found["dummy"][:2] == (54, 54)
@@ -69,7 +69,7 @@ def test_a_crash_is_told_with_its_place(tmp_path: Path) -> None:
     text = "from arena.sdk import run\ndef choose(view): return 1 / 0\nrun(choose)\n"
     command = python(tmp_path, text)
     found = rules(tmp_path, command)
-    assert found["answers"][:2] == (1, 1)
+    assert found["one move"][:2] == (1, 1)
     assert found["legal"] == (0, 0, None)
     assert found["all games"][1] == 1
     done = arena("conformance", command, folder=tmp_path)

@@ -95,8 +95,8 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     ("args", "said"),
     [
         (("--listen", "here"), "here is not an address: give unix:PATH or tcp:PORT"),
-        (("--listen", "tcp:99999"), "tcp:99999 is no address"),
-        (("--listen", "unix:no/where"), "can't listen at unix:no/where: No such file or directory"),
+        (("--listen", "tcp:99999"), "tcp:99999 is not an address"),
+        (("--listen", "unix:no/where"), "can't listen on unix:no/where: No such file or directory"),
         (("gredy", "--listen", "unix:s"), "no bot is called 'gredy'. Did you mean greedy?"),
         (("greedy", "--listen", "unix:s", "--seat", "3"), "--seat 3 is not at this table: choose 0 to 1"),
         (("greedy", "greedy", "--listen", "unix:s", "--dummy"), "3 players with a dummy: "),

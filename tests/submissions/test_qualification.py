@@ -135,6 +135,12 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
         (ABSENT, NEVER, Kind.SILENT, "never connected to the referee: no valid Hello"),
         (
             ABSENT,
+            replace(NEVER, stderr='Stack (most recent call first):\n  File "/bot/bot.py", line 7 in load\n'),
+            Kind.SILENT,
+            "when its time ran out, it was in bot.py, line 7, in load",
+        ),
+        (
+            ABSENT,
             replace(NEVER, limits=(), trouble="no such file"),
             Kind.START,
             "not be started: no such",
@@ -261,7 +267,7 @@ def test_a_program_that_ends_well_has_never_called_run() -> None:
     assert "run()" not in crashed.text
 
 
-WAITED = "no valid Hello within 10 s of its start, beside 3.2 s in which the host kept it waiting"
+WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s in which the host kept it waiting"
 
 
 def test_what_may_be_the_hosts_is_played_again() -> None:
@@ -340,7 +346,7 @@ def test_a_late_python_bot_is_told_where_it_was() -> None:
     # What is no stack of the library's is not taken for one.
     cause = judge([played(late(3), replace(RAN, stderr=STACK.replace("  File", "> File")))])
     assert cause is not None
-    assert "when its time was over" not in cause.text
+    assert "when its time ran out" not in cause.text
 
 
 def test_without_a_notice_all_that_was_printed_counts() -> None:
