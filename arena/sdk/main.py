@@ -1,5 +1,6 @@
 """Runs bots: as the main program of a match, or in process to try them out."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -22,6 +23,27 @@ To try the bot here, play a game in process instead:
 """
 
 
+_SECONDS_TO_RUN: Final = 8.0
+"""Less than bots have to greet by default, from their start."""
+
+
+def _expect_greeting() -> None:
+    """Print the stack on stderr unless :func:`greets_now` is called in time: the verdict quotes it."""
+    with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or not on this system
+        faulthandler.register(signal.SIGALRM, all_threads=False)
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS_TO_RUN)
+
+
+def greets_now() -> None:
+    """Stop waiting for the bot to call :func:`run`."""
+    with suppress(AttributeError):  # not on this system
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+if ADDRESS in os.environ:  # only in a match
+    _expect_greeting()
+
+
 def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     """Play the match that the arena started this program for, and exit.
 
@@ -41,6 +63,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     if not address:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
+    greets_now()
     # The first process of a container has no default signal handlers: without this it could only be killed.
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)

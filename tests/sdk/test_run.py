@@ -1,5 +1,6 @@
 """A bot's process against a referee that follows a script, over real gRPC on a unix socket."""
 
+import os
 import re
 import signal
 import subprocess
@@ -335,6 +336,39 @@ def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
 
     alarm = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True)); signal.setitimer(0, 0.5)"
     assert play(LATE.replace("    think()", f"    {alarm}"), script) == (0, "")
+
+
+SILENT = """
+import signal, sys, time
+from arena.sdk import run
+print(*signal.getitimer(signal.ITIMER_REAL), flush=True)
+while True:
+    time.sleep(9)
+"""
+
+
+def test_a_bot_that_never_calls_run_shows_where_it_is() -> None:
+    """Shortly before the time to greet is over; the test sends the timer's signal at once."""
+    bot = subprocess.Popen(  # noqa: S603 - ours
+        [sys.executable, "-c", SILENT],
+        env={**os.environ, "ARENA_REFEREE": "unix:///nowhere", "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with bot:
+        assert bot.stdout is not None
+        assert bot.stderr is not None
+        try:
+            left, again = map(float, bot.stdout.readline().split())
+            bot.send_signal(signal.SIGALRM)
+            said = [bot.stderr.readline(), bot.stderr.readline()]
+        finally:
+            bot.kill()
+    assert 0 < left <= 8
+    assert again == 0
+    assert said[0] == "Stack (most recent call first):\n"
+    assert re.fullmatch(r'  File "<string>", line [456] in <module>\n', said[1])
 
 
 def test_sigterm_ends_a_thinking_bot() -> None:
