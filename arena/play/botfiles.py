@@ -1,4 +1,4 @@
-"""The files of bots, loaded into this process.
+"""Loads the files of bots into this process.
 
 A bot's folder holds ``bot.py``, which has either ``choose(view)`` or a class ``Bot`` with a method
 ``choose(self, view)``, instantiated for every game.
@@ -19,16 +19,16 @@ from arena.sdk.bot import Bot, Choice, new_chooser
 FILE: Final = "bot.py"
 
 Chooser = Callable[[View], Choice]
-"""Answers one decision."""
+"""Chooses a move for one view."""
 
 Factory = Callable[[], Chooser]
-"""Makes the chooser of one game."""
+"""Creates the chooser for one game."""
 
 _numbers = count()
 
 
 class BotBroken(ValueError):
-    """The bot's file can't be loaded, or has neither ``choose`` nor ``Bot``."""
+    """A bot's file can't be loaded, or has neither ``choose`` nor ``Bot``."""
 
 
 def samples() -> Path:
@@ -54,8 +54,8 @@ def load(path: Path) -> Factory:
 def load_bot(file: Path) -> Bot:
     """Run a bot's file in this process, and return its ``Bot`` or else its ``choose``.
 
-    The file can import modules beside it. Every call runs file and modules again. Raises BotBroken, caused by
-    what the file raised, if it can't be loaded or has neither.
+    The file can import modules in its folder. Every call runs the file and these modules again. Raises
+    BotBroken, caused by the file's exception, if it can't be loaded or has neither.
     """
     module = _run(file)
     bot: Bot | None = getattr(module, "Bot", None)
@@ -85,14 +85,14 @@ def _run(file: Path) -> ModuleType:
         raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
-        # A later import inside a function finds the file's neighbours too, but they hide no library.
+        # Later imports inside functions also find modules in the folder, but these shadow no library.
         sys.path.append(folder)
         _forget_modules(set(sys.modules) - before, file.parent)
     return module
 
 
 def _forget_modules(names: set[str], folder: Path) -> None:
-    """Let the next bot import its own modules, though they may have the same names."""
+    """Forget a bot's modules, because the next bot's may have the same names."""
     for name in names:
         origin = Path(getattr(sys.modules[name], "__file__", None) or "/")
         ours = name.partition(".")[0] == "arena" or "site-packages" in origin.parts

@@ -2,7 +2,7 @@
 
 A game is a function of its seed and its bots: the global ``random`` is seeded from the game's seed, so bots
 that use it repeat their choices. ``random.random()`` is the same in every version of Python; other functions
-of the module are only the same within one version.
+of the module are the same only within one version.
 """
 
 import random
@@ -27,7 +27,7 @@ from arena.sdk.bot import as_move
 
 
 class SimulatedBotFailed(RuntimeError):
-    """A bot raised or answered illegally; names bot, game, round and turn. The cause is what it raised."""
+    """A bot raised an exception (the cause) or answered illegally. Names bot, game, round and turn."""
 
     def __init__(
         self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]
@@ -64,8 +64,8 @@ def simulate(
 def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: str) -> State:
     """Play one game to its end.
 
-    The deck and the bots' dice follow from ``seed``, 16 bytes. ``name`` is the game's, for errors. Raises
-    SimulatedBotFailed.
+    ``seed``, 16 bytes, determines the deck and the bots' randomness. ``name`` is the game's name in errors.
+    Raises SimulatedBotFailed.
     """
     random.seed(int.from_bytes(seed, "big"))
     state = new_game(rules, shuffled_deck(rules, seed))

@@ -35,9 +35,9 @@ class SandboxSpec:
     socket_dir: Path  # directory that contains only this seat's socket
     slot: int  # from 0; unique among running sandboxes; determines the uid
     limits: Limits
-    deadline_seconds: int  # after this long it ends by itself, even if the arena is gone
+    deadline_seconds: int  # maximum lifetime, even if the arena has exited
     labels: Mapping[str, str]  # under the names above; `sweep` finds it by `kaiten.install`
-    gives_way: bool = False  # whether it gets only the CPU time that other bots leave
+    gives_way: bool = False  # whether it gets only the CPU time that other bots don't use
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +53,25 @@ class Sandbox(Protocol):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """In words, one each, such as ``memory 256 MiB``."""
+        """Limits in words, one per entry, such as ``memory 256 MiB``."""
 
     @property
     def cpu(self) -> CpuFiles:
         """The files that count its threads' processor time and waits."""
 
     def wait(self) -> Exit:
-        """Wait for its end and return how it ended. Raises RuntimeTrouble if the runtime lost track of it."""
+        """Wait for its end and return the exit. Raises RuntimeTrouble if the runtime lost track of it."""
 
     def check_untouched(self) -> None:
-        """Check, before ``remove``, that nothing outside it stopped or ended it, as far as is known.
+        """Check, before ``remove``, that nothing outside it stopped or ended it.
 
-        Raises RuntimeTrouble if something did, or it is unknown.
+        Raises RuntimeTrouble if something did, or if that is unknown.
         """
 
     def remove(self) -> None:
         """End it and remove everything that belongs to it. Idempotent.
 
-        Raises RuntimeTrouble if something may be left; call again, or let ``sweep`` find it.
+        Raises RuntimeTrouble if something may be left: call again, or rely on ``sweep``.
         """
 
     def stderr(self) -> str:
@@ -79,11 +79,11 @@ class Sandbox(Protocol):
 
 
 class BotsGroup(Protocol):
-    """Limits all bots of an installation on this host together."""
+    """The common limits of an installation's bots on this host."""
 
     @property
     def exists(self) -> bool:
-        """Whether it has been created."""
+        """True if the group exists."""
 
     def hold(self) -> None:
         """Create it with its limits, before there are bots."""
@@ -104,11 +104,11 @@ class Runtime(Protocol):
 
     @property
     def describe(self) -> str:
-        """The isolation, such as ``docker/runc``."""
+        """Name of the isolation, such as ``docker/runc``."""
 
     @property
     def isolates(self) -> bool:
-        """Whether it isolates bots from this host, and so may run submitted images."""
+        """True if it isolates bots from this host, so that it may run submitted images."""
 
     def common_group(self, limits: Limits, slots: int) -> BotsGroup:
         """Return the group of all bots, for ``slots`` bots with these limits."""
@@ -125,7 +125,7 @@ class Runtime(Protocol):
         """Return why no bot can be run now, or None if no reason is known."""
 
     def has_source(self, source: str) -> bool:
-        """Return whether a source may be run here, without asking an engine."""
+        """True if a source may be run here. Doesn't ask an engine."""
 
     def check_source(self, source: str) -> None:
         """Check that a source can be run. Raises RuntimeTrouble, or LaunchRefused if it can't."""
@@ -133,15 +133,16 @@ class Runtime(Protocol):
     def launch(self, spec: SandboxSpec) -> Sandbox:
         """Start a bot. Leaves nothing behind if it raises.
 
-        Raises LaunchRefused if the bot's fault; the text is for its owner, or RuntimeTrouble if the arena's
-        fault.
+        Raises LaunchRefused if it is the bot's fault (the text is for its owner), or RuntimeTrouble if it is
+        an arena fault.
         """
 
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
         """Remove the leftover sandboxes of an installation, and return their number.
 
         ``spare`` returns whether the sandbox of that name is in use. It is called after the sandboxes were
-        listed, so a sandbox that starts meanwhile is safe. Raises RuntimeTrouble if something may be left.
+        listed, so a sandbox that starts during the sweep is safe. Raises RuntimeTrouble if something may be
+        left.
         """
 
     def prune_images(self) -> int:
@@ -151,11 +152,11 @@ class Runtime(Protocol):
         """
 
     def close(self) -> None:
-        """Close connections. Leaves sandboxes alone."""
+        """Close connections. Sandboxes keep running."""
 
 
 class SandboxError(Exception):
-    """A bot couldn't be run. The text says what happened and what to do."""
+    """A bot couldn't be run. The text gives the reason and the remedy."""
 
 
 class LaunchRefused(SandboxError):
@@ -171,7 +172,7 @@ class EngineGone(RuntimeTrouble):
 
 
 CAPTURE_LIMIT: Final = 64 * 1024
-"""Bytes kept of a bot's stderr, including the line about the gap."""
+"""Number of bytes stored of a bot's stderr, including the line about the gap."""
 
 _NOTE_ROOM: Final = 64
 _HEAD: Final = 16 * 1024
@@ -181,7 +182,7 @@ _TAIL: Final = CAPTURE_LIMIT - _HEAD - _NOTE_ROOM
 class Capture:
     """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
 
-    The first lines show how a bot started, the last ones how it died. One thread feeds, any thread may read.
+    The first lines show how a bot started, the last ones how it ended. One thread feeds, any thread may read.
     """
 
     def __init__(self) -> None:

@@ -99,7 +99,7 @@ def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -
     pids.write_text("max\n")
     finding = group.held()
     assert not finding.held
-    assert f"{pids} says max instead of 384" in finding.detail
+    assert f"{pids} is max instead of 384" in finding.detail
 
 
 def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:

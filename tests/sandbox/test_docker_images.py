@@ -166,7 +166,7 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
 
 def test_an_image_that_nobody_has_is_the_arenas_fault(hall: Hall) -> None:
     """Neither kept nor in the engine."""
-    with pytest.raises(RuntimeTrouble, match="the image is not here"):
+    with pytest.raises(RuntimeTrouble, match="the image is missing"):
         hall.images.find("sha256:" + "0" * 64)
 
 
@@ -216,7 +216,7 @@ def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
 
     images = DockerImages(hall.client, Wrong(hall.source.source))
     with pytest.raises(
-        RuntimeTrouble, match=r"did not load kaiten/submitted-test-.* as it is kept; it said: .+"
+        RuntimeTrouble, match=r"did not load kaiten/submitted-test-.* as stored; it answered: .+"
     ):
         images.find(image.id)
 

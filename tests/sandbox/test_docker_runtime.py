@@ -96,7 +96,7 @@ def test_memory_overrun_is_seen(docker_stage: DockerStage) -> None:
 
 def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
     """An id that no image has is trouble of the arena's own, and nothing remains."""
-    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is not here"):
+    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is missing"):
         docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
     assert docker_stage.leftovers() == []
 
@@ -177,7 +177,7 @@ def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
         spec = spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
         sandbox = docker_stage.runtime.launch(spec)
         docker_stage.client.api.remove_container(spec.name, force=True)
-        with pytest.raises(RuntimeTrouble, match="find out who else uses the engine"):
+        with pytest.raises(RuntimeTrouble, match="find out what else uses the engine"):
             sandbox.wait()
         sandbox.remove()
 

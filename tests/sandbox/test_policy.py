@@ -179,7 +179,9 @@ def test_limits_in_words() -> None:
 def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
     """What the engine could not hold is said where it was promised, and nowhere else."""
     words = limits_in_words(SPEC, HOST, (warning,))
-    assert [said for said in words if warning in said] == [f"{control} (not held by this host: {warning})"]
+    assert [said for said in words if warning in said] == [
+        f"{control} (not enforced by this host: {warning})"
+    ]
 
 
 def test_an_unknown_warning_is_not_lost() -> None:

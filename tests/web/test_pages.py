@@ -146,7 +146,7 @@ def test_where_a_folder_lies_is_for_nobody(empty_store: Store) -> None:
     """A bot that runs as a process of this machine is its folder: its name is told, also where it failed."""
     folder = "/home/olga/secret plans/nigiri"
     table = (add_bot(empty_store, "mine", source=folder), add_bot(empty_store, "other"))
-    trouble = f"there is no bot.py in {folder}; a bot's folder must hold one"
+    trouble = f"there is no bot.py in {folder}; a bot's folder must contain one"
     for number in range(BENCHING_FAILURES):
         played = finished(claimed(empty_store, table, id_=f"s{number}", deals=1), [(1, 2)], faults=(3, 0))
         failed = tuple(
@@ -162,7 +162,7 @@ def test_where_a_folder_lies_is_for_nobody(empty_store: Store) -> None:
         assert "nigiri" in text
         assert "olga" not in text
         assert "secret plans" not in text
-    words = "there is no bot.py in nigiri; a bot's folder must hold one"
+    words = "there is no bot.py in nigiri; a bot's folder must contain one"
     assert words.replace("'", "&#39;") in visitor.get(f"/games/{game}").text
     assert visitor.get("/api/v1/bots/mine/versions").json()["versions"][0]["image"] == "nigiri"
     seat = next(

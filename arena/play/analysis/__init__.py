@@ -1,1 +1,1 @@
-"""The analyst: who was winning a recorded game, and what each decision cost. Pure."""
+"""The analyst: each seat's chances in a recorded game, and the cost of each decision. Pure."""

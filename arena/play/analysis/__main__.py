@@ -1,6 +1,6 @@
 """The analyst's process: a replay comes in as a line of JSON, its analysis goes out as JSON.
 
-It gets only CPU time that no other process of the host wants, and ends when its stdin is closed.
+It runs only when the host's CPUs are otherwise idle, and ends when its stdin is closed.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Analyses a recorded game with playouts: each position and each option, many times to the end of the game.
+"""Analyses a recorded game with playouts: plays each position and each option many times to the end.
 
-Rounds are played on by simple players (:mod:`arena.sdk.search`), who all play alike. What the rounds after
-that bring is drawn from samples. All options of a decision meet the same deals and the same first answers of
-the other seats, so they differ by what they are and not by their luck.
+Simple players (:mod:`arena.sdk.search`), all the same, finish the round. The results of later rounds are
+drawn from samples. All options of a decision get the same deals and the same first answers of the other
+seats, so their values differ by quality and not by luck.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,11 +34,11 @@ from arena.sdk.search import World, decode, encode, playout, simple_move, worlds
 
 ANALYST: Final = "playouts"
 VERSION: Final = 2
-"""Rises with every change that changes numbers."""
+"""Raise it with every change that affects results."""
 PLAYOUTS: Final = 600
-"""By default: a game then takes at most about 20 s of a core."""
+"""Default. A game then takes at most about 20 s of a core."""
 _FINALISTS: Final = 6
-"""A quarter of the playouts goes to all options, the rest to this many and to the one that was played."""
+"""A quarter of the playouts goes to all options, the rest to this many best ones and the played one."""
 _DIGITS: Final = 4
 
 Deal = Callable[[Random], World]
@@ -53,8 +53,8 @@ def analyse(
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
-    ``playouts`` is a number for each position and each option, at least ``FEWEST_PLAYOUTS``. ``bots`` are
-    asked what they would have played. Raises InvalidReplay if the game breaks the rules; the text is the
+    ``playouts`` is a number for each position and each option, at least ``FEWEST_PLAYOUTS``. The moves
+    of ``bots`` are added. Raises InvalidReplay if the game breaks the rules; the text is the
     first difference.
     """
     made = decisions(recorded)
@@ -97,7 +97,7 @@ def _shares(places: Sequence[int]) -> tuple[float, ...]:
 
 
 def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> AnalysedTurn:
-    """Return what the seats may expect before a turn; ``futures`` are those of its round."""
+    """Return the seats' expectations before a turn; ``futures`` are those of its round."""
     seats = range(state.rules.players)
     return AnalysedTurn(
         round=state.round,
@@ -108,7 +108,7 @@ def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> Analy
 
 
 def _dealt(state: State) -> Deal:
-    """Return what deals the hands as they are."""
+    """Return a dealer of the actual hands."""
     deal = worlds(seen(state, 0))
 
     def as_dealt(rng: Random) -> World:
@@ -137,7 +137,7 @@ def _outlooks(deal: Deal, futures: Futures, rng: Random, playouts: int) -> tuple
 
 @dataclass(slots=True)
 class _Tries:
-    """What a seat got from one option, playout by playout."""
+    """A seat's results with one option, by playout."""
 
     chances: list[float] = field(default_factory=list)
     points: list[float] = field(default_factory=list)
@@ -157,7 +157,7 @@ def judged(
 ) -> AnalysedDecision:
     """Return the values of all options of a decision; ``futures`` are those of its round.
 
-    ``others`` are the moves that house bots would have played, by name.
+    ``others`` are the house bots' choices, by name.
     """
     view = made.view
     deal = worlds(view)
@@ -214,7 +214,7 @@ def _graded(
     house: dict[str, int],
 ) -> AnalysedDecision:
     best, own = tries[order[0]], tries[played]
-    # Both have met the same deals, so the differences vary less than the values.
+    # Both had the same deals, so the differences vary less than the values.
     differences = [a - b for a, b in zip(best.chances, own.chances, strict=True)]
     lost, margin = fmean(differences), 2 * stdev(differences) / sqrt(len(differences))
     return AnalysedDecision(

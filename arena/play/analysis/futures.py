@@ -1,4 +1,4 @@
-"""What the rounds after the one in play may bring, and what an end of a round is worth with them."""
+"""Samples of the rounds after the current one, and the value of an end of a round with them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,28 +11,28 @@ from arena.rules.view import seen
 from arena.sdk.search import World, playout
 
 NOISE: Final = 0.3
-"""Players of playouts take any card this often. With 0.1 the chances of round 3 are too sure."""
+"""Probability of a random card in playouts. With 0.1, the chances in round 3 are too extreme."""
 _FUTURES: Final = 400
 _PER_END: Final = 6
-"""How many futures an end of a round is joined with: they cost less than another playout."""
+"""Number of futures combined with each end of a round; they are cheaper than further playouts."""
 _KINDS: Final = 16
 
 
 class Future(NamedTuple):
-    """What the rounds to come add; one entry per participant."""
+    """Points and puddings from later rounds; one entry per participant."""
 
     points: tuple[int, ...]
     puddings: tuple[int, ...]
 
 
 class Futures:
-    """Samples of the rounds after one round, in which all seats play alike."""
+    """Samples of the rounds after one round, in which all seats use the same strategy."""
 
     def __init__(self, state: State, rng: Random) -> None:
         """Deal and play them. ``state`` is in the round before them.
 
-        The cards of the rounds before ``state`` don't come again; those of its own round may, since no seat
-        sees all of them.
+        Cards placed in the rounds before ``state`` are excluded; those of its own round are not, since no
+        seat sees all of them.
         """
         self._rules = state.rules
         self._samples = [_nothing(state.rules)]
@@ -41,11 +41,11 @@ class Futures:
             self._samples = [_future(state, left, rng) for _ in range(_FUTURES)]
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of samples."""
         return len(self._samples)
 
     def draw(self, rng: Random) -> Sequence[Future]:
-        """Return some of them, for one end of a round."""
+        """Return some samples, for one end of a round."""
         if len(self._samples) == 1:
             return self._samples
         return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_PER_END)]
@@ -79,14 +79,14 @@ def _left(state: State) -> list[int]:
     placed = Counter(
         card for turn in state.turns if turn.round < state.round for play in turn.plays for card in play
     )
-    # Chopsticks that were used went on in a hand and were placed again.
+    # Used chopsticks were passed on in a hand and placed again.
     used = sum(len(play) > 1 for turn in state.turns if turn.round < state.round for play in turn.plays)
     placed[Card.CHOPSTICKS] -= used
     return [int(card) for card in (Counter(unshuffled_deck(state.rules)) - placed).elements()]
 
 
 def _future(state: State, left: list[int], rng: Random) -> Future:
-    """Deal the rounds after a state's, and let simple players play them."""
+    """Deal the rounds after a state's, and play them with simple players."""
     rules = state.rules
     size, count = rules.hand_size, rules.participants
     cards = iter(rng.sample(left, (ROUNDS - state.round) * size * count))

@@ -1,4 +1,4 @@
-"""Grades of decisions, and what they say about a seat and a game."""
+"""Grades of decisions, and summaries of seats and games."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,14 +10,14 @@ INACCURACY: Final = 0.03
 BLUNDER: Final = 0.08
 """and from here on a blunder."""
 TURNING: Final = 0.1
-"""What happens in a turning point changes a seat's chance at least this much."""
+"""Minimum change of a seat's chance in a turning point."""
 TURNING_POINTS: Final = 3
-"""At most."""
+"""Maximum number of turning points."""
 _DIGITS: Final = 4
 
 
 def grade(lost: float, margin: float) -> Grade:
-    """Grade a decision by the chance it lost; less than the margin can't be told from nothing."""
+    """Grade a decision by the chance it lost; losses below the margin are not significant."""
     if lost <= 0:
         return Grade.BEST
     if lost < max(INACCURACY, margin):
@@ -58,7 +58,7 @@ def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tu
 
 
 def _changes(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> list[list[float]]:
-    """Return how each seat's chance, by what it could know, changed in every turn: ``[turn][seat]``."""
+    """Return the change of each seat's chance, by what it could know, in every turn: ``[turn][seat]``."""
     chances = [*(_chances(turn.known) for turn in turns), list(result)]
     return [
         [after - before for before, after in zip(chances[number], chances[number + 1], strict=True)]

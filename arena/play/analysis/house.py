@@ -1,4 +1,4 @@
-"""What the house bots would have played in the decisions of a recorded game."""
+"""The house bots' choices in the decisions of a recorded game."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from arena.rules import Move, check_move
 from arena.sdk.bot import as_move
 
 _AIMLESS: Final = frozenset({"random"})
-"""What these would play says nothing."""
+"""Bots whose choices are not informative."""
 
 
 def house_bots(folder: Path) -> dict[str, Factory]:
     """Return the house bots of a folder that are written in Python and play to win, by name.
 
-    One that can't be loaded is left out.
+    Bots that can't be loaded are left out.
     """
     bots = {}
     for name in known(folder):
@@ -31,9 +31,9 @@ def house_bots(folder: Path) -> dict[str, Factory]:
 def house_moves(
     bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
 ) -> list[dict[str, Move]]:
-    """Return the moves of each bot for each decision, by the bot's name; the game goes on as recorded.
+    """Return each bot's move for each decision, by the bot's name; the game continues as recorded.
 
-    A bot that raises an error, or plays what is illegal, is left out of that decision. The same arguments
+    A bot that raises an error, or plays an illegal move, is left out of that decision. The same arguments
     give the same moves.
     """
     before = random.getstate()  # bots draw from the shared generator

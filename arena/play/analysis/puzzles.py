@@ -5,7 +5,7 @@ from typing import Final
 from arena.protocol.analysis import AnalysedDecision, Analysis
 
 CLEAR: Final = 0.05
-"""The best move's chance exceeds that of every other at least by this."""
+"""Minimum lead of the best move's chance over every other."""
 _FEWEST_OPTIONS: Final = 3
 _FEWEST_BOTS: Final = 3
 
@@ -17,7 +17,7 @@ def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
 
 
 def merit(made: AnalysedDecision) -> float:
-    """Return how good a puzzle is, 0 to 1: the best move's lead times the share of bots that missed it."""
+    """Return a puzzle's quality, 0 to 1: the best move's lead times the share of bots that missed it."""
     missed = sum(choice != 0 for choice in made.house.values())
     return _lead(made) * missed / len(made.house)
 

@@ -1,21 +1,21 @@
-"""Why a match was not played to its end.
+"""Errors of matches that were not finished.
 
 ::
 
     LauncherError
     ├── HostTooSmall      this host can never play a match
-    ├── MatchVoid         a fault of the arena; the match must be played again
+    ├── MatchVoid         an arena fault; the match must be played again
     │   └── HostFailed    this host can't play any match now
     └── LauncherStopped   the arena is being stopped; nothing is wrong
 """
 
 
 class LauncherError(Exception):
-    """A match wasn't played to its end. No bot is to blame."""
+    """A match wasn't finished. No bot is at fault."""
 
 
 class HostTooSmall(LauncherError):
-    """This host can't seat a full table. The text says what is missing."""
+    """This host can't run a full table of bots. The text says what is missing."""
 
 
 class MatchVoid(LauncherError):

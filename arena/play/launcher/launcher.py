@@ -1,4 +1,4 @@
-"""Plays matches, one call each, from any number of threads, with a referee's process for each."""
+"""Plays matches: one call and one referee process each, from any number of threads."""
 
 import math
 import os
@@ -37,7 +37,7 @@ from arena.sandbox.runtime import Runtime
 _STDERR_BYTES: Final = 4_000
 
 _LINE_BYTES: Final = 256 * 1024 * 1024
-"""Keeps a compromised referee from filling the launcher's memory. A thousand games take some 20 MiB."""
+"""Protects the launcher's memory from a compromised referee. A thousand games take about 20 MiB."""
 
 
 class RefereeProcess:
@@ -74,11 +74,11 @@ class RefereeProcess:
                     stream.close()
 
     def kill(self) -> None:
-        """Kill it. Thread-safe and idempotent."""
+        """Kill the referee. Thread-safe and idempotent."""
         self._process.kill()
 
     def kill_after(self, seconds: float) -> threading.Timer:
-        """Kill it after ``seconds`` unless the caller cancels the timer."""
+        """Kill the referee after ``seconds`` unless the caller cancels the timer."""
 
         def over() -> None:
             self._over_time = seconds
@@ -90,27 +90,27 @@ class RefereeProcess:
         return timer
 
     def tell(self, message: FromLauncher) -> None:
-        """Send it a message. No effect once it has ended."""
+        """Send the referee a message. No effect after its end."""
         self._send(msgspec.json.encode(message))
 
     def messages(self) -> Iterator[FromReferee]:
-        """Yield its messages until it ends. Raises MatchVoid if it sent something that isn't a message."""
+        """Yield the referee's messages until it ends. Raises MatchVoid for anything that isn't a message."""
         if self._process.stdout is None:
             return
         while line := self._process.stdout.readline(_LINE_BYTES):
             try:
                 yield msgspec.json.decode(line, type=FromReferee)
             except msgspec.DecodeError as error:
-                raise MatchVoid(f"the referee said {line[:200]!r}: {error}") from error
+                raise MatchVoid(f"the referee sent {line[:200]!r}: {error}") from error
 
     def last_words(self) -> str:
-        """Return how it ended and the end of its stderr."""
+        """Describe the referee's end, with the end of its stderr."""
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
         printed = self._stderr.read().decode(errors="replace").strip()
         if self._over_time:
-            return f"the match was not over after {self._over_time:.0f} s, the most that its clocks allow"
+            return f"the match was not over after {self._over_time:.0f} s, the limit of its clocks"
         return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
 
     def _send(self, data: bytes) -> None:
@@ -128,14 +128,14 @@ class RefereeProcess:
 _REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
 _HOST_TIMES: Final = 4
-"""A match may take this many times what its clocks allow: they stop while the host keeps bots waiting."""
+"""Factor on the time that clocks allow a match: they stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
-"""How much longer than the match's own deadline a sandbox may live if it isn't removed."""
+"""Maximum lifetime of a sandbox after the match's deadline, if it isn't removed."""
 
 
 _PERSON_SECONDS: Final = 3600.0
-"""The most that a person's decisions may take together."""
+"""Maximum total time of a person's decisions."""
 
 
 def _unwatched(_: bytes) -> None:
@@ -143,10 +143,10 @@ def _unwatched(_: bytes) -> None:
 
 
 class PersonLine(Protocol):
-    """The way to a running match for a person's choices. Thread-safe."""
+    """Passes a person's choices to a running match. Thread-safe."""
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
-        """Play a choice. It must be legal, and asked for."""
+        """Play a choice. It must be legal, and answer the open request."""
 
     def leave(self) -> None:
         """End the match: the person has left."""
@@ -159,7 +159,7 @@ class Person(Protocol):
         """The match begins; the person may choose when asked. Called once."""
 
     def asked(self, view: View) -> None:
-        """The person is to decide. Called in the thread that plays the match; must be quick."""
+        """The person must decide. Called in the thread that plays the match; must return quickly."""
 
 
 class Launcher:
@@ -184,11 +184,11 @@ class Launcher:
         """Play a match.
 
         Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat, used by no other
-        match; returns a :class:`arena.protocol.match.MatchRecord`. ``progress`` gets an encoded
-        :class:`arena.protocol.match.Progress` now and then, in this thread; it must be quick and must not
-        raise. Raises MatchVoid; HostFailed if this host can't run bots now (leftovers are swept once it can);
-        LauncherStopped if :meth:`stop` was called; nothing of the match is left; or ValueError if ``spec``
-        can't be decoded.
+        match; returns a :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets an
+        encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and must not raise.
+        Raises ValueError if ``spec`` can't be decoded; MatchVoid; HostFailed if this host can't run bots now
+        (leftovers are swept once it can); or LauncherStopped after :meth:`stop` (nothing of the match
+        remains).
         """
         return self._play_spec(decode(spec, MatchSpec), slots, progress, None)
 
@@ -216,7 +216,7 @@ class Launcher:
             raise
 
     def stop(self) -> None:
-        """Abort all matches, and start no more."""
+        """Abort all matches, and start no others."""
         self._stopping.set()
         with self._lock:
             for referee in self._referees:
@@ -227,7 +227,7 @@ class Launcher:
         return self._runtime.trouble()
 
     def owns(self, name: str) -> bool:
-        """Return whether the sandbox with this name belongs to a running match."""
+        """True if the sandbox with this name belongs to a running match."""
         with self._lock:
             return name in self._names
 
@@ -315,7 +315,7 @@ class Launcher:
 
 
 class _RefereeLine:
-    """See :class:`PersonLine`."""
+    """The :class:`PersonLine` of a running match."""
 
     def __init__(self, referee: RefereeProcess) -> None:
         self._referee = referee
@@ -360,9 +360,9 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
 
 
 def longest_seconds(match: MatchSpec) -> float:
-    """Return the seconds after which a match counts as a fault of the arena.
+    """Return the seconds after which a match fails with an arena fault.
 
-    This is the sum of all bots' worst cases, on a host that gives bots a quarter of the time, and an hour for
+    This is the sum of all bots' worst cases on a host that runs bots a quarter of the time, plus an hour for
     a person.
     """
     clock = match.clock

@@ -35,14 +35,14 @@ from arena.sandbox.runtime import (
 )
 
 REFEREE_UID: Final = 63_000
-"""If the launcher is root, a match's referee runs as this plus its first slot."""
+"""If the launcher is root, the user id of a match's referee is this plus its first slot."""
 
 LONGEST_RUN_DIR: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
-"""Limit on the path of the folder of matches' folders, in bytes: a socket's path has at most 107."""
+"""Maximum length of the path of the matches' folders, in bytes: a socket's path has at most 107."""
 
 
 class SeatSockets:
-    """The folders of one match, below a ``root`` of its own."""
+    """The folders of one match, in its own ``root``."""
 
     def __init__(self, root: Path, slots: tuple[int, ...]) -> None:
         self.folders = tuple(root / str(seat) for seat in range(len(slots)))
@@ -63,7 +63,7 @@ class SeatSockets:
             os.chown(self.referee_folder, self.referee_uid, self.referee_uid)
 
     def hand_over(self) -> None:
-        """Once the referee listens, let only each socket's bot dial in."""
+        """Restrict each socket to its bot. Call it once the referee listens."""
         for path, slot in zip(self.paths, self._slots, strict=True):
             if not path.exists():  # a person's
                 continue
@@ -75,7 +75,7 @@ class SeatSockets:
 def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
     """Create a match's folders, and remove them at the end.
 
-    Their name is random: a bot can read the path of what is mounted into its container.
+    Their name is random, because a bot can read the source path of its container's mounts.
     """
     try:
         run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
@@ -96,11 +96,11 @@ def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]
 _log = structlog.get_logger()
 
 _EXIT_SECONDS: Final = 2.0
-"""How long to wait for the exit code of a bot whose stream has ended."""
+"""Maximum wait for the exit code of a bot whose stream has ended."""
 
 
 class _Seat:
-    """One seat's sandbox, as far as it got."""
+    """The state of one seat's sandbox."""
 
     def __init__(self) -> None:
         self.sandbox: Sandbox | None = None
@@ -114,7 +114,7 @@ class _Seat:
 class Seats:
     """Starts, watches and removes the sandboxes of one match.
 
-    A sandbox ends by itself after ``deadline_seconds``; ``slots`` has one entry per seat.
+    A sandbox ends after ``deadline_seconds`` at the latest; ``slots`` has one entry per seat.
     """
 
     def __init__(  # noqa: PLR0913 - a match's sandboxes are made of these
@@ -135,7 +135,7 @@ class Seats:
         self._seats = tuple(_Seat() for _ in self._specs)
         self._bots = tuple(seat for seat in range(len(spec.seats)) if seat != spec.person)
         self._limits: Limits = spec.limits
-        self.launch_seconds = 0.0  # how long starting all of them took
+        self.launch_seconds = 0.0  # how long it took to start all of them
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -167,10 +167,9 @@ class Seats:
 
         Bots whose streams have ended get a moment to exit, so that their exit codes are known.
 
-        ``ends`` is what the referee knows, one per seat; ``faults`` is whether any bot has a fault. Raises
-        MatchVoid if the runtime lost track of a bot whose stream has ended, since it may have ended with the
-        runtime and not by itself, or if there were faults and something outside the arena stopped or ended a
-        bot.
+        ``ends`` are the referee's reports, one per seat; ``faults`` is whether any bot has a fault. Raises
+        MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have ended
+        it; or if there were faults and something outside the arena stopped or ended a bot.
         """
         for seat, end in zip(self._seats, ends, strict=True):
             if end.lost is not None and seat.sandbox is not None:
@@ -202,7 +201,7 @@ class Seats:
             removals = [pool.submit(copy_context().run, sandbox.remove) for sandbox in sandboxes]
         for removal in removals:
             if (error := removal.exception()) is not None:
-                _log.error("sandbox not removed", error=str(error))
+                _log.error("sandbox removal failed", error=str(error))
         for seat in self._seats:
             if seat.watcher is not None:
                 seat.watcher.join()
@@ -232,7 +231,7 @@ class Seats:
             seat.trouble = error
             why = str(error)
         except Exception as error:  # noqa: BLE001 - whatever it is, an unwatched bot isn't to blame
-            _log.exception("sandbox not watched", seat=index)
+            _log.exception("sandbox watch failed", seat=index)
             seat.trouble = RuntimeTrouble(repr(error))
             why = repr(error)
         finally:
@@ -263,7 +262,7 @@ class Seats:
         return f"it ended with exit code {how.code}"
 
     def _void(self, error: RuntimeTrouble) -> MatchVoid:
-        """Tell a failed match from a failed host: an engine that is shutting down still answers."""
+        """Return HostFailed or MatchVoid. An engine that is shutting down still answers."""
         if isinstance(error, EngineGone) or self._runtime.trouble() is not None:
             return HostFailed(str(error))
         return MatchVoid(str(error))

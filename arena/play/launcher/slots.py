@@ -1,4 +1,4 @@
-"""The seats of this host, whose number its cores and memory limit."""
+"""The slots of this host, whose number depends on its cores and memory."""
 
 import math
 import threading
@@ -12,7 +12,7 @@ from arena.protocol.match import Limits
 from arena.sandbox.runtime import Runtime, RuntimeTrouble
 
 FULL_TABLE: Final = 5
-"""Every host must fit this many bots."""
+"""Minimum number of bots that a host must be able to run."""
 
 _STEP: Final = 0.05
 
@@ -43,34 +43,34 @@ class SlotPool:
         share = limits.cpus
         if cores < FULL_TABLE * share:
             share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
-        # One more than there are slots: the bots' common limit leaves room for a container on its way out.
+        # One more than there are slots: the common limit leaves room for a container that is being removed.
         in_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
         if in_memory < FULL_TABLE:
             least = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
             raise HostTooSmall(
-                f"a table of {FULL_TABLE} bots with {limits.memory_mib} MiB each takes a machine with "
+                f"a table of {FULL_TABLE} bots with {limits.memory_mib} MiB each requires a host with "
                 f"{least} MiB of memory; this one has {memory_mib} MiB"
             )
         return cls(min(int(cores / share + 1e-9), in_memory), share)
 
     @property
     def busy(self) -> int:
-        """How many slots are taken."""
+        """Number of slots in use."""
         with self._lock:
             return self.size - len(self._free)
 
     @property
     def usable(self) -> int:
-        """How many slots may be used now: fewer while the host has other work."""
+        """Number of usable slots; lower while the host has other work."""
         return self._usable
 
     def use(self, usable: int) -> None:
-        """Limit the slots in use. Taken ones stay taken; with one or more, one table always fits."""
+        """Limit the slots in use. Reserved slots stay so. With a limit of at least 1, a table always fits."""
         with self._lock:
             self._usable = usable
 
     def take(self, count: int, *, promised: bool = False) -> tuple[int, ...] | None:
-        """Take slots, lowest first, or return None if not enough are free and usable.
+        """Reserve slots, lowest first, or return None if not enough are free and usable.
 
         ``promised`` ignores the limit of :meth:`use`: the match was given to this host before.
         """
@@ -84,7 +84,7 @@ class SlotPool:
             return taken
 
     def give_back(self, slots: tuple[int, ...]) -> None:
-        """Free slots that were taken."""
+        """Free slots."""
         with self._lock:
             self._free.update(slots)
 
@@ -92,7 +92,7 @@ class SlotPool:
 _log = structlog.get_logger()
 
 SWEEP_SECONDS: Final = 20.0
-"""Interval of sweeps: leftovers are gone within half a minute, including their removal."""
+"""Interval of sweeps. Including their removal, leftovers are gone within half a minute."""
 
 
 class Owner(Protocol):
@@ -105,12 +105,12 @@ class Owner(Protocol):
 def sweeper(runtime: Runtime, install: str, owner: Owner, *, seconds: float = SWEEP_SECONDS) -> Recurring:
     """Return a recurring sweep of leftover sandboxes.
 
-    A launcher removes its sandboxes itself. The sweep is for those that it couldn't remove because the engine
+    A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
     was busy or down, and those created by a call whose answer was lost.
     """
 
     def sweep() -> None:
         if left := runtime.sweep(install, owner.owns):
-            _log.warning("leftover sandboxes removed", sandboxes=left)
+            _log.warning("orphaned sandboxes removed", sandboxes=left)
 
     return Recurring(sweep, name="sweeper", seconds=seconds, expected=(RuntimeTrouble,))

@@ -1,4 +1,4 @@
-"""The referee's own process, which parses untrusted input.
+"""The referee's process, which parses untrusted input.
 
 It gets a specification and two pipes, and has no privileges, no access to Docker and a memory limit.
 """
@@ -45,20 +45,20 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
 NEWS_SECONDS: Final = 0.5
-"""Interval of the reports about finished rounds. A quicker match sends none."""
+"""Interval of reports about finished rounds. A shorter match sends none."""
 
 
 def main() -> None:
     """Play one match: specification on standard input, record on standard output."""
-    # Ctrl-C at the terminal reaches the whole process group; the launcher decides what it means for a match.
+    # Ctrl-C at the terminal reaches the whole process group; the launcher decides how a match ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Nothing follows this line until Listening was sent, so nothing is lost in the buffer.
+    # The launcher sends nothing more before it gets Listening, so nothing is lost in the buffer.
     spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=RefereeSpec)
     uvloop.run(_play(spec, sys.stdin.buffer, sys.stdout.buffer))
 
 
 def _confine(spec: RefereeSpec) -> None:
-    """Drop every privilege. Import everything before: files may be unreachable afterwards."""
+    """Drop every privilege. Import everything first: files may be unreachable afterwards."""
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -118,14 +118,14 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def _pass_on(conductor: Conductor, task: asyncio.Task[None]) -> None:
-    """End the match if a background task has failed: it would wait forever for that task's messages."""
+    """End the match if a background task failed; otherwise it would wait forever for the task's messages."""
     error = None if task.cancelled() else task.exception()
     if isinstance(error, Exception):
         conductor.failed(error)
 
 
 async def _tell_news(match: RefereedMatch, say: Callable[[FromReferee], None]) -> None:
-    """Report finished rounds now and then, in a thread: bots' clocks must not wait for a slow reader."""
+    """Report finished rounds regularly, in a thread, so that bots' clocks don't wait for a slow reader."""
     while True:
         await asyncio.sleep(NEWS_SECONDS)
         for news in match.news():
@@ -133,7 +133,7 @@ async def _tell_news(match: RefereedMatch, say: Callable[[FromReferee], None]) -
 
 
 async def _follow(conductor: Conductor, person: PersonPlayer, source: BinaryIO) -> None:
-    """Handle the launcher's messages. It stops a match by ending this process."""
+    """Handle the launcher's messages. To stop a match, the launcher kills this process."""
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
@@ -145,7 +145,7 @@ async def _follow(conductor: Conductor, person: PersonPlayer, source: BinaryIO) 
                 conductor.ended(seat, why)
             case PersonAnswered(round_number, turn, move):
                 person.choose(round_number, turn, move)
-    # The launcher is gone, so nobody would read the record.
+    # The launcher has exited, so nothing would read the record.
     os._exit(1)
 
 

@@ -1,7 +1,7 @@
 """A seat's time in one game.
 
-Source: docs/arena-rules.md, "The clock": every decision has free time; anything beyond comes out of a bank
-for the whole game.
+Source: docs/arena-rules.md, "The clock". Every decision has free time; further time comes from a bank for the
+whole game.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ _WORTH_TELLING_SECONDS: Final = 0.05
 
 
 class SeatClock(NamedTuple):
-    """Free time of every decision and the rest of the game's bank, in seconds of wall-clock time."""
+    """Free time per decision and the rest of the game's bank, in seconds of wall-clock time."""
 
     move: float
     bank: float
 
     @property
     def allowance(self) -> float:
-        """How long the next decision may take."""
+        """Time allowed for the next decision."""
         return self.move + self.bank
 
     def spend(self, seconds: float) -> "SeatClock":
@@ -32,7 +32,7 @@ class SeatClock(NamedTuple):
 
 
 class Excuse:
-    """The time that doesn't count towards a limit because the bot couldn't use it."""
+    """Time that doesn't count towards a limit because the bot couldn't use it."""
 
     def __init__(self) -> None:
         self.seconds = 0.0  # the sum
@@ -50,27 +50,27 @@ class Excuse:
 
 
 KEPT_WAITING: Final = "in which the host kept it waiting"
-"""Used in a fault's text when part of the time was the host's."""
+"""Part of a fault's text if the host caused part of the delay."""
 
 
 def beside(excuse: Excuse) -> str:
     """Return the end of a sentence about a passed limit: the time that wasn't counted."""
     if excuse.seconds < _WORTH_TELLING_SECONDS:
         return ""
-    return f", beside {excuse.seconds:.1f} s {KEPT_WAITING}"
+    return f", not counting {excuse.seconds:.1f} s {KEPT_WAITING}"
 
 
 STANDSTILL_SECONDS: Final = 0.25
-"""The referee reads the clock every 0.05 s; after a gap this long it wasn't running."""
+"""The referee reads the clock every 0.05 s. A gap of this length means that it wasn't running."""
 
 _STARVED_SECONDS: Final = 2.0
 """The referee's longest wait for a processor that doesn't stop its clock."""
 
 _BATCH_SECONDS: Final = 0.002
-"""Clock readings closer than this belong to the same look at the sockets."""
+"""Clock readings closer than this belong to the same poll of the sockets."""
 
 _LONGEST_BATCH_SECONDS: Final = 0.02
-"""Bots that keep the referee busy don't prolong it."""
+"""Maximum length of a poll; bots that keep the referee busy don't prolong it."""
 
 
 class AttendedTime:
@@ -80,8 +80,8 @@ class AttendedTime:
     time. The missed time counts against no bot.
 
     Waiting for a processor is not a pause: the bots keep running, and a bot that sleeps must not gain by it.
-    What other programs keep from bots is measured for each. Only answers that came during that wait are
-    excused.
+    The time that other programs take from bots is measured per bot. Only answers that came during that
+    wait are excused.
 
     ``now`` is monotonic; ``waited`` returns how long the referee's thread has waited for a processor so far.
     Both are in seconds.
@@ -93,7 +93,7 @@ class AttendedTime:
         self._seen = now()
         self.missed = 0.0  # total length of the pauses, in seconds
         # Seconds of the last wait for a processor; it falls to 0 in as much time. Answers that came in
-        # that wait may still be on their way through the referee.
+        # that wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
         self._late = 0.0

@@ -14,8 +14,8 @@ from arena.protocol.faults import Fault
 _CLOSE_SECONDS: Final = 2.0
 _TICK_SECONDS: Final = 0.05
 _GRACE_SECONDS: Final = 0.25
-"""How long after it is due a timeout is found: an answer that arrived in time may still be on its way through
-the referee's threads. An answer that arrives during the grace period is late."""
+"""Delay before a due timeout is charged: an answer that arrived in time may still be in the referee's
+threads. An answer that arrives during this grace period is late."""
 
 _LAG_SECONDS: Final = 0.005
 """Shorter delays of the referee itself are ignored."""
@@ -25,20 +25,20 @@ _LOOK_SECONDS: Final = 0.1
 
 
 _PATIENCE_SECONDS: Final = 5.0
-"""If the referee didn't run for longer than this before a bot greeted, the bot may have quit because of it.
-No bot can keep the referee busy for that long: the relay reads only what its send budget allows."""
+"""If the referee didn't run for longer than this before a bot greeted, the bot may have exited because of it.
+No bot can keep the referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 
 class StoodStill(Exception):
-    """The referee didn't run while its bots wanted to greet, so bots that quit since aren't to blame."""
+    """The referee didn't run while its bots tried to greet, so bots that exited aren't at fault."""
 
 
 class Conductor:
     """Carries events between a match and its players until the match is over.
 
     ``start_seconds`` limits the time from :meth:`started` to the bot's greeting. ``now`` is monotonic,
-    ``missed`` returns for how long the referee hasn't run so far, and ``behind`` how long answers may have
-    waited for it to run; all are in seconds.
+    ``missed`` returns the total time in which the referee didn't run, and ``behind`` how long answers may
+    have waited for it to run. All are in seconds.
     """
 
     def __init__(  # noqa: PLR0913 - a match, its players and their clocks
@@ -73,7 +73,7 @@ class Conductor:
     async def run(self) -> None:
         """Play the match to its end, then close the players.
 
-        Raises any exception if the match itself failed: the arena's fault, not a bot's.
+        Raises any exception if the match failed by an arena fault.
         """
         while not self._over.is_set():
             try:
@@ -84,7 +84,7 @@ class Conductor:
         # A bot that keeps its connection open must not delay the result.
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                void = "a fault of the arena's own: the match does not count" if self._failure else None
+                void = "arena fault: the match does not count" if self._failure else None
                 await asyncio.gather(*(player.close(void) for player in self._players))
         if self._failure is not None:
             raise self._failure
@@ -100,7 +100,7 @@ class Conductor:
             self._looked[seat] = now
 
     def ended(self, seat: int, why: str) -> None:
-        """Handle the end of a sandbox. A bot that has greeted is still read to the end of its stream."""
+        """Handle the end of a sandbox. The stream of a bot that has greeted is still read to its end."""
         if seat in self._absent:
             self.lost(seat, Lost(Fault.CRASH, why))
 
@@ -130,8 +130,8 @@ class Conductor:
             self._now()
             missed = self._missed() - self._missed_before.get(seat, self._missed())
             if missed > _PATIENCE_SECONDS:
-                why = f"the referee stood still for {missed:.1f} s before seat {seat} greeted"
-                self.failed(StoodStill(f"{why}, which then gave up: {lost.why}"))
+                why = f"the referee did not run for {missed:.1f} s before seat {seat} greeted"
+                self.failed(StoodStill(f"{why}, which then exited: {lost.why}"))
                 return
         self._hear(lambda now: self._match.lose(seat, lost, now))
 
@@ -161,7 +161,7 @@ class Conductor:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
 
     def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
-        """Return the seats whose bots are runnable but not running; how long is known once they run."""
+        """Return the seats whose bots are runnable but not running; a wait's length is known at its end."""
         return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
 
     def _is_slow(self, seat: int, now: float) -> bool:
@@ -169,7 +169,7 @@ class Conductor:
         return asked is not None and now - asked > _TICK_SECONDS
 
     def _look(self, seat: int, now: float) -> None:
-        """Deduct the host's share since the last look from a bot's time."""
+        """Deduct the host's share since the last call from a bot's time."""
         if seat not in self._shares:
             return
         spell = self._shares[seat].look()

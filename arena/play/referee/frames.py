@@ -1,7 +1,7 @@
 """The guard of one connection: checks every byte that a bot sends before the gRPC library sees it.
 
-No I/O. It buffers only an incomplete frame header and message prefix. It knows where HTTP/2 (RFC 9113) frames
-and calls, and gRPC messages, begin and end; it doesn't parse headers or messages, and doesn't see messages to
+No I/O. It buffers only an incomplete frame header and message prefix. It tracks the bounds of HTTP/2 frames
+and calls (RFC 9113) and of gRPC messages. It doesn't parse headers or messages, and doesn't see messages to
 the bot.
 """
 
@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 from arena.protocol.faults import Fault
 
 MAX_CONNECTIONS: Final = 4
-"""Per seat at a time. Further ones are closed at once."""
+"""Maximum number of open connections per seat. Further ones are closed immediately."""
 
 MAX_CONNECTIONS_IN_ALL: Final = 64
-"""Per seat. After these its socket stops listening."""
+"""Maximum number of connections per seat. After these, its socket stops listening."""
 
 
 class Breach(Exception):
@@ -27,7 +27,7 @@ class Breach(Exception):
 
 
 class Limit(NamedTuple):
-    """How much of something a bot may send: ``first``, and more for every message and decision."""
+    """A limit on what a bot may send: ``first``, and more for every message and decision."""
 
     name: str  # in the plural
     first: int  # allowed from the start
@@ -57,18 +57,18 @@ FRAMES: Final = {
     WINDOW_UPDATE: Limit("WINDOW_UPDATE frames", 256, 16),
     EMPTY_DATA: Limit("empty DATA frames", MAX_CONNECTIONS_IN_ALL),
 }
-"""By type."""
+"""Limits by frame type."""
 
 MESSAGES: Final = Limit("messages", 16, each_request=2)
 MOVES: Final = Limit("moves", 16, each_request=2)
 MESSAGE_BYTES: Final = Limit("bytes of messages", 48 * 1024, each_request=1024)
-"""The initial budget fits into the 64 KiB that HTTP/2 lets a client send unread."""
+"""The initial budget fits into the 64 KiB of HTTP/2's initial flow-control window."""
 
 _LIMITS: Final = (*FRAMES.values(), MESSAGES, MOVES, MESSAGE_BYTES)
 
 
 class SendBudget:
-    """What one seat's bot may still send, over all its connections."""
+    """One seat's remaining send budget, over all its connections."""
 
     def __init__(self) -> None:
         self._sent = 0
@@ -84,7 +84,7 @@ class SendBudget:
         """Count a frame of a type in :data:`FRAMES`. Raises Breach if it exceeds the limit."""
         limit = FRAMES[kind]
         if self._goes_beyond(limit, 1):
-            counts = f"{self._used[limit.name]:,} {limit.name} ({self._allowed(limit):,} are allowed)"
+            counts = f"{self._used[limit.name]:,} {limit.name} (limit {self._allowed(limit):,})"
             raise beyond_channel(counts)
 
     def message(self, size: int) -> None:
@@ -162,7 +162,7 @@ class NotHttp2(Exception):
 
 
 class FrameGuard:
-    """Checks what comes in on one connection."""
+    """Checks the bytes from one connection."""
 
     def __init__(self, budget: SendBudget) -> None:
         self._budget = budget
@@ -174,7 +174,7 @@ class FrameGuard:
 
     @property
     def begun(self) -> bool:
-        """Whether the whole preface has arrived."""
+        """True if the whole preface has arrived."""
         return not self._preface
 
     @property
@@ -185,8 +185,8 @@ class FrameGuard:
     def feed(self, data: bytes) -> None:
         """Check the next bytes, in chunks of any size.
 
-        Raises NotHttp2, which is no fault of the bot's seat, if the preface is wrong; or Breach if a limit is
-        exceeded; feed no more after this.
+        Raises NotHttp2 if the preface is wrong, which is not a fault of the seat, or Breach if a limit is
+        exceeded. Don't feed more after that.
         """
         at, end = self._begin(data) if self._preface else 0, len(data)
         while at < end:
@@ -220,9 +220,9 @@ class FrameGuard:
         longest = _LONGEST.get(kind)
         if longest is None:
             name = _NAMES.get(kind, f"frame of type {kind}")
-            raise beyond_channel(f"a {name} (none is allowed)")
+            raise beyond_channel(f"a {name} (not allowed)")
         if length > longest:
-            raise beyond_channel(f"a {_NAMES[kind]} of {length:,} bytes ({longest:,} are allowed)")
+            raise beyond_channel(f"a {_NAMES[kind]} of {length:,} bytes (limit {longest:,})")
         self._budget.frame(kind if length or kind != DATA else EMPTY_DATA)
         self._body = None
         call &= 0x7FFF_FFFF
@@ -231,7 +231,7 @@ class FrameGuard:
             if self._body is None:
                 raise beyond_channel("a DATA frame for a call that is not open")
             if flags & _PADDED:
-                raise beyond_channel("a padded DATA frame (none is allowed)")
+                raise beyond_channel("a padded DATA frame (not allowed)")
         elif kind == HEADERS:
             self._calls.setdefault(call, _Body(self._budget))
         if kind == RST_STREAM or (flags & _END_STREAM and kind in {DATA, HEADERS}):
@@ -268,8 +268,8 @@ class _Body:
 
     def _message(self, compressed: int, size: int) -> None:
         if compressed:
-            raise beyond_channel("a compressed message (none is allowed)")
+            raise beyond_channel("a compressed message (not allowed)")
         if size > MAX_MESSAGE_BYTES:
-            raise beyond_channel(f"a message of {size:,} bytes ({MAX_MESSAGE_BYTES:,} are allowed)")
+            raise beyond_channel(f"a message of {size:,} bytes (limit {MAX_MESSAGE_BYTES:,})")
         self._budget.message(size)
         self._rest = size

@@ -1,4 +1,4 @@
-"""A bot that dials in over gRPC on a unix socket of its own."""
+"""A bot that connects over gRPC on its own Unix socket."""
 
 import asyncio
 import socket
@@ -55,7 +55,7 @@ _FAULTS: Final = {
 
 
 class Encoder:
-    """Encodes messages for all seats of a match; encodes what several seats get only once.
+    """Encodes messages for all seats of a match, common parts only once.
 
     The arguments are sent in Welcome.
     """
@@ -138,8 +138,8 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", 2),
     ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
-    # Without this one, metadata above the size is refused only now and then; and a client that never
-    # acknowledges the settings gets past both. What holds every client is the guard's limit of HEADERS.
+    # Without this one, too large metadata is refused only sometimes, and a client that never acknowledges
+    # the settings evades both. Only the guard's limit on HEADERS applies to every client.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 is "no compression": a small message can't become a large one.
     ("grpc.compression_enabled_algorithms_bitset", 1),
@@ -152,7 +152,7 @@ _OPTIONS: Final = (
 
 _GONE: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
 _LINE_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
-"""What the library raises for a lost connection, depending on when it is lost."""
+"""Exceptions of the library for a lost connection; which one depends on the moment."""
 
 _VOID: Final = grpc.StatusCode.ABORTED
 _BROKEN: Final = grpc.StatusCode.INVALID_ARGUMENT
@@ -164,8 +164,8 @@ _SERVICE: Final = pb.DESCRIPTOR.services_by_name["Referee"]
 class GrpcPlayer:
     """The server of one seat, behind its relay.
 
-    The bot dials ``listening``; ``inner`` is the server's socket, which no bot can reach. The seats of a
-    match share an encoder.
+    The bot connects to ``listening``; ``inner`` is the server's socket, which no bot can reach. The seats of
+    a match share an encoder.
     """
 
     def __init__(self, listening: socket.socket, inner: Path, encoder: Encoder, now: AttendedTime) -> None:
@@ -198,7 +198,7 @@ class GrpcPlayer:
         self._server = grpc.aio.server(options=_OPTIONS)
         self._server.add_generic_rpc_handlers((self._handlers,))
         self._server.add_insecure_port(f"unix:{self._inner}")
-        await asyncio.shield(self._server.start())  # a start cut short leaves a server that can't be stopped
+        await asyncio.shield(self._server.start())  # a cancelled start leaves a server that can't be stopped
         await self._relay.open()
 
     def send(self, events: Sequence[Event]) -> None:
@@ -232,8 +232,8 @@ class GrpcPlayer:
         self._lose(breach.fault, breach.why, _BEYOND)
 
     def failed(self, error: Exception) -> None:
-        """Report a failure of the arena's own side, unless the seat is closing."""
-        # At the end of a match the server is gone, and a bot may have dialed in just before.
+        """Report a failure on the arena's side, unless the seat is closing."""
+        # At the end of a match the server is stopped, and a bot may have connected just before.
         if self._listener is not None and not self._closing:
             self._listener.failed(error)
 
@@ -244,7 +244,7 @@ class GrpcPlayer:
     ) -> None:
         """Serve the seat's one stream."""
         if self._taken:
-            await context.abort(_BEYOND, "this seat has a stream already")
+            await context.abort(_BEYOND, "this seat already has a stream")
         self._taken = True
         reader = asyncio.create_task(self._read(context))
         try:
@@ -252,7 +252,7 @@ class GrpcPlayer:
             if self._status is not None:
                 await context.abort(*self._status)
         except (asyncio.CancelledError, *_LINE_ERRORS):
-            # When the other side is gone, the library cancels this call or fails a write.
+            # If the other side disconnects, the library cancels this call or fails a write.
             self._lose(Fault.CRASH, _GONE, _BROKEN)
             raise
         finally:
@@ -268,7 +268,7 @@ class GrpcPlayer:
                 await context.write(message)
 
     def _date(self, message: pb.RefereeMessage, asked_at: float) -> None:
-        """Note in a message how long it has waited to be sent."""
+        """Set in a message how long it has waited to be sent."""
         millis = int((self._now() - asked_at) * 1000)
         if millis:
             for event in message.events:
@@ -281,7 +281,7 @@ class GrpcPlayer:
             while data is not EOF and self._hear(data):
                 data = await context.read()
         except _LINE_ERRORS:
-            # The library doesn't distinguish the ways to leave.
+            # The library doesn't distinguish the reasons for a disconnection.
             data = EOF
         if data is EOF:
             self._lose(Fault.CRASH, _GONE, _BROKEN)
@@ -314,7 +314,7 @@ class GrpcPlayer:
         now = self._now()
         out = max(0.0, self._relay.told_at - self._sent_at)
         lag = out + max(0.0, now - self._relay.heard_at)
-        # Several messages may arrive at once at no cost: they must not add the same time again.
+        # Several messages may arrive together at no cost; they must not add the same time twice.
         self._sent_at += out
         self._relay.heard_at = max(now, self._relay.heard_at)
         return lag
@@ -348,18 +348,18 @@ class GrpcPlayer:
 
 def _greeting_refused(message: pb.BotMessage) -> str | None:
     if not message.HasField("hello"):
-        return "the first message holds no Hello"
+        return "the first message is not a Hello"
     if message.hello.protocol != PROTOCOL:
         return f"the bot speaks protocol {message.hello.protocol}, this arena {PROTOCOL}"
     if len(message.hello.sdk.encode()) > MAX_SDK_BYTES:
         return f"Hello.sdk has more than {MAX_SDK_BYTES} bytes"
     if message.moves:
-        return "the first message holds moves, but nothing has been asked"
+        return "the first message contains moves, but nothing has been asked"
     return None
 
 
 def answer_from_wire(message: pb.Move, broken: str | None = None) -> PlayerAnswer:
-    """Read an answer, and note what breaks the protocol in it, or ``broken`` if something already did."""
+    """Read an answer, with ``broken`` or else its own breach of the protocol."""
     if len(message.note.encode()) > MAX_NOTE_BYTES:
         broken, note = f"a note of more than {MAX_NOTE_BYTES} bytes", ""
     else:

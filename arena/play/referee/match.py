@@ -54,17 +54,17 @@ class RefereedMatch:
 
     @property
     def begun(self) -> bool:
-        """Whether every bot has greeted or is lost."""
+        """True if every bot has greeted or is lost."""
         return bool(self._tables)
 
     @property
     def over(self) -> bool:
-        """Whether the last game has ended."""
+        """True if the last game has ended."""
         return self.begun and not self._active
 
     @property
     def rounds(self) -> tuple[tuple[int, int], ...]:
-        """The games under way and their rounds: (game from 0, round from 1)."""
+        """The games in progress and their rounds: (game from 0, round from 1)."""
         return tuple((table.game, table.round) for table in self._active.values())
 
     def games(self) -> tuple[GameRecord, ...]:
@@ -72,7 +72,7 @@ class RefereedMatch:
         return tuple(table.record() for table in self._tables)
 
     def seats(self) -> tuple[SeatEnd, ...]:
-        """Return how every bot ended."""
+        """Return the end of every bot."""
         return tuple(
             SeatEnd(
                 sdk=self._hellos[bot].sdk if bot in self._hellos else "",
@@ -84,7 +84,7 @@ class RefereedMatch:
     def news(self) -> tuple[RoundsOver, ...]:
         """Take the rounds finished since the last call: of the newest game, and of games reported before.
 
-        Games that begin and end between two calls, as those of quick bots do, aren't reported.
+        Games that begin and end between two calls, which is common with fast bots, aren't reported.
         """
         begun = {table.game: table.rounds_over for table in self._tables if table.rounds_over}
         newest = max(begun, default=None)
@@ -109,7 +109,7 @@ class RefereedMatch:
         self._begin(now)
 
     def lose(self, bot: int, lost: Lost, now: float) -> None:
-        """Mark a bot as gone: it never came, it exited, or its stream ended."""
+        """Mark a bot as lost: it never connected, it exited, or its stream ended."""
         if bot in self._lost:
             return
         self._lost[bot] = lost
@@ -154,7 +154,7 @@ class RefereedMatch:
     def tick(self, now: float, grace: float = 0.0, spared: Collection[int] = ()) -> None:
         """Time out late decisions, except those of ``spared`` bots.
 
-        A timeout is found ``grace`` seconds after it is due. An answer in that time is late.
+        A timeout is charged ``grace`` seconds after it is due. An answer in that time is late.
         """
         for table in list(self._active.values()):
             table.tick(now, grace, [self._seat(bot, table.game) for bot in spared])
@@ -167,7 +167,7 @@ class RefereedMatch:
         return self._bots(game).index(bot)
 
     def _expected(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
-        """Return the answers that are expected before any is handled: handling one may cause a request."""
+        """Return the expected answers. Call it before handling any: handling one may cause a request."""
         return {
             answer
             for answer in answers
@@ -179,7 +179,7 @@ class RefereedMatch:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
     def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
-        """Charge a fault for an unasked answer: to the decision that it names, if that is still to come."""
+        """Charge a fault for an unasked answer: to the decision that it names, if that is in the future."""
         if not 0 <= answer.game < len(self._seeds):
             self._breach_of_nothing(bot, answer, now)
             return
@@ -233,8 +233,8 @@ class RefereedMatch:
             return False
         if not self._lost:
             return len(self._active) < self._games_at_once
-        # After losing a bot, a match only finishes the games that have begun. But a bot that leaves pays with
-        # one whole game: otherwise it could quit after any game, or when a game is lost anyway.
+        # After losing a bot, a match only finishes the games that have begun. But a bot that leaves loses one
+        # whole game: otherwise it could quit after any game, or when a game is lost anyway.
         paid = {
             bot
             for table in self._tables

@@ -7,7 +7,7 @@ from arena.rules import Move, View
 
 
 class PersonPlayer:
-    """See :class:`arena.play.referee.player.SeatPlayer`. ``asked`` gets each decision of the person."""
+    """A person's :class:`arena.play.referee.player.SeatPlayer`. ``asked`` gets each of their decisions."""
 
     def __init__(self, asked: Callable[[View], None]) -> None:
         self._asked = asked
@@ -15,12 +15,12 @@ class PersonPlayer:
         self._seat = 0
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Greet at once: a person comes before the bots."""
+        """Greet immediately: the person joined before the bots."""
         self._seat, self._listener = seat, listener
         listener.greeted(seat, Hello(games_at_once=1, sdk=""))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Pass decisions on. A view contains everything else that the person may know."""
+        """Pass decisions on. A view contains all other information for the person."""
         for event in events:
             if isinstance(event, Ask):
                 self._asked(event.view)

@@ -29,7 +29,7 @@ class GameStarted(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Asks for a decision. ``bank`` is in seconds; ``nonce`` has 32 bits and is never 0."""
+    """A request for a decision. ``bank`` is in seconds; ``nonce`` has 32 bits and is never 0."""
 
     game: int
     view: View
@@ -54,7 +54,7 @@ class RoundScored(NamedTuple):
 
 
 class GameEnded(NamedTuple):
-    """A game has ended. ``places`` are the final ones: seats that were taken over come last."""
+    """A game has ended. ``places`` are final, with taken-over seats last."""
 
     game: int
     result: Result
@@ -96,19 +96,19 @@ class PlayerAnswer(NamedTuple):
     turn: int
     move: Move | None  # None if it can't be read
     note: str = ""  # for the bot's owner
-    broken: str | None = None  # how the message breaks the protocol, or None
+    broken: str | None = None  # the message's breach of the protocol, or None
     nonce: int = 0  # the request's, or 0 from a bot that doesn't return it
 
 
 class Lost(NamedTuple):
-    """A bot that is gone, and why."""
+    """A lost bot, and the reason."""
 
     fault: Fault
     why: str
 
 
 class Listener(Protocol):
-    """Receives a bot's messages. Called in the event loop; must return at once."""
+    """Receives a bot's messages. Called in the event loop; must not block."""
 
     def greeted(self, seat: int, hello: Hello) -> None:
         """Handle the bot's greeting, which comes once, before everything else."""
@@ -123,7 +123,7 @@ class Listener(Protocol):
         """Handle the loss of the bot; nothing comes after this."""
 
     def failed(self, error: Exception) -> None:
-        """Handle a failure of the line, which is no bot's fault."""
+        """Handle a failure of the line, which is an arena fault."""
 
 
 class SeatPlayer(Protocol):
@@ -136,7 +136,7 @@ class SeatPlayer(Protocol):
         """Send events in order, without waiting for delivery."""
 
     def dismiss(self, lost: Lost) -> None:
-        """Send the bot the reason why it lost its seat, and end the line. Does not wait."""
+        """Send the bot the reason for losing its seat, and end the line. Doesn't wait."""
 
     async def close(self, void: str | None = None) -> None:
         """End the line because the match is over, after sending everything queued.

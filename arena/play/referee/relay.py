@@ -1,4 +1,4 @@
-"""The relay of one seat: the socket that its bot dials, with a guard on every connection.
+"""The relay of one seat: its bot's socket, with a guard on every connection.
 
 gRPC's own limits don't stop a malicious bot: HTTP/2 frames that cost their sender nothing make the library
 allocate memory until its process dies, and the match with it. So the library listens on a socket that no bot
@@ -22,21 +22,21 @@ from arena.play.referee.frames import (
 )
 
 _BUFFER_BYTES: Final = 64 * 1024
-"""Per direction of a connection. When it is full, the other side isn't read."""
+"""Size per direction of a connection. When it is full, the other side isn't read."""
 
 
 class RelayWatcher(Protocol):
-    """Is notified of what happens at a relay."""
+    """Receives a relay's events."""
 
     def breached(self, breach: Breach) -> None:
         """Handle a bot that exceeded its limits."""
 
     def failed(self, error: Exception) -> None:
-        """Handle a failure of the arena's own side."""
+        """Handle a failure on the arena's side."""
 
 
 def listen(path: Path) -> socket.socket:
-    """Bind a seat's socket. Its owner and mode decide who may dial it."""
+    """Bind a seat's socket. Its owner and mode decide who may connect to it."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
         listening.bind(str(path))
@@ -61,7 +61,7 @@ class Relay:
         self._now = now
         self._expects = False
         # When the first bytes after `expect` went to the bot. Not updated if the bot sent something in
-        # between: the bot may have held them back by HTTP/2 flow control.
+        # between: the bot may have delayed them by HTTP/2 flow control.
         self.told_at = 0.0
         self.heard_at = 0.0  # when the last bytes came from the bot
         self._listening = listening
@@ -102,7 +102,7 @@ class Relay:
             outer.cut()
 
     async def empty(self) -> None:
-        """Wait until every connection has ended by itself, so that all data in flight has arrived."""
+        """Wait until the peers have ended every connection, so that all data in flight has arrived."""
         while self._outer:
             self._left.clear()
             await self._left.wait()
@@ -118,17 +118,17 @@ class Relay:
         return True
 
     def expect(self) -> None:
-        """Note that a message to the bot is about to be sent."""
+        """Record that a message to the bot is about to be sent."""
         self._expects = True
 
     def tell(self) -> None:
-        """Note that bytes go to the bot."""
+        """Record that bytes go to the bot."""
         if self._expects:
             self._expects = False
             self.told_at = self._now()
 
     def hear(self) -> None:
-        """Note that bytes came from the bot."""
+        """Record that bytes came from the bot."""
         self._expects = False
         self.heard_at = self._now.arrived()
 
@@ -168,7 +168,7 @@ class _End(asyncio.Protocol):
         self.other: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Store the transport."""
         # A cast: uvloop's transport behaves like asyncio.Transport but doesn't inherit from it.
         self.transport = cast("asyncio.Transport", transport)
         self.transport.set_write_buffer_limits(_BUFFER_BYTES)
@@ -249,7 +249,7 @@ class _Outer(_End):
         self._relay.leave(self)
 
     def told(self) -> None:
-        """Note that bytes were passed on to the bot."""
+        """Record that bytes were passed on to the bot."""
         self._relay.tell()
 
     def join(self, inner: asyncio.Transport) -> None:

@@ -1,9 +1,9 @@
 """The messages between launcher and referee process: JSON lines.
 
 The launcher sends a :class:`RefereeSpec` first, then at most one :class:`Started` and one :class:`Ended` per
-seat. The referee sends :class:`Listening` once every socket is bound, :class:`RoundsOver` now and then, and
+seat. The referee sends :class:`Listening` once every socket is bound, :class:`RoundsOver` regularly, and
 :class:`Finished` at the end. For a person's decision it sends :class:`PersonAsked` and gets
-:class:`PersonAnswered`. Any other output, or no :class:`Finished`, is a fault of the arena.
+:class:`PersonAnswered`. Any other output, or no :class:`Finished`, is an arena fault.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ from arena.rules import Move, Rules, View
 
 
 class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """One match as the referee sees it: no names, no images. Otherwise as in a MatchSpec."""
+    """One match for the referee: a MatchSpec without names and images."""
 
     rules: Rules
     seeds: tuple[str, ...]
@@ -57,7 +57,7 @@ class Listening(msgspec.Struct, frozen=True, tag="listening"):
 
 
 class SeatEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """What the referee knows about a seat: ``sdk`` from Hello, and why the bot was ``lost``, if it was."""
+    """The referee's report on a seat: ``sdk`` from Hello, and the reason if the bot was ``lost``."""
 
     sdk: str
     lost: str | None

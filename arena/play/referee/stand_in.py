@@ -1,7 +1,7 @@
-"""What happens when a bot doesn't answer correctly.
+"""The stand-in, which plays for bots that don't answer correctly.
 
-The rules know only legal play, so a stand-in plays for a seat that fails: for that one decision or, after
-its third fault in a game or the loss of its stream, to the end of the game.
+It plays one decision or, after the seat's third fault in a game or the loss of its stream, all decisions to
+the end of the game.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def stand_in(view: View) -> Move:
 
 
 def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
-    """Return, per seat, the index into ``faults`` at which the stand-in took it over for good, or None.
+    """Return, per seat, the index into ``faults`` of its take-over, or None.
 
     A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
     ``faults`` is in order of play, each entry with the fault's name or None per seat.
@@ -40,7 +40,7 @@ def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int 
 
 
 def places_with_faults(rules_places: Sequence[int], moments: Sequence[int | None]) -> tuple[int, ...]:
-    """Return the final places: seats that were taken over rank below all others.
+    """Return the final places: taken-over seats rank below all others.
 
     Among themselves they rank by how long they lasted: later is better, the same turn shares the place.
     ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.

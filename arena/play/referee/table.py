@@ -1,6 +1,6 @@
 """One game in progress: which seats are asked, their answers, and the stand-in's moves.
 
-No I/O and no clock: times come in as seconds of a monotonic clock, events go out through a function.
+No I/O and no clock: times are arguments, in seconds of a monotonic clock; events are passed to a function.
 """
 
 import math
@@ -50,17 +50,17 @@ Early = dict[tuple[int, int, int], str]
 
 @dataclass(slots=True)
 class _Seat:
-    """A game's state of one seat."""
+    """The state of one seat in a game."""
 
     clock: SeatClock
     lost: Lost | None = None
     taken_over: int | None = None
-    """The step at which the stand-in took the seat over for good."""
+    """The step of the seat's take-over."""
     breaches: list[str] = field(default_factory=list)
-    """Messages that answer nothing; each is yet to cost one decision."""
+    """Messages that answer nothing. Each will cost one decision."""
     faulted: set[tuple[int, int]] = field(default_factory=set)
     answered: dict[tuple[int, int], Move] = field(default_factory=dict)
-    """By round and turn."""
+    """Faults of early answers, by round and turn."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class _Pending:
 
     @property
     def waited(self) -> float:
-        """Seconds since then that don't count against the bot."""
+        """Seconds since the request that don't count against the bot."""
         return self.excuse.seconds
 
     def taken(self, now: float) -> float:
@@ -83,14 +83,14 @@ class _Pending:
         return now - self.asked_at - self.waited
 
     def late(self, now: float, grace: float = 0.0) -> bool:
-        """Return whether its time is up."""
+        """True if its time is up."""
         return self.taken(now) > self.allowed + grace
 
 
 class GameTable:
     """A game between its start and its end.
 
-    ``untimed`` seats have no clock. ``lost`` has the seats whose bots are gone before the game begins,
+    ``untimed`` seats have no clock. ``lost`` has the seats whose bots were lost before the game began,
     ``breaches`` a text for every message that a seat sent before anything was asked, ``early`` the answers to
     this game that came too early. The game adds to ``early``.
     """
@@ -137,7 +137,7 @@ class GameTable:
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended."""
+        """True if the game has ended."""
         return self._state.over
 
     @property
@@ -156,7 +156,7 @@ class GameTable:
         return len(self._round_ends)
 
     def was_played_without(self, seat: int) -> bool:
-        """Return whether the stand-in made every decision of the seat."""
+        """True if the stand-in made every decision of the seat."""
         return seat in self._absent or self._seats[seat].taken_over == 0
 
     def record(self) -> GameRecord:
@@ -172,19 +172,19 @@ class GameTable:
         return tuple([tuple(map(_public, step)) for step in self._steps[:end]])
 
     def expects(self, seat: int, answer: PlayerAnswer) -> bool:
-        """Return whether an answer belongs to the seat's open decision."""
+        """True if an answer belongs to the seat's open decision."""
         pending = self._pending.get(seat)
         return pending is not None and pending.view.turn == answer.turn and pending.view.round == answer.round
 
     def settled(self, seat: int, answer: PlayerAnswer) -> bool:
-        """Return whether to ignore an answer: it is a repetition, or the stand-in was first."""
+        """True if an answer must be ignored: it is a repetition, or the stand-in was first."""
         player, decision = self._seats[seat], (answer.round, answer.turn)
         if player.taken_over is not None or decision in player.faulted:
             return True
         return answer.move is not None and player.answered.get(decision) == answer.move
 
     def is_to_come(self, seat: int, answer: PlayerAnswer) -> bool:
-        """Return whether an answer names a decision that the seat hasn't been asked for yet."""
+        """True if an answer names a decision that the seat hasn't been asked for yet."""
         state = self._state
         named = (answer.round, answer.turn)
         return not state.over and (state.round, state.turn) < named and will_ask(state.rules, seat, *named)
@@ -194,7 +194,7 @@ class GameTable:
         self._early[seat, answer.round, answer.turn] = too_early(answer)
 
     def answer(self, seat: int, answer: PlayerAnswer, now: float) -> None:
-        """Take the answer to the seat's open decision."""
+        """Handle the answer to the seat's open decision."""
         pending = self._pending[seat]
         taken = pending.taken(now)
         if pending.late(now):
@@ -222,11 +222,11 @@ class GameTable:
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
             self._advance(now)
         else:
-            # Each costs a decision, so the result doesn't depend on how far the other seats are.
+            # Each costs a decision, so the result doesn't depend on the progress of the other seats.
             self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost, now: float) -> None:
-        """Mark a seat's bot as gone, from the open decision or else the next one on."""
+        """Mark a seat's bot as lost, from the open decision on, or else from the next one."""
         self._seats[seat].lost = lost
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)
@@ -248,7 +248,7 @@ class GameTable:
         return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
 
     def tick(self, now: float, grace: float, spared: Collection[int]) -> None:
-        """Let the stand-in make every decision that is late."""
+        """Make every late decision with the stand-in."""
         for seat in self.late(now, grace):
             if seat not in spared:
                 self._fault(seat, Fault.TIMEOUT, _late(self._pending[seat]))
@@ -308,7 +308,7 @@ class GameTable:
         answer: PlayerAnswer | None = None,
         taken: float | None = None,
     ) -> None:
-        """Let the stand-in make the seat's open decision, and take the seat over if that is due."""
+        """Make the seat's open decision with the stand-in, and take the seat over if that is due."""
         player, seen = self._seats[seat], self._pending[seat].view
         player.faulted.add((seen.round, seen.turn))
         if fault is Fault.TIMEOUT:
@@ -348,7 +348,7 @@ class GameTable:
 
 
 def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
-    """Return whether a game asks a seat for that decision if it gets that far."""
+    """True if a game will ask a seat for that decision, unless the game ends before."""
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
     # The last card of a hand is played without asking. The seat that controls the dummy holds one more.
@@ -399,5 +399,5 @@ def _refusal(seen: View, move: Move) -> str | None:
 
 
 def _late(pending: _Pending) -> str:
-    what = "the free time and what was left of the bank"
+    what = "the free time and the rest of the bank"
     return f"no answer in {pending.allowed:.1f} s ({what})" + beside(pending.excuse)

@@ -1,4 +1,4 @@
-"""What the seats of a recorded game were asked, and what they played."""
+"""The decisions of a recorded game: requests and moves."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from arena.rules import GameLog, Move, View, asked, replay, view
 
 
 class RecordedDecision(NamedTuple):
-    """A request to one seat, and what was played."""
+    """A request to one seat, and its move."""
 
     step: int  # joint decisions before it, so an index into ``log_of(replay).moves``
     # As the bot got it; ``view.legal_moves()`` are the choices.
     view: View
     move: Move
     standin: bool  # whether the stand-in chose instead of the bot
-    fault: Fault | None  # why it did, if this decision is the reason
+    fault: Fault | None  # the fault of this decision, if any
     millis: float | None  # None if nothing was measured, or no answer came
 
 

@@ -28,11 +28,11 @@ DISCLOSED_FORMAT: Final = "kaiten-live/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSeat:
-    """Who plays a seat.
+    """The bot of a seat.
 
     Attributes:
-        bot: Name.
-        version: Number, from 1.
+        bot: The bot's name.
+        version: The version's number, from 1.
     """
 
     bot: str
@@ -41,19 +41,19 @@ class LiveSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosedGame:
-    """What may be seen of a game: all of its rounds that are over.
+    """The public part of a game: its finished rounds.
 
     Attributes:
         format: ``kaiten-live/1``.
-        game: Id that its replay is going to have.
-        rules: What is played.
-        seats: Who plays.
+        game: The id that its replay will have.
+        rules: The rules in play.
+        seats: The bots, in seat order.
         deals: ``[round][participant]``, each in deal order.
-        turns: In order.
-        rounds: Points.
-        puddings: At the end; before it empty.
-        totals: Points with puddings, at the end; before it empty.
-        places: From 1, at the end; before it empty.
+        turns: Revealed turns, in order.
+        rounds: Points by round.
+        puddings: Puddings; empty before the end of the game.
+        totals: Points including puddings; empty before the end.
+        places: Places from 1; empty before the end.
     """
 
     format: str
@@ -69,12 +69,12 @@ class DisclosedGame:
 
     @property
     def variant(self) -> Rules:
-        """What is played, as the rules know it. Raises InvalidRules."""
+        """The rules in play. Raises InvalidRules."""
         return self.rules.as_rules
 
     @property
     def over(self) -> bool:
-        """Whether nothing of the game is still to come."""
+        """True if the game is over."""
         return bool(self.totals)
 
 
@@ -88,7 +88,7 @@ def disclose(
     """
     rules, result, over = state.rules, state.result, len(state.rounds)
     if not over or len(state.turns) != over * rules.turns:
-        raise ValueError(f"game {game}: round {state.round} is being played, turn {state.turn}")
+        raise ValueError(f"game {game}: round {state.round} is in progress, turn {state.turn}")
     return DisclosedGame(
         format=DISCLOSED_FORMAT,
         game=game,

@@ -25,18 +25,18 @@ Millis = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class InvalidReplay(ValueError):
-    """The text isn't a replay of this format; says what is wrong where."""
+    """The text isn't a replay of this format. Names the first error and its position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What was played, all switches written out.
+    """The rules of a game, with every variant stated.
 
     Attributes:
-        players: How many.
+        players: Number of players.
         pass_both_ways: Whether hands go the other way round in round two.
         soy_sauce: Whether soy sauce is in the deck.
-        dummy: Whether a dummy sits with two players.
+        dummy: Whether a dummy plays with the two players.
     """
 
     players: int
@@ -46,7 +46,7 @@ class Variant:
 
     @classmethod
     def of(cls, rules: Rules) -> Self:
-        """Write rules out."""
+        """Return rules as they are written in a replay."""
         return cls(
             players=rules.players,
             pass_both_ways=rules.pass_both_ways,
@@ -56,7 +56,7 @@ class Variant:
 
     @property
     def as_rules(self) -> Rules:
-        """What was played, as the rules know it. Raises InvalidRules."""
+        """The rules of the game. Raises InvalidRules."""
         return Rules(
             players=self.players,
             pass_both_ways=self.pass_both_ways,
@@ -67,12 +67,12 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """Who played a seat.
+    """The player of a seat.
 
     Attributes:
-        bot: Name.
-        version: Number, from 1; 0 for a person.
-        author: Name.
+        bot: The bot's name.
+        version: The version's number, from 1; 0 for a person.
+        author: The author's name.
     """
 
     bot: str
@@ -82,16 +82,16 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayTurn:
-    """A revealed turn, the automatic last one of a round included.
+    """A revealed turn, including the automatic last one of a round.
 
     Attributes:
         round: From 1.
-        turn: In its round, from 1.
-        plays: What each placed, in the order of placing.
+        turn: Number in the round, from 1.
+        plays: The cards of each participant, in the order of placing.
         standin: Whether the stand-in chose instead of the bot.
-        fault: Why it did, where this decision is the reason.
-        millis: How long each bot took; None for a seat without an answer, and
-            as a whole where nothing was measured.
+        fault: The bot's fault in this decision, or null.
+        millis: Each bot's time in milliseconds; null for a seat without an answer, and instead of the list
+            if nothing was measured.
     """
 
     round: int
@@ -108,7 +108,7 @@ class ReplayRound:
 
     Attributes:
         scores: All points.
-        breakdown: By kind; zeros included.
+        breakdown: Points by kind, including zeros.
     """
 
     scores: tuple[int, ...]
@@ -120,8 +120,8 @@ class ReplayPuddings:
     """Puddings at the end of the game.
 
     Attributes:
-        counts: How many.
-        scores: The points for them.
+        counts: Numbers of puddings.
+        scores: Points for puddings.
     """
 
     counts: tuple[int, ...]
@@ -130,22 +130,22 @@ class ReplayPuddings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicReplay:
-    """A game from the seed to the places.
+    """A finished game.
 
     Attributes:
         format: ``sushigo-replay/1``.
-        game: Id.
-        seed: 32 hexadecimal digits; the deck follows from it.
-        shuffle: Name of the way from seed to deck.
-        rules: What was played.
-        seats: Who played.
+        game: The game's id.
+        seed: 32 hexadecimal digits, which determine the deck.
+        shuffle: Name of the shuffling algorithm.
+        rules: The rules.
+        seats: The players, in seat order.
         deals: ``[round][participant]``, each in deal order.
-        turns: In order.
-        rounds: All three.
-        puddings: At the end.
-        totals: Points with puddings.
-        places: From 1; seats that were taken over come last.
-        rules_places: From 1; by points alone.
+        turns: All turns, in order.
+        rounds: All three rounds.
+        puddings: Puddings at the end of the game.
+        totals: Points including puddings.
+        places: From 1; taken-over seats come last.
+        rules_places: From 1, only by points.
     """
 
     format: str
@@ -164,7 +164,7 @@ class PublicReplay:
 
     @property
     def variant(self) -> Rules:
-        """What was played, as the rules know it. Raises InvalidRules."""
+        """The rules of the game. Raises InvalidRules."""
         return self.rules.as_rules
 
 
@@ -220,7 +220,7 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
     seed: str,  # 32 hexadecimal digits; the deck of `state` follows from it
     state: State,  # the game at its end
     seats: Sequence[Seat],  # the players, one per seat
-    # The final places, from `arena.play.referee.stand_in.places_with_faults`; None for those of the rules.
+    # The final places, from `arena.play.referee.stand_in.places_with_faults`; None means by points.
     places: Sequence[int] | None = None,
     # The recorded decisions in order; without them the replay has no faults and no times.
     steps: Sequence[Step] | None = None,
@@ -231,7 +231,7 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
     """
     rules, result = state.rules, state.result
     if result is None:
-        raise ValueError(f"game {game}: it is not over, so there is no replay of it yet")
+        raise ValueError(f"game {game} is not over, so it has no replay yet")
     places = result.places if places is None else places
     if not len(seats) == len(places) == rules.players:
         raise ValueError(
@@ -273,7 +273,7 @@ def labels(cards: Sequence[Card]) -> Cards:
 
 
 def is_automatic(rules: Rules, turn: int) -> bool:
-    """Whether no seat is asked in this turn of a round: everyone holds one card."""
+    """True if no seat is asked in this turn of a round, because all hands have one card."""
     return turn == rules.turns and not rules.dummy
 
 

@@ -1,4 +1,4 @@
-"""Plays a public replay again by the rules: to find the first difference, or to display it turn by turn."""
+"""Replays a public replay by the rules, to find the first difference or to display it turn by turn."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ _SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a replay breaks the rules, such as ``turns[12].plays[1][0]``, and how."""
+    """The position at which a replay breaks the rules, such as ``turns[12].plays[1][0]``, and how."""
 
     path: str
     text: str
@@ -144,8 +144,8 @@ def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | Non
 class _Referee:
     """Checks the referee's notes turn by turn.
 
-    The rules know no faults, but the notes must be consistent: the stand-in plays exactly for a fault or
-    after the seat was taken over.
+    Faults are not part of the rules, but the notes must be consistent: the stand-in plays only for a fault
+    or after the seat's take-over.
     """
 
     def __init__(self, players: int) -> None:
@@ -225,7 +225,7 @@ def course(replay: PublicReplay) -> tuple[Step, ...]:
 
 
 def course_so_far(game: DisclosedGame) -> tuple[Step, ...]:
-    """Return the public turns of a running game. The states in them hold nothing hidden.
+    """Return the public turns of a running game. Their states contain nothing hidden.
 
     Raises InvalidReplay.
     """

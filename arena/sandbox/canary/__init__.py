@@ -1,4 +1,4 @@
-"""Tries to break each sandbox control on this host, and reports which ones held.
+"""Tries to break each sandbox control on this host, and reports which ones passed.
 
 ``Canary.check`` starts five containers from the bots' template. It collects evidence in them and from the
 engine; ``judge`` derives findings from it and is pure.

@@ -72,7 +72,7 @@ class Observer:
         return len(kept)
 
     def usage(self, name: str) -> dict[str, Any]:
-        """Return a running container's usage so far, with a timestamp."""
+        """Return a running container's CPU usage so far, with a timestamp."""
         with engine_errors(f"read the use of container {name}"):
             used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)
         return used
@@ -117,19 +117,19 @@ _PREFIX: Final = "canary-"
 """Prefix of its sockets' folders."""
 
 _SLOT: Final = 1_000
-"""Its first slot: far above those of matches, so that it can run beside them."""
+"""Its first slot: far above those of matches, so that it can run at the same time."""
 
 _DEADLINE_SECONDS: Final = 1
 _PATIENCE_SECONDS: Final = 20.0
 """Time limit of a probe on a busy host. A slower one counts as no answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""Time limit of the one that only its deadline ends; seconds later the deadline has failed."""
+"""Time limit of the container that only its deadline ends. At this time the deadline has failed."""
 
 _NANO: Final = 1e9
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
-"""On a busy host a container doesn't reach its quota at once."""
+"""On a busy host a container doesn't reach its quota immediately."""
 
 _STALE_SECONDS: Final = 120
 """Age after which a canary's containers are leftovers of a killed process."""
@@ -321,7 +321,7 @@ class Canary:
 
 
 def _is_recent(name: str) -> bool:
-    """Return whether a container's canary may still be running, judging by the container's name."""
+    """True if a container's canary may still be running, by the container's name."""
     return time.time() - int(name.split("-")[2]) < _STALE_SECONDS
 
 

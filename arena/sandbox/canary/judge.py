@@ -1,4 +1,4 @@
-"""From evidence to findings. Pure."""
+"""Derives findings from evidence. Pure."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,10 +13,10 @@ _MIB: Final = 1024 * 1024
 NO_ANSWER: Final = "the probe did not answer"
 
 _REFUSED: Final = frozenset({"EPERM", "EACCES", "ENOSYS", "EAFNOSUPPORT"})
-"""Answers of a filter, or of a kernel without the feature."""
+"""Errors from a filter, or from a kernel without the feature."""
 
 _MEMORY_SLACK: Final = 16 * _MIB
-"""One step of the probe plus its Python's own memory."""
+"""One step of the probe plus the memory of its interpreter."""
 
 _SHARE_SLACK: Final = 1.25
 """A quota has periods of 100 ms, and the measurement begins and ends within one."""
@@ -25,7 +25,7 @@ _DEADLINE_SLACK: Final = 3.0
 """Seconds that a busy engine may take to notice an end."""
 
 Verdict = tuple[bool, str]
-"""Whether the control held, and what was observed."""
+"""Whether the control passed, and the observation."""
 
 
 def _look(evidence: Evidence) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _look(evidence: Evidence) -> dict[str, Any]:
 
 
 def _own_kernel(evidence: Evidence) -> bool:
-    """Whether the container has its own kernel, as in gVisor or a virtual machine."""
+    """Return whether the container has its own kernel, as in gVisor or a virtual machine."""
     return bool(_look(evidence)["kernel"] != evidence.engine.kernel)
 
 
@@ -41,7 +41,7 @@ def _network(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     outside = [name for name in seen["interfaces"] if name != "lo"]
     if outside:
-        return False, f"there is an interface beside loopback: {', '.join(outside)}"
+        return False, f"there is an interface besides loopback: {', '.join(outside)}"
     if seen["route"] == "done":
         return False, "there is a route to the outside"
     return True, f"only loopback; a way out was refused with {seen['route']}"
@@ -56,7 +56,7 @@ def _read_only_root(evidence: Evidence) -> Verdict:
 
 
 def _at_most(what: str, key: str, most: Callable[[Evidence], int], evidence: Evidence) -> Verdict:
-    """Judge the number that the probe reached when it tried to get twice the limit."""
+    """Judge the number that the probe reached in its attempt to get twice the limit."""
     got, limit = int(_look(evidence)[key]), most(evidence)
     return got <= limit, f"{got} {what}, of {limit} allowed"
 
@@ -250,7 +250,7 @@ def _environment(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     strange = {name for name, value in seen["environment"].items() if evidence.environment.get(name) != value}
     if strange:
-        # Only names: a value may be a secret.
+        # Only names, because a value may be a secret.
         return False, f"variables that no bot should see: {', '.join(sorted(strange))}"
     return True, f"{len(seen['environment'])} variables, all of them known"
 
@@ -258,7 +258,7 @@ def _environment(evidence: Evidence) -> Verdict:
 def _deadline(evidence: Evidence) -> Verdict:
     trial, seconds = evidence.trials["deadline"], evidence.deadline_seconds
     if not trial.in_time:
-        return False, f"a container with a deadline of {seconds} s ran on"
+        return False, f"a container with a deadline of {seconds} s kept running"
     if trial.seconds is None or trial.exit.code in {0, 1}:
         return False, f"it ended by itself, with exit code {trial.exit.code}"
     held = seconds / 2 <= trial.seconds <= seconds + _DEADLINE_SLACK
@@ -305,7 +305,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "deadline": _deadline,
     "all-bots-memory": _all_bots_memory,
 }
-"""One per control."""
+"""The judge of each control."""
 
 
 _WARNINGS: Final = {
@@ -351,7 +351,7 @@ def _verdict(rule: Callable[[Evidence], Verdict], evidence: Evidence) -> Verdict
     try:
         return rule(evidence)
     except (KeyError, TypeError, ValueError):
-        # The probe was cut short, or couldn't try this one and reported that if it could.
+        # The probe was cut short, or couldn't try this control and, if possible, reported that.
         said = evidence.trials["look"].said or {}
         errors = "; ".join(f"{part}: {error}" for part, error in said.get("errors", {}).items())
         return False, f"{NO_ANSWER} ({errors})" if errors else NO_ANSWER

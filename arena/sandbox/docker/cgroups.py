@@ -40,7 +40,7 @@ class Line:
 
     file: str  # path below the root of the control groups
     value: str  # to write
-    # Whether the cap depends on it; the others only prepare, or don't exist on every kernel.
+    # Whether the cap depends on it. Others are preparation, or don't exist on every kernel.
     checked: bool = True
     exact: bool = False  # whether a lower value is wrong
 
@@ -133,15 +133,15 @@ class GroupPlace:
         )
 
     def remedy(self, cap: Cap) -> str:
-        """Return what the operator can do if the arena can't write there itself."""
+        """Return the operator's remedy if the arena can't write the limits itself."""
         if self.driver == "systemd":
             return (
                 f"as root: systemctl set-property {self.parent} MemoryMax={cap.memory_mib}M MemorySwapMax=0 "
                 f"TasksMax={cap.pids} CPUQuota={cap.cpus * 100:.0f}% && systemctl start {self.parent}"
             )
         return (
-            "run the arena as root on the engine's own machine; if it is in a container itself, mount the "
-            "host's /sys/fs/cgroup there, to be written"
+            "run the arena as root on the engine's host; if the arena is in a container, mount the "
+            "host's /sys/fs/cgroup there, writable"
         )
 
 
@@ -159,7 +159,7 @@ def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
 
 
 def holds(line: Line, found: str) -> bool:
-    """Return whether the content of a file allows no more than the cap does."""
+    """True if the content of a file allows no more than the cap does."""
     if line.exact:
         return found == line.value
     return _amount(found) <= _amount(line.value)
@@ -204,11 +204,11 @@ class CommonGroup:
 
     @property
     def exists(self) -> bool:
-        """Whether the group exists."""
+        """True if the group exists."""
         return bool(_tops(self._place, self._root))
 
     def hold(self) -> None:
-        """Create the group with its limits before there are bots. ``held`` finds those that can't be set.
+        """Create the group with its limits before there are bots. ``held`` reports limits that can't be set.
 
         Does nothing with the driver systemd, which overwrites changes to its slices.
         """
@@ -224,9 +224,9 @@ class CommonGroup:
             self._hand_down_cores()
 
     def _hand_down_cores(self) -> None:
-        """Give the group the cores of its ancestors. In version 1 it starts with none.
+        """Give the group the cores of its ancestors. In version 1 it starts without cores.
 
-        runc does this by itself; gVisor can't start a container with a list of cores otherwise.
+        runc does this itself; with gVisor, a container with a list of cores couldn't start otherwise.
         """
         above = self._root / "cpuset"
         for part in self._place.path.split("/"):
@@ -273,9 +273,7 @@ class CommonGroup:
             found = (self._root / line.file).read_text().strip()
         except OSError as error:
             return f"{self._root / line.file}: {error.strerror}"
-        return (
-            None if holds(line, found) else f"{self._root / line.file} says {found} instead of {line.value}"
-        )
+        return None if holds(line, found) else f"{self._root / line.file} is {found} instead of {line.value}"
 
 
 class Overruns:
@@ -316,7 +314,7 @@ def containers_below(place: GroupPlace, root: Path = _ROOT) -> frozenset[str]:
     """Return the ids of all containers that have a group below the common one."""
     names: list[str] = []
     for top in _tops(place, root):
-        with contextlib.suppress(OSError):  # it has gone meanwhile: systemd removes a slice that is empty
+        with contextlib.suppress(OSError):  # it was just removed: systemd removes empty slices
             names += [folder.name for folder in top.iterdir() if folder.is_dir()]
     return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
 

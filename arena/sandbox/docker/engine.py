@@ -16,13 +16,13 @@ from arena.sandbox.runtime import EngineGone, LaunchRefused, RuntimeTrouble
 _PING_SECONDS: Final = 5
 _CALL_SECONDS: Final = 60
 _CONNECTIONS: Final = 64
-"""Maximum number kept open. Every running bot uses two: for its end and for its stderr."""
+"""Maximum number of open connections. Every running bot uses two: for its end and its stderr."""
 
 _IMAGE_FAULTS: Final = {
     "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
-"""Errors that only a wrong image can cause: the engine's words, and ours, which show no path of this host."""
+"""Errors that only a faulty image can cause: the engine's text, and ours, without paths of this host."""
 
 
 def connect() -> docker.APIClient:
@@ -34,8 +34,8 @@ def connect() -> docker.APIClient:
     except (DockerException, OSError) as error:
         raise EngineGone(
             f"No Docker engine answers at {address}: {error}. Start it, make sure that you may use it "
-            "(group docker), or name another in DOCKER_HOST. Without one, bots can only be run as "
-            "plain processes, only for your own bots."
+            "(group docker), or name another in DOCKER_HOST. Without an engine, bots can only run as "
+            "plain processes, which is only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
     return client
@@ -59,7 +59,7 @@ def engine_errors(doing: str) -> Iterator[None]:
         yield
     except ImageNotFound as error:
         raise RuntimeTrouble(
-            f"could not {doing}: the image is not here ({error.explanation}); build or load it again"
+            f"could not {doing}: the image is missing ({error.explanation}); build or load it again"
         ) from error
     except APIError as error:
         raise RuntimeTrouble(
@@ -87,7 +87,7 @@ def launch_errors(doing: str) -> Iterator[None]:
 
 
 def is_gone(error: APIError) -> bool:
-    """Whether a call failed because the container doesn't exist or is being removed already."""
+    """Return whether a call failed because the container doesn't exist or is already being removed."""
     return isinstance(error, NotFound) or (
         error.response is not None
         and error.response.status_code == HTTPStatus.CONFLICT
@@ -104,7 +104,7 @@ _MEDDLING: Final = ("kill", "pause", "restart", "stop", "update")
 
 
 def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tuple[str, ...]:
-    """Return what the engine was asked to do to a running container, such as ``kill``, in order.
+    """Return the requests to the engine for a running container, such as ``kill``, in order.
 
     The engine remembers its last 256 events. ``until`` is in seconds since 1970 by the engine's clock.
     """
@@ -121,7 +121,7 @@ def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
     ``log`` has the kernel's records without prefixes; the container's id is the name of its control group.
     """
     for record in log:
-        facts, name, _ = record.partition(",task=")  # what follows begins with a name that the bot has chosen
+        facts, name, _ = record.partition(",task=")  # the rest begins with a name that the bot has chosen
         if not (name and facts.startswith("oom-kill:constraint=")):
             continue
         groups = dict(fact.split("=", 1) for fact in facts.split(",") if "=" in fact)
@@ -136,9 +136,7 @@ def kernel_log() -> Iterator[str]:
         log = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK)
         try:
             while True:
-                with suppress(
-                    BrokenPipeError
-                ):  # this record was overwritten meanwhile; the next one is there
+                with suppress(BrokenPipeError):  # this record was overwritten; the next one exists
                     yield os.read(log, _RECORD_BYTES).decode(errors="replace").partition(";")[2].rstrip("\n")
         finally:
             os.close(log)

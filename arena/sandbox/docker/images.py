@@ -1,4 +1,4 @@
-"""The engine's images that bots are started from: loading them, preloading them into memory, their disk."""
+"""The engine's images of bots: loading them, preloading them into memory, their disk."""
 
 import os
 import re
@@ -106,7 +106,7 @@ class DockerImages:
             image = self._inspect(name)
             if image is None or not _is(image, kept):
                 raise RuntimeTrouble(
-                    f"the engine did not load {name} as it is kept; it said: {said or 'nothing'}"
+                    f"the engine did not load {name} as stored; it answered: {said or 'nothing'}"
                 )
         return image
 
@@ -139,7 +139,7 @@ def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
 
 
 def _is(image: Mapping[str, Any], kept: KeptImage) -> bool:
-    """Whether the engine's image has the stored content."""
+    """Return whether the engine's image has the stored content."""
     config = msgspec.json.decode(kept.config)
     return image["RootFS"].get("Layers") == config["rootfs"]["diff_ids"] and all(
         (image["Config"].get(field) or None) == (config["config"].get(field) or None) for field in _RUN_FIELDS
@@ -152,12 +152,12 @@ def _runnable(image: Mapping[str, Any]) -> EngineImage:
     if not command:
         raise LaunchRefused("the image starts nothing: give its Dockerfile an ENTRYPOINT")
     if config.get("Volumes"):
-        raise LaunchRefused("the image declares a VOLUME, but bots may write only to /tmp: remove it")
+        raise LaunchRefused("the image declares a VOLUME, but bots can write only to /tmp: remove it")
     return EngineImage(id=image["Id"], command=command, layers=_layers(image))
 
 
 def _layers(image: Mapping[str, Any]) -> tuple[Path, ...]:
-    data = (image.get("GraphDriver") or {}).get("Data") or {}  # what overlay2 says
+    data = (image.get("GraphDriver") or {}).get("Data") or {}  # as overlay2 reports it
     return tuple(
         Path(folder)
         for name in ("LowerDir", "UpperDir")
@@ -209,7 +209,7 @@ _FRESH_SECONDS: Final = 60.0
 
 _MOST_FILES: Final = 50_000
 _MOST_BYTES: Final = 1024**3
-"""Per layer. A layer with more of either is skipped: reading it for every match would cost too much."""
+"""Limits per layer. Larger layers are skipped: reading them for every match would cost too much."""
 
 _PORTION: Final = 1024**2
 _MEMINFO: Final = Path("/proc/meminfo")

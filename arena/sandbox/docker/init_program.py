@@ -1,6 +1,6 @@
-"""The containers' init: its image, and the volume that holds it in an engine.
+"""The containers' init: its image, and its volume in an engine.
 
-The program is ``init/kaiten-init-<machine>``; ``scripts/build-init`` builds it from the source beside it.
+The program is ``init/kaiten-init-<machine>``; ``scripts/build-init`` builds it from the source next to it.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ class Init:
 
     @property
     def volume(self) -> str:
-        """Name of the volume that holds it; depends on the content."""
+        """Name of its volume; depends on the content."""
         return f"kaiten-init-{self._digest}"
 
     @property
@@ -152,9 +152,9 @@ class InitVolume:
     def ensure(self) -> None:
         """Create the volume with its content unless it exists.
 
-        Raises RuntimeTrouble if it can't be created, or holds something else.
+        Raises RuntimeTrouble if it can't be created, or contains something else.
         """
-        with self._lock, engine_errors(f"make the volume {self._init.volume}"):
+        with self._lock, engine_errors(f"create the volume {self._init.volume}"):
             if self._known is None or self._known != self._made_at():
                 self._fill()
                 self._known = self._made_at()
@@ -183,12 +183,12 @@ class InitVolume:
                 self._clear_the_way(others)
             time.sleep(_POLL_SECONDS)
         raise RuntimeTrouble(
-            f"the volume {self._init.volume} could not be made within {_PATIENCE_SECONDS:g} s: see what "
-            f"`docker ps -a` and `docker volume inspect` say of that name, and remove both"
+            f"the volume {self._init.volume} could not be created within {_PATIENCE_SECONDS:g} s: check "
+            f"`docker ps -a` and `docker volume inspect` for that name, and remove both"
         )
 
     def _try_to_fill(self) -> bool | None:
-        """Return whether the volume holds the program, or None if another process is filling it."""
+        """Return whether the volume contains the program, or None if another process is filling it."""
         try:
             # The container's name is a lock between all processes: a name can only be taken once.
             container = self._client.create_container(
@@ -209,7 +209,7 @@ class InitVolume:
             raise
         try:
             return self._holds_init(container)
-        except NotFound:  # removed by a process that took it for abandoned
+        except NotFound:  # removed by a process that considered it abandoned
             return None
         finally:
             remove_container(self._client, container, self._init.volume)

@@ -26,7 +26,7 @@ BOTS_GROUP: Final = "kaiten"
 """The control group of all installations on this host."""
 
 _GVISOR_PROCESSES: Final = 256
-"""The minimum for gVisor's own kernel, whose many threads count together with the bot's."""
+"""The minimum for gVisor's own kernel, whose many threads count towards the bot's limit."""
 
 _TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
 _MIB: Final = 1024 * 1024
@@ -50,7 +50,7 @@ _SYS: Final = """
 """All of /sys except ``fs/cgroup``, where language runtimes look for the container's limits."""
 
 _DEV: Final = "mqueue pts"
-"""Message queues, and pseudo-terminals, of which the host has few."""
+"""Message queues, and pseudo-terminals, which are scarce on a host."""
 
 MASKED: Final = tuple(
     f"{top}/{name}"
@@ -60,11 +60,11 @@ MASKED: Final = tuple(
 """Empty or missing for bots. Counters there disclose what visitors, the arena and other bots do."""
 
 DISK_BYTES: Final = 32 * _MIB
-"""Per second. Five seats together stay below the rate of a slow disk; a start from a cold page cache takes
-two to three seconds longer."""
+"""Bytes per second. Five seats together stay below the rate of a slow disk; a start from a cold page cache
+takes two to three seconds longer."""
 
 _DISK_READS: Final = 1_000
-"""Per second: a start from a cold page cache needs that many."""
+"""Operations per second, as needed by a start from a cold page cache."""
 
 OPEN_FILES: Final = 256
 TMP_FILES: Final = 1024
@@ -72,7 +72,7 @@ TMP_FILES: Final = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineHost:
-    """What the template needs to know about the engine and the arena's own user."""
+    """Facts about the engine and the arena's user that the template needs."""
 
     runtime: str  # the engine's name for the container runtime, such as `runc`
     gvisor: bool = False  # whether that is gVisor
@@ -126,7 +126,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         # With only the mode the engine still keeps an endpoint for every container, and engines before
         # 20.10.27 can deadlock when two of them end at a time (github.com/moby/moby/issues/46661).
         "network_disabled": True,
-        "use_config_proxy": False,  # the operator's proxy settings hold passwords
+        "use_config_proxy": False,  # the operator's proxy settings may contain passwords
         "labels": dict(spec.labels),
         "healthcheck": {"test": ["NONE"]},
         "stop_signal": "SIGKILL",
@@ -170,7 +170,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         # printing bot's share, outside that share, and delays the container's removal.
         "LogConfig": {"Type": "none", "Config": {}},
         "Init": False,  # ours also enforces a deadline
-        "AutoRemove": False,  # how a bot ended is read first
+        "AutoRemove": False,  # the arena reads a bot's exit first
     }
 
 
@@ -236,7 +236,7 @@ def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ..
 
 def _with_warnings(words: str, keys: tuple[str, ...], warnings: tuple[str, ...]) -> str:
     said = "; ".join(warning for warning in warnings if _concerns(warning, keys))
-    return f"{words} (not held by this host: {said})" if said else words
+    return f"{words} (not enforced by this host: {said})" if said else words
 
 
 def _concerns(warning: str, keys: tuple[str, ...]) -> bool:

@@ -76,7 +76,7 @@ class DockerRuntime:
             cores=cores,
             disk=disk_of_engine(client.base_url, info),
         )
-        self._alone = bool(install)  # in the control group, which otherwise another engine's bots may share
+        self._alone = bool(install)  # in the control group, which bots of another engine may otherwise share
         self._place = GroupPlace(
             parent=self._host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -87,7 +87,7 @@ class DockerRuntime:
 
     @property
     def host(self) -> EngineHost:
-        """What the template knows about the engine."""
+        """The template's facts about the engine."""
         return self._host
 
     @property
@@ -130,7 +130,7 @@ class DockerRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """Return whether it is an image's id, and not, say, a folder that plain processes were run from."""
+        """True if it is an image's id, and not the folder of a bot for plain processes."""
         return is_image_id(source)
 
     def check_source(self, source: str) -> None:
@@ -145,7 +145,7 @@ class DockerRuntime:
         """See :class:`arena.sandbox.runtime.Runtime`."""
         image = self._images.find(spec.source)
         if not spec.socket_dir.is_dir():
-            raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; make it and open the socket first")
+            raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
         self._init.ensure()
         self._warmth.warm(image.layers)
         sandbox = self._create(replace(spec, source=image.id), image.command)

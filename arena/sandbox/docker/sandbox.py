@@ -24,21 +24,21 @@ from arena.sandbox.docker.engine import (
 from arena.sandbox.runtime import Capture, Exit, RuntimeTrouble
 
 _PATIENCE_SECONDS: Final = 30
-"""How long to wait for a container's end before checking that the engine still answers."""
+"""Time to wait for a container's end before checking that the engine still answers."""
 
 _KILLED: Final = 137
 """Exit code after SIGKILL: by the kernel for memory, by the arena, or by the bot itself."""
 
 _OOM_SECONDS: Final = 1.0
-"""How long the engine may take to learn of it."""
+"""Time that the engine may take to notice that a bot ran out of memory."""
 
 _KILL_SECONDS: Final = 1
-"""How long after the end of a container the engine may log the request for it."""
+"""Time after a container's end in which the engine may still log the request for it."""
 
 _WHOLE_SECONDS: Final = len("2026-01-31T00:00:00")
 
 _LAST_WORDS_SECONDS: Final = 2.0
-"""How long to wait for the rest of an ended container's stderr."""
+"""Maximum wait for the rest of an ended container's stderr."""
 
 
 class DockerSandbox:
@@ -73,7 +73,7 @@ class DockerSandbox:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """In words."""
+        """The limits in words."""
         return self._limits
 
     @property
@@ -88,10 +88,10 @@ class DockerSandbox:
             self._client.start(self._container)
 
     def wait(self) -> Exit:
-        """Wait for its end and return how it ended; ``code`` is None if :meth:`remove` came first.
+        """Wait for its end and return the exit; ``code`` is None if :meth:`remove` came first.
 
-        Raises RuntimeTrouble, none of which is a bot's fault, if the engine lost track of it, something else
-        removed it, or it was killed because all bots together ran out of memory.
+        Raises RuntimeTrouble, an arena fault, if the engine lost track of it, something else removed it, or
+        it was killed because all bots together ran out of memory.
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
@@ -99,7 +99,7 @@ class DockerSandbox:
         if ended.code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeTrouble(
                 f"container {self._name} was ended because all bots together ran out of memory: "
-                "see what else runs in their control group"
+                "check what else runs in their control group"
             )
         self._stderr.finish()
         with self._lock:
@@ -117,7 +117,7 @@ class DockerSandbox:
                 if self._removed:
                     return Exit(code)
             raise RuntimeTrouble(
-                f"container {self._name} is gone, and the arena did not remove it: find out who else "
+                f"container {self._name} was removed, but not by the arena: find out what else "
                 "uses the engine"
             ) from error
 
@@ -148,19 +148,19 @@ class DockerSandbox:
         Raises RuntimeTrouble if the engine was asked to, the host ran out of memory, or the engine doesn't
         know.
         """
-        with engine_errors(f"find out who ended container {self._name}"):
+        with engine_errors(f"find out what ended container {self._name}"):
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
             asked = asked_of_engine(self._client, self._container, _until(state))
         if asked:
             raise RuntimeTrouble(
                 f"the engine was asked to {', '.join(dict.fromkeys(asked))} container {self._name}, "
-                "and not by the arena: find out who else uses the engine"
+                "but not by the arena: find out what else uses the engine"
             )
         # Whatever its exit code: the kernel may have killed a child of the bot.
         if host_ran_out_of_memory(kernel_log(), self._container):
             raise RuntimeTrouble(
                 f"a process of container {self._name} was killed because the host ran out of memory: "
-                "see what else runs there"
+                "check what else runs there"
             )
 
     def remove(self) -> None:
@@ -196,7 +196,7 @@ def _until(state: dict[str, Any]) -> int:
 
 
 class _Stderr:
-    """Reads a container's stderr in a thread of its own, until the container ends or is removed."""
+    """Reads a container's stderr in its own thread, until the container ends or is removed."""
 
     def __init__(self) -> None:
         self._capture = Capture()

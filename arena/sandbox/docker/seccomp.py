@@ -183,7 +183,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
         },
     ),
 }
-"""Calls with the index of the deciding argument, and its allowed values."""
+"""Calls with the index of the deciding argument and its allowed values."""
 
 _SOCKET_OPTIONS: Final = {
     "SO_REUSEADDR": 2,
@@ -199,10 +199,10 @@ _SOCKET_OPTIONS: Final = {
     "SO_RCVTIMEO_NEW": 66,
     "SO_SNDTIMEO_NEW": 67,
 }
-"""May be set and read. No filters: no control group counts the memory of SO_ATTACH_FILTER's programs."""
+"""Options that may be set and read. No filters: no control group counts the memory of their programs."""
 
 _SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
-"""May be read."""
+"""Options that may be read."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
@@ -212,11 +212,11 @@ _DONE_WITHOUT: Final = """
     cachestat fadvise64 mincore openat2 preadv2 process_madvise pwritev2 readahead sync_file_range
     inotify_init inotify_init1 memfd_create pidfd_open sysinfo
 """
-"""Refused with ENOSYS: libraries take that for an old kernel and go on with something else.
+"""Refused with ENOSYS: libraries treat that as an old kernel and use other calls.
 
-The futexes of the second row have their flags where a filter can't look. The calls of the third tell what is
-in the page cache, or change it; openat2 has its flags behind a pointer. Those of the last tell what
-others do: the host's tasks and memory, who opens a file, how many files and processes are made."""
+The flags of the futexes in the second row are out of a filter's reach. The calls in the third disclose or
+change the page cache; the flags of openat2 are behind a pointer. Those in the last row disclose what others
+do: the host's tasks and memory, opened files, and numbers of files and processes."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:

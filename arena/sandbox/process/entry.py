@@ -1,7 +1,7 @@
 """Runs a bot until its launcher exits or its deadline passes. A script for a bot's own process.
 
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
-end of a pipe that the launcher holds open while it lives.
+end of a pipe that the launcher keeps open while it runs.
 
 PR_SET_PDEATHSIG won't do: it signals when the parent *thread* ends, too early in a launcher with threads.
 """
@@ -23,7 +23,7 @@ def _end_with(lifeline: int, seconds: int) -> None:
 
 
 def _become(command: list[str], lifeline: int, seconds: int) -> None:
-    """Become a command, and leave a child behind that ends it. So its threads are those that are counted."""
+    """Become a command, with a child that ends it at the deadline. So the command's threads are counted."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)

@@ -34,7 +34,7 @@ from arena.sandbox.runtime import (
 _CHUNK: Final = 64 * 1024
 _SIGNALLED: Final = 128
 _LAST_WORDS_SECONDS: Final = 2.0
-"""How long to wait for the rest of an ended process's stderr: a grandchild may hold it open."""
+"""Maximum wait for the rest of an ended process's stderr, which a grandchild may keep open."""
 
 
 class ProcessSandbox:
@@ -77,7 +77,7 @@ class ProcessSandbox:
         """Wait for its end and return how it ended."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
-        except ChildProcessError:  # removed meanwhile
+        except ChildProcessError:  # removed by another thread
             ended = None
         self._reader.join(_LAST_WORDS_SECONDS)
         if ended is not None:
@@ -87,7 +87,7 @@ class ProcessSandbox:
         return Exit(code if code >= 0 else _SIGNALLED - code)
 
     def check_untouched(self) -> None:
-        """Do nothing: what ended a process isn't recorded."""
+        """Do nothing: the cause of a process's end isn't recorded."""
 
     def remove(self) -> None:
         """End it, and remove its home folder."""
@@ -115,7 +115,7 @@ _ENTRY: Final = Path(__file__).with_name("entry.py")
 class ProcessRuntime:
     """One child process per bot; the source is the bot's folder.
 
-    ``commands`` maps names of further sources to what runs for each in the current folder.
+    ``commands`` maps names of further sources to commands, which run in the current folder.
     """
 
     def __init__(self, commands: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -160,13 +160,13 @@ class ProcessRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """Return whether the folder has a ``bot.py``, or the command is known."""
+        """True if the folder has a ``bot.py``, or the command is known."""
         return source in self._commands or (Path(source) / BOT_FILE).is_file()
 
     def check_source(self, source: str) -> None:
         """Check that the folder has a ``bot.py``. Raises LaunchRefused if it doesn't."""
         if not self.has_source(source):
-            raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must hold one")
+            raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must contain one")
 
     def launch(self, spec: SandboxSpec) -> ProcessSandbox:
         """See :class:`arena.sandbox.runtime.Runtime`."""
@@ -238,7 +238,7 @@ def _environment(spec: SandboxSpec, home: Path) -> dict[str, str]:
         "HOME": str(home),
         "TMPDIR": str(home),
         "LANG": "C.UTF-8",
-        "PYTHONPATH": str(Path(arena.__path__[0]).parent),  # arena.sdk as installed beside this file
+        "PYTHONPATH": str(Path(arena.__path__[0]).parent),  # arena.sdk from this installation
         "PYTHONUNBUFFERED": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",  # a bot's folder stays as it is
+        "PYTHONDONTWRITEBYTECODE": "1",  # don't write into a bot's folder
     }

@@ -104,7 +104,7 @@ def test_what_others_end_makes_the_match_void(docker_hall: Hall, program: str, h
     }
     with (
         interfered(docker_hall, ends[how]),
-        pytest.raises(MatchVoid, match="find out who else uses the engine"),
+        pytest.raises(MatchVoid, match="find out what else uses the engine"),
     ):
         docker_hall.play(program, programs.GOOD)
 

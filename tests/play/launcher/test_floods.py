@@ -110,21 +110,21 @@ def faults(record: MatchRecord, seat: int) -> list[Fault]:
 
 
 LIMITS = {
-    "CONTINUATION": "a CONTINUATION frame (none is allowed)",
+    "CONTINUATION": "a CONTINUATION frame (not allowed)",
     "headers": "a HEADERS frame of 14,",
-    "frame": "a DATA frame of 16,777,215 bytes (16,384 are allowed)",
-    "WINDOW_UPDATE": "273 WINDOW_UPDATE frames (272 are allowed)",
-    "PING": "265 PING frames (264 are allowed)",
-    "SETTINGS": "265 SETTINGS frames (264 are allowed)",
-    "PRIORITY": "65 PRIORITY frames (64 are allowed)",
-    "empty DATA": "65 empty DATA frames (64 are allowed)",
-    "resets": "33 RST_STREAM frames (32 are allowed)",
-    "4 GiB": "a message of 4,294,967,295 bytes (16,384 are allowed)",
-    "compressed": "a compressed message (none is allowed)",
+    "frame": "a DATA frame of 16,777,215 bytes (limit 16,384)",
+    "WINDOW_UPDATE": "273 WINDOW_UPDATE frames (limit 272)",
+    "PING": "265 PING frames (limit 264)",
+    "SETTINGS": "265 SETTINGS frames (limit 264)",
+    "PRIORITY": "65 PRIORITY frames (limit 64)",
+    "empty DATA": "65 empty DATA frames (limit 64)",
+    "resets": "33 RST_STREAM frames (limit 32)",
+    "4 GiB": "a message of 4,294,967,295 bytes (limit 16,384)",
+    "compressed": "a compressed message (not allowed)",
 }
 LIMITS_BEFORE_HELLO = {
     **{name: LIMITS[name] for name in ("CONTINUATION", "headers", "resets")},
-    "PING": "257 PING frames (256 are allowed)",
+    "PING": "257 PING frames (limit 256)",
 }
 FLOODS = {
     **{f"{name}, then": (floods.AFTER_HELLO[name], limit) for name, limit in LIMITS.items()},

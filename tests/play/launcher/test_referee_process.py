@@ -48,7 +48,7 @@ def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
             assert isinstance(message, Listening)
             timer = referee.kill_after(0.2)
         assert timer is not None
-        assert referee.last_words() == "the match was not over after 0 s, the most that its clocks allow"
+        assert referee.last_words() == "the match was not over after 0 s, the limit of its clocks"
 
 
 def test_a_referee_that_is_ended_says_how(spec: RefereeSpec) -> None:
@@ -131,5 +131,5 @@ def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
     process_hall: Hall, tmp_path: Path
 ) -> None:
     """Anyone who is less patient than our library ends, and the match is void."""
-    with pytest.raises(MatchVoid, match=r"the referee stood still for .* before seat 0 greeted"):
+    with pytest.raises(MatchVoid, match=r"the referee did not run for .* before seat 0 greeted"):
         _stood_still(process_hall, tmp_path, IMPATIENT, 6)

@@ -234,7 +234,7 @@ async def _half_closes(call: Call) -> None:
     ("bot", "code", "words"),
     [
         (_speaks_another_version, "INVALID_ARGUMENT", "the bot speaks protocol 7, this arena 1"),
-        (_says_nothing_of_itself, "INVALID_ARGUMENT", "the first message holds no Hello"),
+        (_says_nothing_of_itself, "INVALID_ARGUMENT", "the first message is not a Hello"),
         (_babbles, "INVALID_ARGUMENT", "a message that can't be decoded"),
         (_answers_too_much, "RESOURCE_EXHAUSTED", "more than 18 moves for 1 request"),
         (_half_closes, "INVALID_ARGUMENT", "the bot ended, closed its stream, or broke the rules of gRPC"),
@@ -268,7 +268,7 @@ def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
             request = await _first_request(first)
             second: Call = channel.stream_stream(PLAY)()
             assert await second.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-            assert await second.details() == "this seat has a stream already"
+            assert await second.details() == "this seat already has a stream"
             await _finish(first, request)
             assert await first.code() is grpc.StatusCode.OK
             await ended
@@ -338,7 +338,7 @@ def test_bots_are_told_when_the_arena_fails() -> None:
             match.answered = None  # type: ignore[method-assign,assignment]  # a defect of the arena's own
             await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
             assert await call.code() is grpc.StatusCode.ABORTED
-            assert await call.details() == "a fault of the arena's own: the match does not count"
+            assert await call.details() == "arena fault: the match does not count"
             with pytest.raises(TypeError):
                 await ended
 

@@ -96,7 +96,7 @@ def test_a_record_can_be_read_again() -> None:
 def test_only_a_finished_game_is_recorded() -> None:
     """Half a game is refused."""
     state = new_game(THREE, shuffled_deck(THREE, SEED))
-    with pytest.raises(ValueError, match="game-1: it is not over"):
+    with pytest.raises(ValueError, match="game game-1 is not over"):
         build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE))
 
 

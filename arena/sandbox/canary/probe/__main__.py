@@ -55,7 +55,7 @@ def memory(limits: dict[str, int]) -> None:
 
 
 def processes(limits: dict[str, int]) -> None:
-    """Fork until it is refused."""
+    """Fork until that is refused."""
     count = 1
     while count < 2 * limits["processes"] and attempt(_fork_a_sleeper) == "done":
         count += 1
@@ -68,7 +68,7 @@ def _fork_a_sleeper() -> None:
 
 
 def cpu(_: dict[str, int]) -> NoReturn:
-    """Compute in as many processes as there are processors, and for ever."""
+    """Compute forever, in as many processes as there are processors."""
     for _other in range(len(os.sched_getaffinity(0)) - 1):
         if os.fork() == 0:
             break
@@ -77,7 +77,7 @@ def cpu(_: dict[str, int]) -> NoReturn:
 
 
 def deadline(_: dict[str, int]) -> NoReturn:
-    """Stay, in a child too, whatever signal comes."""
+    """Ignore every signal, in a child process too."""
     os.fork()
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
         attempt(signal.signal, number, signal.SIG_IGN)
@@ -95,7 +95,7 @@ TASKS: Final = {
 
 
 def main() -> None:
-    """Do what the task says."""
+    """Run the task."""
     task = json.loads(Path(FOLDER, "task").read_text())
     TASKS[task["name"]](task["limits"])
 

@@ -1,4 +1,4 @@
-"""The probe's attempts on files: write everywhere, fill /tmp, attack the socket; how it tries and reports."""
+"""The probe's attempts on files: write everywhere, fill /tmp, attack the socket. Also its reports."""
 
 import ctypes
 import errno
@@ -18,12 +18,12 @@ LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 def tell(seen: dict[str, Any]) -> None:
-    """Print what was seen, in one write."""
+    """Print the observations, in one write."""
     os.write(2, b"canary " + json.dumps(seen).encode() + b"\n")
 
 
 def attempt(act: Callable[..., object], *arguments: object) -> str:
-    """Return ``done``, or the name of the error that an attempt ended with."""
+    """Return ``done``, or the name of an attempt's error."""
     try:
         act(*arguments)
     except OSError as error:
@@ -37,7 +37,7 @@ def answer_of(result: int) -> str:
 
 
 def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
-    """Return what an act gives in a child process, whose state dies with it."""
+    """Return the result of an act in a child process, so that this process's state doesn't change."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -56,14 +56,14 @@ _SECOND: Final = 1
 _STEERING: Final = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
 _ANYBODY: Final = 0o777
 _FILES: Final = 20
-"""Tried of a folder of /proc or /sys at most."""
+"""Maximum number of files tried per folder of /proc or /sys."""
 
 _TELLING: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
-"""Of a process's own folder, what tells of other containers' pages, of who wants the cores, of packets."""
+"""Files of a process's folder that disclose other containers' pages, the load or packets."""
 
 
 def writable(_: dict[str, int]) -> dict[str, Any]:
-    """Try to make a file in every folder, to open what steers the kernel, and to dial every socket."""
+    """Try to create a file in every folder, to open kernel settings, and to connect to every socket."""
     written, dialled = [], []
     for folder, special in _folders():
         path = Path(folder, "kaiten-canary")
@@ -85,7 +85,7 @@ def _open_for_writing(path: str) -> None:
 
 
 def _folders() -> Iterator[tuple[str, list[str]]]:
-    """Give every folder with its special files; of /proc and /sys only their tops, of FOLDER nothing."""
+    """Yield every folder with its special files: only the top of /proc and /sys, and nothing of FOLDER."""
     waiting = ["/"]
     while waiting:
         folder = waiting.pop()
@@ -105,10 +105,10 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
 
 
 def telling(_: dict[str, int]) -> dict[str, Any]:
-    """Read what tells of the whole host: all of /proc and /sys that is no process's and no control group's.
+    """Read files about the whole host: all of /proc and /sys except those of processes and control groups.
 
-    Of a folder the first file that can be read is enough. Then what a process's own folder tells of others,
-    and a terminal.
+    One readable file per folder is enough. Then read what a process's folder discloses about others, and a
+    terminal.
     """
     found = [_readable(iter([f"/proc/self/{name}"])) for name in _TELLING]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
@@ -149,7 +149,7 @@ def _dial(path: str) -> str:
 
 
 def channel(_: dict[str, int]) -> dict[str, Any]:
-    """Use the referee's socket, dial the one beside it, which is another slot's, then attack its own."""
+    """Use the referee's socket, connect to the one next to it (another slot's), then attack its own."""
     own = Path(FOLDER, "referee.sock")
     seen = {"referee": _dial(str(own)), "foreign": _dial(f"{FOLDER}/other.sock")}
     with socket.socket(socket.AF_UNIX) as server:
@@ -200,6 +200,6 @@ def _run(program: Path) -> None:
 
 
 def empty_tmp() -> None:
-    """Remove what was put into /tmp."""
+    """Remove the files in /tmp."""
     for path in Path(TMP).iterdir():
         path.unlink()

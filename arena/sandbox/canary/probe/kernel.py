@@ -1,4 +1,4 @@
-"""The probe's attempts on the kernel: rights, calls and their arguments, limits of a process, ways out."""
+"""The probe's attempts on the kernel: rights, calls and their arguments, process limits, the network."""
 
 import ctypes
 import fcntl
@@ -45,7 +45,7 @@ _NUMBERS: Final = {
         "shmget": 194,
     },
 }
-_ARGUMENTS: Final = {"unshare": 0x1000_0000}  # a user namespace; all others: zeros
+_ARGUMENTS: Final = {"unshare": 0x1000_0000}  # a user namespace; all others are zero
 _FAMILIES: Final = {
     "AF_INET": 2,
     "AF_INET6": 10,
@@ -58,7 +58,7 @@ _KINDS: Final = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.
 
 
 def network(_: dict[str, int]) -> dict[str, Any]:
-    """Look for interfaces and for a way out."""
+    """Look for network interfaces and routes."""
     return {"interfaces": _interfaces(), "route": attempt(_go_out)}
 
 
@@ -77,7 +77,7 @@ def _go_out() -> None:
 
 
 def rights(_: dict[str, int]) -> dict[str, Any]:
-    """Look at user, groups, capabilities and the way to more of them."""
+    """Read user, groups and capabilities, and try to gain more."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     names = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
     return {
@@ -89,7 +89,7 @@ def rights(_: dict[str, int]) -> dict[str, Any]:
 
 
 def calls(_: dict[str, int]) -> dict[str, Any]:
-    """Make calls that no bot needs, in a child: one that succeeds must not change this process."""
+    """Make calls that no bot needs, in a child process, so that successful ones don't change this one."""
     return {"kernel": os.uname().release, "calls": in_child(_all_calls)}
 
 
@@ -114,7 +114,7 @@ def _open_and_close(family: int, kind: int) -> None:
 
 
 def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
-    """Open files, write beyond the largest file, dump core: with every soft limit at its hard one."""
+    """Open files, exceed the maximum file size, dump core: with every soft limit raised to its hard limit."""
     for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         most = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (most, most))
@@ -130,7 +130,7 @@ def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
 
 
 def _open_many(most: int) -> int:
-    """Return how many files can be open, those that a process begins with included."""
+    """Return the maximum number of open files, including those that a process starts with."""
     highest = 0
     while highest < most and attempt(os.open, "/dev/null", os.O_RDONLY) == "done":
         highest += 1
@@ -138,7 +138,7 @@ def _open_many(most: int) -> int:
 
 
 def _core_dumped() -> bool:
-    """Crash a child where it can write, and tell whether the kernel dumped it."""
+    """Crash a child in a writable folder; return whether the kernel wrote a core dump."""
     child = os.fork()
     if child == 0:
         os.chdir(TMP)
@@ -149,7 +149,7 @@ def _core_dumped() -> bool:
 
 
 def surroundings(_: dict[str, int]) -> dict[str, Any]:
-    """Look at the environment, and at the limits that control groups show: of v1, of v2, or none."""
+    """Read the environment, and the limits of control groups v1 or v2, if any."""
     top = Path("/sys/fs/cgroup")
     return {
         "environment": dict(os.environ),
@@ -173,7 +173,7 @@ def _quota(top: Path) -> float | None:
 
 
 def _number(path: Path) -> int | None:
-    """Return what a control group's file says; -1 for no limit, None where there is no such file."""
+    """Return the value in a control group's file; -1 for no limit, None if the file doesn't exist."""
     try:
         text = path.read_text().strip()
     except OSError:
@@ -210,7 +210,7 @@ _FADV_DONTNEED: Final = 4
 
 @contextmanager
 def _library() -> Iterator[tuple[int, int, int]]:
-    """Give a file that all bots share: its descriptor, where it is mapped, and how much of it."""
+    """Yield a file that all bots share: its descriptor, its mapped address and length."""
     size = mmap.PAGESIZE
     lines = Path("/proc/self/maps").read_text().splitlines()
     file = os.open(next(line.split()[5] for line in lines if "/libc.so" in line), os.O_RDONLY)
@@ -236,7 +236,7 @@ def futexes(_: dict[str, int]) -> dict[str, Any]:
 
 
 def page_cache(_: dict[str, int]) -> dict[str, Any]:
-    """Ask what is cached of a shared file, and change it."""
+    """Query and change the cached pages of a shared file."""
     room = ctypes.create_string_buffer(4096)
     into = ctypes.addressof(room)
     with _library() as (file, start, size):
