@@ -173,8 +173,7 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     assert (bot.state, bot.since) == (BotState.BENCHED, START + timedelta(minutes=benched_after))
     looked_at = min(benched_after, 10)
     assert bot.reason == (
-        f"the stand-in had to finish 5 of its last {looked_at} rated games; "
-        "most recently: no answer in time"
+        f"the stand-in had to finish 5 of its last {looked_at} rated games; most recently: no answer in time"
     )
 
 

@@ -19,9 +19,7 @@ from tests.web.people import logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable, play_next
 from tests.web.submitted import CRASH, play, send
 
-BENCHED: Final = (
-    "the stand-in had to finish 5 of its last 10 rated games; most recently: no answer in time"
-)
+BENCHED: Final = "the stand-in had to finish 5 of its last 10 rated games; most recently: no answer in time"
 LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"
 WHY: Final = "it remembered deals of other people's challenges"
 
