@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _tell(what: str) -> None:
-    """Say on a terminal what is measured now."""
+    """Show the current measurement on a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{what}")
         sys.stderr.flush()

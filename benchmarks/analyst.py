@@ -1,11 +1,11 @@
-"""How good the analyst is: whether its chances come true, and whether its best moves win more.
+"""Quality of the analyst: do its chances come true, and do its best moves win more?
 
     python -m benchmarks.analyst --games 1000 --positions 200
 
 House bots play at tables of 2 to 5 seats. At every second table one bot has all seats, as the analyst
-assumes; the others are drawn. Calibration compares the chances of every third turn with the shares of first
-place that came of them. Positions in which the analyst's best move isn't the one that was played are played
-on with both by the bots of the table, with the hands as they were and several deals of the rounds to come.
+assumes; the others are drawn. Calibration compares the chances of every third turn with the resulting shares
+of first place. If the analyst's best move differs from the played one, the table's bots continue the game
+with each of the two, from the actual hands and with several deals of later rounds.
 """
 
 import argparse
@@ -32,21 +32,21 @@ BOTS: Final = ("greedy", "spoiler", "expected", "rollout")
 BINS: Final = 10
 THIRD: Final = 3
 REPEATS: Final = 20
-"""How often a position is played on with each of the two moves."""
+"""Number of continuations of a position with each of the two moves."""
 FORECAST_PLAYOUTS: Final = 100
 
 _load = cache(load_bot)
 
 
 class Forecast(NamedTuple):
-    """A chance, and the share of first place that came of it."""
+    """A chance, and the resulting share of first place."""
 
     chance: float
     came: float
 
 
 class Gain(NamedTuple):
-    """What the best move brought more than the played one in one position, on average."""
+    """The best move's mean gain over the played one in one position."""
 
     share: float  # of first place
     points: float
@@ -105,7 +105,7 @@ def calibration_error(found: Sequence[Forecast]) -> float:
 def disagreement(
     game: PublicReplay, playouts: int, seed: int
 ) -> tuple[RecordedDecision, AnalysedDecision] | None:
-    """Return one decision of which the analyst would have made another one, or None if it finds none."""
+    """Return a decision that the analyst would have made differently, or None."""
     made = list(decisions(game))
     states = replay(log_of(game)).states
     rng = _dice(str(seed))
@@ -181,7 +181,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--games", type=int, default=1000, help="for the calibration")
-    parser.add_argument("--positions", type=int, default=200, help="to be played on; each of another game")
+    parser.add_argument(
+        "--positions", type=int, default=200, help="number of continued positions, each from a different game"
+    )
     parser.add_argument("--playouts", type=int, default=PLAYOUTS, help="of the analyst in these positions")
     parser.add_argument("--bots", nargs="+", default=BOTS, metavar="BOT")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""How many decisions a second a learner can have of ``arena.env.Batch``, on one core.
+"""Decisions per second of ``arena.env.Batch`` for a learner, on one core.
 
     python -m benchmarks.batch
 
@@ -23,8 +23,8 @@ _TIMES = 5
 
 
 def main() -> None:
-    """Play, and print nanoseconds of CPU a decision, the least of some runs."""
-    table = Table(title=f"{_GAMES} games at once: nanoseconds of CPU a decision")
+    """Play, and print nanoseconds of CPU per decision, the minimum of several runs."""
+    table = Table(title=f"{_GAMES} parallel games: nanoseconds of CPU per decision")
     for column in ("players", "step", "observe", "legal actions", "million steps/s", "million decisions/s"):
         table.add_column(column, justify="right")
     for players in range(2, 6):

@@ -2,8 +2,8 @@
 
 A match seats the same bot twice, once with all controls and once without some of them, and then the other way
 round. Both bots are asked by the same referee at the same times, so other work on the machine slows both: the
-ratio of their CPU time a decision holds on a busy machine too. A first line takes nothing away, and shows how
-exact that is.
+ratio of their CPU time per decision is also valid on a busy host. The first line takes nothing away, which
+shows the precision.
 """
 
 import argparse

@@ -1,15 +1,15 @@
-"""``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``: an arena in which much was played.
+"""``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``: an arena with many games.
 
 Fills an SQLite store in a few minutes, for measuring what pages cost after years. The log of the ladder and
 all that follows from it (ratings, changes, curves, meetings, highlights) are written by the store's own code,
-in large portions and with a rating step that costs next to nothing. So all of it agrees, but the ratings are
-not those that a rebuild would find. The first and the newest games are played, checked and recorded like any
-other; those of a few bots that are watched have the record and the replay of a first one with so many seats.
+in large portions and with a very cheap rating step. So all of it is consistent, but the ratings are not those
+that a rebuild would compute. The first and the newest games are played, checked and recorded like any other;
+those of a few watched bots reuse the record and the replay of a first game with as many seats.
 
-The statistics of cards are as large as those of so many games: a match adds what the first ones with so many
-seats added, which is not what its own records would say.
+The statistics of cards are as large as those of that many games: a match adds the counts of the first match
+with as many seats, not those of its own records.
 
-Not made: records and replays of the other games, of which there is a filler; what bots printed; accounts and
+Missing: records and replays of the other games (a filler replaces them), logs of bots, accounts and
 submissions.
 """
 
@@ -44,11 +44,11 @@ from benchmarks.played import played
 
 DEALS: Final = 6
 _PORTION: Final = 10_000
-"""Games written at once."""
+"""Games written per transaction."""
 _REAL: Final = 60
-"""Games at the end that were really played."""
+"""Number of games at the end that are really played."""
 _NEAR: Final = 60
-"""Bots meet those that are at most so many ranks away."""
+"""Maximum difference in rank between opponents."""
 _HOUSE: Final = 20
 _PLAYERS: Final = (2, 3, 4, 5)
 _FIRST: Final = _PLAYERS * 3
@@ -56,7 +56,7 @@ _FIRST: Final = _PLAYERS * 3
 page shows. Together they are ``DEALS`` games with each number of players."""
 _FAULTY: Final = 0.01
 _WATCHED: Final = 50
-"""One in so many bots is watched."""
+"""One bot in this many is watched."""
 _REPORT: Final = encode(SeatReport(image="sha256:0", runtime="docker/runc", limits=()))
 _WORDS: Final = ("wasabi", "maki", "tempura", "sashimi", "nigiri", "dumpling", "pudding", "chopstick", "soy")
 
@@ -65,12 +65,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What is made.
+    """The size of the arena.
 
     Attributes:
-        bots: How many, five or more.
-        games: How many; a few more, to end with a whole match.
-        days: Over which the games are spread, up to now.
+        bots: Number of bots, five or more.
+        games: Number of games, rounded up to whole matches.
+        days: Number of days up to now over which the games are spread.
     """
 
     bots: int
@@ -80,20 +80,20 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class _Seated:
-    """Who plays a match: indexes of bots; a bot's version has the id after its index."""
+    """A match's bots, by index; a bot's version has the id after its index."""
 
     number: int
     bots: tuple[int, ...]
 
     @property
     def id(self) -> str:
-        """Of the match."""
+        """The match's id."""
         return f"crowd-{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """What is kept of a game, and what a match of ``DEALS`` games adds to the statistics of cards."""
+    """A game's stored data, and the card statistics of a match of ``DEALS`` games."""
 
     record: bytes
     replay: str
@@ -104,7 +104,7 @@ _FILLER: Final = _Sample(b"{}", "x" * 900)
 
 
 def fill(file: Path, crowd: Crowd) -> None:
-    """Make a store in a file that isn't there yet."""
+    """Create a store in a new file."""
     url = f"sqlite:///{file}"
     with closing(open_store(url)) as store:
         dice = random.Random(1)  # noqa: S311 - the same store each time
@@ -127,12 +127,12 @@ def fill(file: Path, crowd: Crowd) -> None:
 
 
 def is_watched(bot: str) -> bool:
-    """Return whether the games of the bot of this name can be looked into."""
+    """True if the games of this bot have records and replays."""
     return int(bot.rpartition("-")[2]) % _WATCHED == 0
 
 
 def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
-    """Let some bots play so many games, two a match, as the arena does."""
+    """Play this many games of some bots, two per match, as the arena does."""
     for _ in range(math.ceil(games / 2)):
         _play_one(store, dice, _near(dice, bots, dice.choice(_PLAYERS)), ended)
 
@@ -151,7 +151,7 @@ def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: dat
     store.queue.add(new)
     claim = store.leases.claim("here", "worker", ended, RuntimeName.DOCKER)
     if claim is None or not store.results.record(played(claim, dice, ended)):
-        raise RuntimeError("the store did not take a match")
+        raise RuntimeError("the store refused a match")
 
 
 def _samples(connection: Connection) -> dict[int, _Sample]:
@@ -270,7 +270,7 @@ def _play(
 
 
 def _rate(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
-    """Rate a game by what was to be expected, roughly: an Elo step as wide as a rating is uncertain."""
+    """Rate a game approximately: an Elo step in proportion to a rating's uncertainty."""
     return tuple(
         Rating(
             own.mean
@@ -349,15 +349,15 @@ def _match_row(seated: _Seated, at: datetime) -> Row:
 
 
 def main() -> None:
-    """Make a store, and say how long that took."""
+    """Create a store, and print how long it took."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.crowd", description="Fill a store.")
-    parser.add_argument("folder", type=Path, help="where the store is made")
+    parser.add_argument("folder", type=Path, help="folder of the new store")
     parser.add_argument("--bots", type=int, default=10_000)
     parser.add_argument("--games", type=int, default=1_000_000)
     arguments = parser.parse_args()
     file: Path = arguments.folder / "arena.sqlite3"
     if file.exists():
-        sys.exit(f"{file} is there already")
+        sys.exit(f"{file} already exists")
     file.parent.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     fill(file, Crowd(arguments.bots, arguments.games))

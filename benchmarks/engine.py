@@ -1,4 +1,4 @@
-"""The rules engine alone: random play, every legal move of every decision made, every choice checked."""
+"""Only the rules engine: random play that lists all legal moves and checks every choice."""
 
 import random
 import time
@@ -22,7 +22,7 @@ def measure_engine(players: int, games: int) -> Speed:
     rules = Rules(players=players)
     seeds = [number.to_bytes(16, "big") for number in range(games)]
     decks = [shuffled_deck(rules, seed) for seed in seeds]
-    dice = random.Random(1)  # noqa: S311 - the dice of a benchmark are no secret
+    dice = random.Random(1)  # noqa: S311 - a benchmark's randomness is not secret
     begin = time.process_time()
     for deck in decks:
         play(rules, deck, dice)

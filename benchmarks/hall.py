@@ -27,22 +27,22 @@ from arena.sandbox.runtime import INSTALL_LABEL, Runtime, SandboxSpec
 _SLOTS: Final = slots_of_host()
 
 LIMITS: Final = Limits(cpus=_SLOTS.share)
-"""The arena's own, so that a bot has the share of the machine that it has in a rated game."""
+"""The arena's limits, so that a bot has the same share of the host as in a rated game."""
 
 _CLOCK: Final = Clock(start_millis=60_000, move_millis=10_000, bank_millis=60_000)
-"""A busy machine shall be slow here, and nobody absent."""
+"""Long, so that on a busy host bots are slow and not absent."""
 
 _BOT: Final = Path(__file__).parent / "bot"
 
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """Where matches are played.
+    """A place to play matches.
 
     Attributes:
         runtime: Runs the bots.
-        name: Of the runtime.
-        slots: How many bots may run at a time on this host.
+        name: The runtime's name.
+        slots: Number of bots that may run at a time on this host.
     """
 
     runtime: Runtime
@@ -56,11 +56,11 @@ class Hall:
 
     @property
     def runs_containers(self) -> bool:
-        """Whether bots are in containers, and so no child processes."""
+        """True if bots run in containers, so that they are not child processes."""
         return self.name is RuntimeName.DOCKER
 
     def spec(self, *, games: int, at_once: int, players: int = 2) -> MatchSpec:
-        """Return a match of the bench's bots that play so many games at once."""
+        """Return a match of the benchmark's bots that play this many games concurrently."""
         return MatchSpec(
             match=str(next(self._numbers)),
             attempt=1,
@@ -79,7 +79,7 @@ class Hall:
 
     @contextmanager
     def lone_bot(self) -> Iterator[SandboxSpec]:
-        """Give what starts one bot without a referee."""
+        """Yield a function that starts one bot without a referee."""
         folder = self._folder / "lone"
         folder.mkdir(mode=0o711)
         try:
@@ -96,7 +96,7 @@ class Hall:
             folder.rmdir()
 
     def _source(self, at_once: int) -> str:
-        """Return the image or the folder of the bot that plays so many games at once."""
+        """Return the image or the folder of the bot that plays this many games concurrently."""
         if at_once not in self._sources:
             folder = self._folder / f"bench-{at_once}"
             shutil.copytree(_BOT, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -114,7 +114,7 @@ class Hall:
 
 @contextmanager
 def open_hall(name: RuntimeName, engine: Callable[[], docker.APIClient] = connect) -> Iterator[Hall]:
-    """Open a hall, and leave nothing of it behind but the bots' images, which make the next run quicker.
+    """Open a hall; remove all of it but the bots' images, which make the next run faster.
 
     ``engine`` returns the client by which containers are made.
     """

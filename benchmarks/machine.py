@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""Describes the host on which figures were measured."""
 
 import os
 import platform

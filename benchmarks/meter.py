@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Used(NamedTuple):
-    """What one process did.
+    """The work of one process.
 
     Attributes:
         done: Messages or decisions.
@@ -36,7 +36,7 @@ class Meter:
 
     @property
     def full(self) -> bool:
-        """Whether all have been counted."""
+        """True if all have been counted."""
         return self._end is not None
 
     def add(self, count: int) -> None:

@@ -1,8 +1,8 @@
 """``python -m benchmarks.neighbours``: can busy neighbours make honest bots miss the clock?
 
-Plays games between two honest bots under the ladder's own clock and limits, first alone, then with
-every other slot of the host taken by bots that burn all the processor time they can get. Needs a
-Docker engine. Ends with 1 where an honest bot missed the clock or failed otherwise.
+Plays games between two honest bots under the ladder's clock and limits, first without neighbours, then with
+bots that use all available processor time in every other slot of the host. Needs a Docker engine. Exits
+with 1 if an honest bot exceeded its clock or failed otherwise.
 """
 
 import argparse
@@ -28,12 +28,12 @@ _HONEST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of the honest bots.
+    """The results of the honest bots.
 
     Attributes:
-        games: How many were played.
-        millis: What each decision took, as the referee measured it.
-        faults: In words, one each.
+        games: Number of games played.
+        millis: Each decision's time, measured by the referee.
+        faults: Faults in words, one entry each.
     """
 
     games: int
@@ -41,7 +41,7 @@ class Outcome:
     faults: tuple[str, ...]
 
     def __str__(self) -> str:
-        """What to print."""
+        """Text to print."""
         late = statistics.quantiles(self.millis, n=1000)[-1]
         return (
             f"{self.games} games, {len(self.faults)} faults, {len(self.millis)} decisions: "
@@ -54,7 +54,7 @@ def main() -> None:
     """Play and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.neighbours")
     parser.add_argument(
-        "--games", type=int, default=1000, help="beside neighbours; a tenth of it is played alone"
+        "--games", type=int, default=1000, help="games with neighbours; a tenth as many are played without"
     )
     games: int = parser.parse_args().games
     with open_hall(RuntimeName.DOCKER) as hall:
@@ -88,7 +88,7 @@ def _honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:
 
 @contextmanager
 def _noise(hall: Hall, source: str) -> Iterator[list[MatchRecord]]:
-    """Keep the slots that the honest bots leave free busy, match after match."""
+    """Keep all slots but those of the honest bots busy, match after match."""
     over = threading.Event()
     records: list[MatchRecord] = []
     seats = (source,) * min(5, hall.slots - _HONEST)

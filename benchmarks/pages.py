@@ -1,8 +1,8 @@
-"""``python -m benchmarks.pages``: does every page answer as soon after a million games as after a hundred?
+"""``python -m benchmarks.pages``: is every page as fast after a million games as after a hundred?
 
 Makes two stores (:mod:`benchmarks.crowd`) unless they are named, serves each with a site of one process, and
-asks for all public pages and lists, one store after the other in turn, so that what else the machine does
-falls on both. All the while matches are recorded in both. Ends with 1 where a goal was missed.
+asks for all public pages and lists, one store after the other in turn, so that other load on the host
+affects both. Meanwhile, matches are recorded in both. Exits with 1 if a goal was missed.
 """
 
 import argparse
@@ -38,19 +38,19 @@ SMALL: Final = Crowd(bots=100, games=100)
 LARGE: Final = Crowd(bots=10_000, games=1_000_000)
 
 RATIO: Final = 2.0
-"""A page of the large store takes at most so many times as long as the same of the small one."""
+"""Maximum ratio of a page's time on the large store to that on the small one."""
 P99_SECONDS: Final = 0.05
-"""Of the leaderboard, on the large store, while games are recorded."""
+"""Maximum 99th percentile of the leaderboard on the large store, while games are recorded."""
 SERVED: Final = 0.85
-"""At least so many leaderboards are served in the time of a plainest answer, while games are recorded."""
+"""Minimum number of leaderboards served in the time of a minimal answer, while games are recorded."""
 BYTES: Final = 100_000
-"""Of a page, before pictures."""
+"""Maximum size of a page in bytes, without pictures."""
 
 _BOARD: Final = "/leaderboard"
 _AT_ONCE: Final = 10
-"""Requests for a page of one store before it is the other one's turn."""
+"""Number of requests for a page to one store before switching to the other."""
 _EVERY_SECONDS: Final = 0.5
-"""Between two matches that are recorded."""
+"""Seconds between two recorded matches."""
 _PERCENT: Final = 100
 _ANSWERS: Final = 3000
 _TIMES: Final = 3
@@ -61,9 +61,9 @@ class Site:
     """A store with its site.
 
     Attributes:
-        process: The id of what serves it.
-        url: Where the site is.
-        paths: Of the pages, by what they are.
+        process: Id of the serving process.
+        url: The site's address.
+        paths: Paths of pages, by name.
     """
 
     process: int
@@ -89,7 +89,7 @@ class Site:
 
 @dataclass(slots=True)
 class Timed:
-    """What a page took, in seconds, on one store."""
+    """A page's times in seconds on one store."""
 
     seconds: list[float] = field(default_factory=list)
     size: int = 0
@@ -101,7 +101,7 @@ class Timed:
 
     @property
     def p99(self) -> float:
-        """What one in a hundred took longer than."""
+        """The 99th percentile."""
         return quantiles(self.seconds, n=_PERCENT)[-1]
 
 
@@ -115,7 +115,7 @@ def main() -> int:
         ]
         sites = [stack.enter_context(_served(folder)) for folder in folders]
         machine = describe_machine("none")
-        _measure(sites, 1)  # what is read once is not what is measured
+        _measure(sites, 1)  # the first read is not measured
         for folder in folders:
             stack.enter_context(_written(folder))
         timed = _measure(sites, arguments.requests)
@@ -127,7 +127,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description="Measure all pages.")
     parser.add_argument("--requests", type=int, default=200, help="for each page, on each store")
     parser.add_argument("--small", type=Path, metavar="FOLDER", help="of benchmarks.crowd; made if not named")
-    parser.add_argument("--large", type=Path, metavar="FOLDER", help="likewise; takes minutes to make")
+    parser.add_argument(
+        "--large",
+        type=Path,
+        metavar="FOLDER",
+        help="of benchmarks.crowd; made if not named, which takes minutes",
+    )
     return parser
 
 
@@ -139,7 +144,7 @@ def _made(stack: ExitStack, crowd: Crowd) -> Path:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[Site]:
-    """Start a site and say what is to be asked of it."""
+    """Start a site, and return it with its pages."""
     with subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-m", "web", "--data-dir", str(folder), "--port", "0"],
         stderr=subprocess.PIPE,
@@ -201,7 +206,7 @@ def paths(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def _written(folder: Path) -> Iterator[None]:
-    """Record matches in a store, from another process, all the while."""
+    """Record matches in a store from another process, until stopped."""
     stop = multiprocessing.Event()
     process = multiprocessing.Process(target=_write, args=(folder, stop))
     process.start()
@@ -221,7 +226,7 @@ def _write(folder: Path, stop: Event) -> None:
 
 
 def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
-    """Ask for every page of every site so many times; return what that took, by page, one entry a site."""
+    """Request every page of every site this many times; return the times by page, one entry per site."""
     timed = {name: [Timed() for _ in sites] for name in sites[0].paths}
     for begun in range(0, requests, _AT_ONCE):
         for name, of_sites in timed.items():
@@ -237,7 +242,7 @@ def _measure_served(site: Site) -> tuple[float, float]:
     """Return the processor time of the leaderboard and of the plainest answer, in seconds."""
     _tell("the leaderboard beside the plainest answer")
     with plainest() as (process, url):
-        time.sleep(1)  # until it serves; what connects before waits
+        time.sleep(1)  # until it serves; earlier connections wait
         pairs = [
             (
                 cpu_of_an_answer(site.process, site.url, _BOARD, _ANSWERS),
@@ -249,7 +254,7 @@ def _measure_served(site: Site) -> tuple[float, float]:
 
 
 def _report(machine: dict[str, str], timed: dict[str, list[Timed]], served: tuple[float, float]) -> int:
-    """Print a table, and return 1 where a goal was missed."""
+    """Print a table; return 1 if a goal was missed."""
     console = Console(highlight=False)
     console.width = max(console.width, 110)
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
@@ -287,7 +292,7 @@ def _missed(timed: dict[str, list[Timed]]) -> Iterator[str]:
 
 
 def _tell(what: str) -> None:
-    """Say on a terminal what is measured now."""
+    """Show the current measurement on a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{what}")
         sys.stderr.flush()

@@ -10,7 +10,7 @@ from arena.scheduler.check import finish
 
 
 def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:
-    """Return what became of a match: as after a launcher's record was checked."""
+    """Return a match's result, as after the check of a launcher's record."""
     return finish(claim, encode(_record(claim.spec, dice)), ended)
 
 

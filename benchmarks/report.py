@@ -13,7 +13,7 @@ from benchmarks.figures import Summary
 _SMALL = 10
 _LARGE = 100
 _MEASURED = ("x", "%", "µs", "ms")
-"""Units of which parts are told; the rest is counted."""
+"""Units with decimals; values of other units are whole numbers."""
 
 
 def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> None:

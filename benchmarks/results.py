@@ -1,4 +1,4 @@
-"""What it takes to believe, store and rate a game that has been played."""
+"""Cost of checking, storing and rating a finished game."""
 
 import tempfile
 import time
@@ -18,7 +18,7 @@ from arena.scheduler.check import finish
 from benchmarks.tables import Match
 
 _MATCHES: Final = 15
-"""Of as many games as a match of the ladder has."""
+"""Number of games, as in a match of the ladder."""
 
 _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -63,7 +63,7 @@ def _temporary_store() -> Iterator[Store]:
 
 
 def _claims(store: Store, match: Match) -> list[Claim]:
-    """Enter the match's bots, and claim matches that hold its seeds, so many each."""
+    """Add the match's bots, and claim matches with its seeds, this many each."""
     spec = match.spec
     versions = tuple(
         store.bots.add_version(

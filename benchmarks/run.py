@@ -18,7 +18,7 @@ AT_ONCE: Final = 32
 _MICRO: Final = 1e6
 _MILLI: Final = 1e3
 _DECISIONS_A_GAME: Final = 54
-"""Of both seats at a table of two."""
+"""Number of decisions of both seats at a table of two."""
 
 Tell = Callable[[str], None]
 
@@ -47,7 +47,7 @@ def repetition(hall: Hall, tell: Tell) -> list[Figure]:
 
     Args:
         hall: Where matches are played.
-        tell: Hears what is measured next.
+        tell: Called with the name of the next measurement.
     """
     # What this process holds already must not be looked through again and again in what is measured here.
     gc.collect()

@@ -1,6 +1,6 @@
-"""What it takes to send the leaderboard, beside the plainest answer that the same server can give.
+"""CPU time to send the leaderboard, compared with the same server's simplest answer.
 
-Processor time of the serving process: what else the machine does doesn't count in it, nor does who asks.
+Only the serving process counts, without other load and without the client.
 """
 
 import http.client
@@ -25,12 +25,12 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 def address_of(site: "subprocess.Popen[str]") -> str | None:
-    """Return where a site that was started is, once it serves, or None where it has ended.
+    """Return the address of a started site once it serves, or None if it has exited.
 
-    What it logs is read and thrown away from then on, so that it never waits for a reader.
+    From then on its log is read and discarded, so that it never waits for a reader.
 
     Args:
-        site: Its stderr is a pipe.
+        site: A process with a pipe for its stderr.
     """
     for line in site.stderr or ():
         if found := re.search(r"http://[\w.:]+", line):
@@ -45,13 +45,13 @@ def _throw_away(site: "subprocess.Popen[str]") -> None:
 
 
 def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
-    """Return how many seconds of processor time a process takes to send an answer.
+    """Return the seconds of processor time that a process needs per answer.
 
     Args:
-        process: The id of that which serves.
-        url: Its address.
-        path: Of the page.
-        answers: How many are measured.
+        process: Id of the serving process.
+        url: The site's address.
+        path: The page's path.
+        answers: Number of measured answers.
     """
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port)
@@ -70,7 +70,7 @@ def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
 
 @contextmanager
 def plainest() -> Iterator[tuple[int, str]]:
-    """Serve a site of one plain answer; give the id of its process and its address."""
+    """Serve a site with one plain answer; yield its process id and address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         process = multiprocessing.get_context("fork").Process(target=_serve, args=(listener,))
         process.start()

@@ -1,7 +1,7 @@
-"""What visitors notice of connections that ask for nothing: ``python -m benchmarks.slowloris``.
+"""Effect of idle connections on visitors: ``python -m benchmarks.slowloris``.
 
 3,000 connections from 100 addresses of this machine send a part of a header, then a byte now and then. Those
-that the site ends are made anew. Meanwhile a visitor from another address asks for the leaderboard.
+that the site closes are opened again. Meanwhile, a visitor from another address requests the leaderboard.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def _measure(url: str, connections: int, requests: int) -> None:
     host, port = address.hostname or "", address.port or 0
     _times(host, port, 50)
     print("without them:", _told(_times(host, port, requests)))
-    spawn = multiprocessing.get_context("spawn")  # a process of its own: it takes no time from the visitor
+    spawn = multiprocessing.get_context("spawn")  # a separate process, which takes no time from the visitor
     theirs, ours = spawn.Pipe()
     crowd = spawn.Process(target=_press, args=(theirs, host, port, connections))
     crowd.start()
@@ -100,7 +100,7 @@ class _Crowd:
             self._turn()
 
     def press(self, goes_on: Callable[[], bool]) -> None:
-        """Make those anew that the site ends, and drip, for as long as it goes on."""
+        """Reopen connections that the site closes, and drip, until the end."""
         while goes_on():
             self._turn()
             time.sleep(_PAUSE)
@@ -131,7 +131,7 @@ class _Crowd:
 
 
 def _times(host: str, port: int, requests: int) -> list[float]:
-    """Return the seconds of requests, each on a connection of its own."""
+    """Return the seconds of requests, each on its own connection."""
     seconds = []
     for _ in range(requests):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How often ``arena compare`` is wrong, and how many deals it takes: ``python -m benchmarks.sprt``.
+"""Error rate of ``arena compare``, and its number of deals: ``python -m benchmarks.sprt``.
 
 Draws the differences of deals from distributions of known mean and lets the test judge them, as the command
 does. ``duel`` has the spread of two-player games between quite different bots, ``close`` that of two versions
@@ -30,7 +30,7 @@ _HALVINGS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """How tests ended: shares of them, and the mean number of deals."""
+    """Shares of tests by result, and the mean number of deals."""
 
     better: float
     not_better: float

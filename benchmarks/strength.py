@@ -1,9 +1,9 @@
-"""How strong the sample bots are: each at one table with another one on all other seats, in process.
+"""Strength of the sample bots: each plays against another one on all other seats, in process.
 
     python -m benchmarks.strength --deals 30
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5
 
-Every deal is played from every seat. Figures are shares of opponents left behind, where a shared place counts
+Every deal is played from every seat. Figures are shares of opponents left behind; a shared place counts
 half, with 95 % confidence intervals of the means of deals: the games of one deal depend on each other.
 ``random``, ``rollout`` and ``mcts`` use Python's dice, seeded for every deal.
 """

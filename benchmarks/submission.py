@@ -1,6 +1,6 @@
 """``python -m benchmarks.submission``: how long from `arena submit` to the first rated game?
 
-Starts an arena and its site in a folder of their own, submits bots with the command that authors use, as a
+Starts an arena and its site in a new folder, submits bots with the command that authors use, as a
 source file and as a folder that becomes an image, and prints when each stage was reached. Needs a Docker
 engine and a machine that is otherwise idle: the arena's own bots play all the while, as they do. Ends with 1
 where the goal was missed.
@@ -52,7 +52,7 @@ class Journey:
     rated: float
 
     def __str__(self) -> str:
-        """What to print."""
+        """Text to print."""
         stages = ", ".join(f"{name} {seconds:5.1f}" for name, seconds in self.stages.items())
         return f"{self.what:<12} {stages}, rated {self.rated:5.1f} s"
 
@@ -76,14 +76,14 @@ def main() -> int:
 
 @contextmanager
 def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
-    """Give the store of an arena that plays and has a site, and the environment of an author's commands."""
+    """Yield the store of an arena with a site, and the environment of an author's commands."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))
     data = folder / "data"
     environment = {
         **os.environ,
         "ARENA_DATA_DIR": str(data),
         "ARENA_RUN_DIR": str(folder / "run"),
-        # What this host can hold is not what is measured here.
+        # The controls of this host are not measured here.
         "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
         "ARENA_BOTS_PER_AUTHOR": "1000",
         "ARENA_SUBMISSIONS_A_DAY": "1000",
@@ -93,7 +93,7 @@ def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
         with _running(environment, subprocess.DEVNULL, "-m", "arena", "coordinator"):
             _await(lambda: _file(data).exists(), "a database")
             with closing(open_store(f"sqlite:///{_file(data)}")) as store:
-                _await(lambda: store.activity.totals().games > 0, "a game of the house's bots")
+                _await(lambda: store.activity.totals().games > 0, "a game of the house bots")
                 with _site(environment) as address:
                     yield store, environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
     finally:
@@ -113,7 +113,7 @@ def _token(store: Store) -> str:
 
 @contextmanager
 def _running(environment: dict[str, str], stderr: int, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Run Python beside this process, and end it afterwards."""
+    """Run Python in another process, and end it afterwards."""
     with subprocess.Popen(  # noqa: S603 - our own commands
         [sys.executable, *words], env=environment, stderr=stderr, text=True
     ) as process:
@@ -146,7 +146,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{name} was not taken: exit code {done.returncode}, {done.stdout}")
+        sys.exit(f"{name} was rejected: exit code {done.returncode}, {done.stdout}")
     told: dict[str, Any] = json.loads(done.stdout)
     _await(lambda: _played(store, name), f"a rated game of {name}")
     rated = time.time() - begun

@@ -16,11 +16,11 @@ _LONE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One match as it was played.
+    """A finished match.
 
     Attributes:
-        spec: What was asked for.
-        record: What came back.
+        spec: The request.
+        record: The record.
         called: When the launcher was called; seconds of a monotonic clock.
     """
 
@@ -30,19 +30,19 @@ class Match:
 
     @property
     def diaries(self) -> tuple[Diary, ...]:
-        """What the bots said, one a seat."""
+        """The bots' diaries, one per seat."""
         return tuple(Diary.read(seat.stderr) for seat in self.record.seats)
 
     @property
     def decisions(self) -> int:
-        """How many decisions were made."""
+        """Number of decisions."""
         return sum(
             decision is not None for game in self.record.games for step in game.steps for decision in step
         )
 
     @property
     def faults(self) -> int:
-        """How many decisions were not the bots' own."""
+        """Number of decisions by the stand-in."""
         return sum(
             decision is not None and decision.standin
             for game in self.record.games
@@ -58,10 +58,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What some tables cost. CPU in seconds a decision, start-up left out.
+    """The cost of some tables. CPU in seconds per decision, without start-up.
 
     Attributes:
-        rate: Decisions a second of all tables together.
+        rate: Decisions per second of all tables together.
         referee: CPU of the referees.
         bots: CPU of the bots.
         match: One of the matches.
@@ -75,15 +75,15 @@ class Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """How long a start takes, in seconds.
+    """Times of a start, in seconds.
 
     Attributes:
-        imported: One sandbox alone, from its launch to its first line after ``import arena.sdk``.
-        ready: The same, to the first line after the SDK has imported gRPC.
+        imported: A single sandbox, from its launch to its first line after ``import arena.sdk``.
+        ready: A single sandbox, to the first line after the SDK has imported gRPC.
         first_decision: A whole match, from the call of the launcher to the first decision.
         referee: CPU of the whole match, which is nearly nothing but its start.
-        bots: The same of all its bots.
-        decisions: That were made in it.
+        bots: CPU of all its bots.
+        decisions: Number of its decisions.
     """
 
     imported: float
@@ -95,7 +95,7 @@ class Start:
 
 
 def measure_start(hall: Hall) -> Start:
-    """Start one sandbox alone, and play a match that is nearly nothing but its start."""
+    """Start a single sandbox, and play a match that consists almost only of its start."""
     launched, diary = _lone_start(hall)
     (match,), children = _with_children_cpu(lambda: [_play(hall, games=1, at_once=1)])
     bots = sum(diary.notes[-1].cpu for diary in match.diaries)
@@ -113,11 +113,11 @@ def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables
     """Play a long match at every table, all at the same time.
 
     Args:
-        hall: Where.
-        start: What is to be left out.
-        games: Of every match.
-        at_once: How many of them the bots play at once.
-        tables: How many.
+        hall: Place of the matches.
+        start: Costs of the start, which are deducted.
+        games: Number of games per match.
+        at_once: Number of games that the bots play concurrently.
+        tables: Number of tables.
     """
 
     def play() -> list[Match]:
@@ -132,7 +132,7 @@ def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables
     matches, children = _with_children_cpu(play)
     diaries = [diary for match in matches for diary in match.diaries]
     decisions = sum(match.decisions for match in matches)
-    # Without containers the bots are children as well.
+    # Without containers, the bots are child processes too.
     bots = 0.0 if hall.runs_containers else sum(diary.notes[-1].cpu for diary in diaries)
     return Tables(
         rate=decisions_a_second(diaries),
@@ -153,7 +153,7 @@ def _play(hall: Hall, *, games: int, at_once: int, first_slot: int = 0) -> Match
 
 
 def _lone_start(hall: Hall) -> tuple[float, Diary]:
-    """Start a sandbox alone and return when, and what it said."""
+    """Start a single sandbox; return the time of its start and its output."""
     with hall.lone_bot() as spec:
         launched = time.monotonic()
         sandbox = hall.runtime.launch(spec)
@@ -168,7 +168,7 @@ def _lone_start(hall: Hall) -> tuple[float, Diary]:
 
 
 def _with_children_cpu(play: Callable[[], list[Match]]) -> tuple[list[Match], float]:
-    """Return what was played, and the CPU seconds of the child processes that ended meanwhile."""
+    """Return the match, and the CPU seconds of child processes that ended during it."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     matches = play()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

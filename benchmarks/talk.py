@@ -1,6 +1,6 @@
 """The same conversation without a wire: every message made, read and answered in this process.
 
-It tells how long messages are, and what all but the wire takes.
+It measures the length of messages, and the cost of everything except the wire.
 """
 
 import time
@@ -21,11 +21,11 @@ class Talk:
     """A match between two bots. Means.
 
     Attributes:
-        request_bytes: Of a referee's message.
-        answer_bytes: Of a bot's message.
+        request_bytes: Size of a referee's message.
+        answer_bytes: Size of a bot's message.
         decisions: In a bot's message.
-        referee: CPU seconds a decision: rules, messages made and read.
-        bots: CPU seconds a decision: messages read and made, views.
+        referee: CPU seconds per decision for rules and messages.
+        bots: CPU seconds per decision for messages and views.
     """
 
     request_bytes: int
@@ -90,7 +90,7 @@ class _Conversation:
 
 
 def measure_talk(games: int, at_once: int) -> Talk:
-    """Play a match of two bots that play so many games at once."""
+    """Play a match of two bots that play this many games concurrently."""
     conversation = _Conversation(games, at_once)
     referee, bots = conversation.play()
     count = len(conversation.requests)

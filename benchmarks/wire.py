@@ -1,7 +1,7 @@
-"""A bare echo over gRPC, and tables in the same two processes: what the work costs beside the wire.
+"""A bare echo over gRPC, and tables in the same two processes: the cost of the work compared with the wire.
 
-The servers are ``grpc.aio`` under uvloop, one socket a stream, as the referee
-has them; the clients are ``grpc.aio`` under asyncio, as the SDK has them.
+The servers are ``grpc.aio`` under uvloop, with one socket per stream, like the
+referee; the clients are ``grpc.aio`` under asyncio, like the SDK.
 """
 
 import asyncio
@@ -35,21 +35,21 @@ from benchmarks.talk import encoder, first_card, seeds
 _SPAWN: Final = multiprocessing.get_context("spawn")
 _SERVICE: Final = "bench.Echo"
 _WARM_UP: Final = 100
-"""Messages of every stream that are not measured."""
+"""Number of first messages per stream that are not measured."""
 _CLOSE_SECONDS: Final = 1.0
 _DECISIONS_A_GAME: Final = 27
-"""Of one seat at a table of two."""
+"""Number of decisions of one seat at a table of two."""
 
 Ready = Callable[[], None]
 
 
 class Cost(NamedTuple):
-    """What a message there and back costs, or a decision. CPU in seconds.
+    """The cost of a round trip or a decision, in seconds of CPU.
 
     Attributes:
-        server: Of the server's or the referees' process.
-        clients: Of the clients' or the bots' processes.
-        rate: How many a second.
+        server: CPU of the server's or the referees' process.
+        clients: CPU of the clients' or the bots' processes.
+        rate: Number per second.
     """
 
     server: float
@@ -63,12 +63,12 @@ class Cost(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """How a conversation is spread.
+    """The shape of a conversation.
 
     Attributes:
-        processes: Of clients.
-        streams: Of each of them; every stream has one message under way at a time.
-        each: Messages or decisions to be measured on every stream.
+        processes: Number of client processes.
+        streams: Number of streams per process; each has one message in flight at a time.
+        each: Messages or decisions measured per stream.
     """
 
     processes: int
@@ -77,14 +77,14 @@ class Shape(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Bytes of an echo's messages, there and back."""
+    """Size of an echo's messages in bytes, for both directions."""
 
     request: int
     answer: int
 
 
 def measure_echo(sizes: Sizes, shape: Shape) -> Cost:
-    """Send bytes to and fro."""
+    """Send bytes back and forth."""
     return _measure(serve_echo, call_echo, sizes, shape)
 
 
@@ -94,7 +94,7 @@ def measure_tables(shape: Shape) -> Cost:
 
 
 async def serve_echo(sizes: Sizes, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
-    """Ask on every stream until the meter is full."""
+    """Send requests on every stream until the meter is full."""
     request = bytes(sizes.request)
     all_here = asyncio.Barrier(len(sockets))
     left = asyncio.Semaphore(0)
@@ -121,7 +121,7 @@ async def serve_echo(sizes: Sizes, sockets: Sequence[str], meter: Meter, ready: 
 
 
 async def call_echo(sizes: Sizes, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
-    """Answer on every stream."""
+    """Echo messages on every stream."""
     ready()
     answer = bytes(sizes.answer)
 
@@ -186,14 +186,14 @@ Side = Callable[[Any, Sequence[str], Meter, Ready], Coroutine[Any, Any, None]]
 
 
 def run_side(side: Side, what: object, sockets: Sequence[str], meter: Meter, mouth: Connection) -> None:
-    """Be the process of one side; say None when ready and what was used in the end."""
+    """Run one side's process; send None when ready, and its usage at the end."""
     run = uvloop.run if side in {serve_echo, serve_tables} else asyncio.run
     run(side(what, sockets, meter, lambda: mouth.send(None)))
     mouth.send(meter.used())
 
 
 class _Child:
-    """One side in a process of its own."""
+    """One side in its own process."""
 
     def __init__(self, side: Side, what: object, sockets: Sequence[str], count: int) -> None:
         self._ear, mouth = _SPAWN.Pipe(duplex=False)

@@ -39,7 +39,7 @@ together.
 
 
 def settings_page(current: str) -> str:
-    """Return docs/settings.md with its first table made anew from :class:`Settings`."""
+    """Return docs/settings.md with its first table regenerated from :class:`Settings`."""
     rows = [
         (f"`ARENA_{name.upper()}`", _default(field), field.description or "")
         for name, field in Settings.model_fields.items()

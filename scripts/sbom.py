@@ -1,7 +1,7 @@
 """Writes SBOMs (CycloneDX, JSON) to build/sbom: of the wheel with its locked packages, and of built images.
 
 An image's is read from its files: Debian's list of packages, Python's metadata, npm's package.json. Nothing
-in it is started. Where there is no engine, or an image isn't built, one line says so.
+in it is started. If there is no engine, or an image isn't built, one line says so.
 
 Usage: .venv/bin/python -m scripts.sbom [FOLDER [IMAGE ...]]
 """
@@ -69,7 +69,7 @@ def contained(tar: tarfile.TarFile) -> Iterator[Component]:
 def _debian(file: IO[bytes]) -> Iterator[Component]:
     for stanza in file.read().decode(errors="replace").split("\n\n"):
         fields = dict(line.split(": ", 1) for line in stanza.splitlines() if re.match(r"\S+: ", line))
-        # Those with a Status are on Debian's list, which also has removed ones; others are unpacked alone.
+        # Those with a Status are on Debian's list, which also has removed ones; others are only unpacked.
         if "Package" in fields and fields.get("Status", " installed").endswith(" installed"):
             yield _component("deb", fields["Package"], fields["Version"])
 

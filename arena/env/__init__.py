@@ -1,8 +1,8 @@
-"""Sushi Go! for reinforcement learning: PettingZoo, Gymnasium, and thousands of games at once in NumPy.
+"""Sushi Go! for reinforcement learning: PettingZoo, Gymnasium, and thousands of games in parallel in NumPy.
 
     env = AgainstBots(("greedy",))                  # Gymnasium: one learner against bots
     env = parallel_env(Rules(players=3))            # PettingZoo: all seats learn
-    batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games at once
+    batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games in parallel
 
 All three show decisions and take actions as :mod:`arena.sdk.spaces` says, which a bot can import too.
 Needs the extra ``env``.

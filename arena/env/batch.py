@@ -1,11 +1,11 @@
-"""Thousands of games at once, in NumPy.
+"""Thousands of games in parallel, in NumPy.
 
     batch = Batch(rules, shuffled(rules, 4096, rng))
     while not batch.over:
         batch.step(choose(batch.observe(), batch.legal_actions()))
     batch.rewards
 
-All games have as many turns, so they advance together. Tests hold them equal to :mod:`arena.rules`.
+All games have as many turns, so they advance together. Tests check that they match :mod:`arena.rules`.
 """
 
 from typing import Final
@@ -299,7 +299,7 @@ class Batch:
         self.over = True
         self.scores += _puddings(self.puddings)
         players = self.rules.players
-        # No one has 100 puddings, so one number tells who is ahead.
+        # No player has 100 puddings, so one number gives the order.
         ranks = self.scores[:, :players].astype(np.int32) * 100 + self.puddings[:, :players]
         self._places = (1 + (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)).astype(np.int16)
 

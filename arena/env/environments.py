@@ -118,7 +118,7 @@ def env(rules: Rules) -> AECEnv:
 
 
 class AgainstBots(gymnasium.Env[Any, Any]):
-    """One learner against bots, in a seat drawn anew for each game.
+    """One learner against bots, in a random seat for each game.
 
     ``opponents`` are house bots by name, Python files of bots, or ``choose`` functions. Without ``rules``
     they play the basic game. Raises ValueError if there is no such bot, or the number doesn't fit the rules.

@@ -38,7 +38,7 @@ def workspace(parent: Path) -> Iterator[Path]:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
-        raise IntakeTrouble(f"could not make a folder in {parent}: {error}") from error
+        raise IntakeTrouble(f"could not create a folder in {parent}: {error}") from error
     with folder as name:
         yield Path(name)
 
@@ -117,7 +117,7 @@ class Intake:
         return image
 
     def take_own(self, engine_id: str, room: Room) -> BotImage:
-        """Store one of the arena's own images, once for each of the engine's ids. Raises IntakeTrouble."""
+        """Store a house bot's image, once for each of the engine's ids. Raises IntakeTrouble."""
         own = self._store.records.base(engine_id)
         if own is None:
             with workspace(self._folder) as folder:
@@ -134,7 +134,7 @@ class Intake:
 
 
 def is_archive(beginning: bytes) -> bool:
-    """Whether a file's first bytes are those of a tar or a gzip file."""
+    """Return whether a file begins like a tar or a gzip file."""
     return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
 
 
@@ -172,7 +172,7 @@ def _only(known: Layer, content: bytes) -> Content:
     def give(layer: Layer) -> Iterable[bytes]:
         if layer != known:
             raise IntakeTrouble(
-                f"the layer {layer.digest} of the base image has been removed meanwhile: add the bot again"
+                f"the layer {layer.digest} of the base image has since been removed: add the bot again"
             )
         return [content]
 

@@ -99,7 +99,7 @@ class ImageKeeper:
 
 
 def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:
-    """Return a task that prunes at once and then every ``seconds``."""
+    """Return a task that prunes immediately and then every ``seconds``."""
 
     def prune() -> None:
         pruned = keeper.prune()

@@ -25,7 +25,7 @@ _PASSWORD: Final = re.compile(r"://.*@")
 """Credentials in a URL. Errors reach the logs and the authors of waiting submissions."""
 
 INCOMING: Final = "incoming"
-"""Where objects are until they are complete; killed processes leave garbage here."""
+"""Folder of incomplete objects. Killed processes leave garbage here."""
 
 
 class Objects:
@@ -46,14 +46,14 @@ class Objects:
                 Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         except (ValueError, ImportError, OSError) as error:
             raise IntakeTrouble(
-                f"images can't be kept in {self._shown}: {error}; see ARENA_IMAGES_URL"
+                f"images can't be stored in {self._shown}: {error}; check ARENA_IMAGES_URL"
             ) from error
 
     def __str__(self) -> str:
         return self._shown
 
     def read(self, name: str) -> bytes | None:
-        """Return a small object, or None if there is none."""
+        """Return a small object, or None if it doesn't exist."""
         with self._trouble("read", name):
             try:
                 content: bytes = self._files.cat_file(self._path(name))
@@ -105,7 +105,7 @@ class Objects:
             }
 
     def written(self, name: str) -> datetime | None:
-        """Return when an object was written, or None if there is none."""
+        """Return when an object was written, or None if it doesn't exist."""
         with self._trouble("look at", name):
             try:
                 moment: datetime = self._files.modified(self._path(name))

@@ -67,7 +67,7 @@ class StoreSource:
         return self._repository
 
     def find(self, id_: str) -> KeptImage | None:
-        """See :class:`arena.sandbox.runtime.ImageSource`. Records the use unless ``now`` is None."""
+        """Return an image; records the use unless ``now`` is None."""
         with _as_trouble():
             image = self._store.records.image(id_)
             if image is None:

@@ -128,7 +128,7 @@ class Records:
             self._note(id_, now)
 
     def base(self, engine_id: str) -> BotImage | None:
-        """Return the stored copy of an engine's image, or None if there is none."""
+        """Return the stored copy of an engine's image, or None."""
         noted = self._objects.read(_name("bases", engine_id))
         return None if noted is None else self.image(noted.decode(errors="replace"))
 
@@ -137,7 +137,7 @@ class Records:
         self._objects.write(_name("bases", engine_id), [id_.encode()])
 
     def tidy(self, is_old: Callable[[str], bool]) -> None:
-        """Remove notes on images that are gone.
+        """Remove notes on images that no longer exist.
 
         ``is_old`` returns whether the object of this name is too old to be part of something in progress.
         """

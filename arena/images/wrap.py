@@ -34,13 +34,13 @@ def check_source(source: bytes) -> None:
     """Check a source file's bytes. Raises Rejected if the file is too long, or not text."""
     if len(source) > MAX_SOURCE_BYTES:
         raise Rejected(
-            f"the source file has more than {MAX_SOURCE_BYTES} bytes, the most that is taken: "
+            f"the source file is larger than the limit of {MAX_SOURCE_BYTES} bytes: "
             "send an image's archive instead"
         )
     if not source.strip():
         raise Rejected("the source file is empty")
     if b"\0" in source:
-        raise Rejected("the source file has a NUL byte in it: it is not text")
+        raise Rejected("the source file contains a NUL byte, so it is not text")
     try:
         source.decode()
     except UnicodeDecodeError as error:

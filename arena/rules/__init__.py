@@ -5,7 +5,7 @@
         moves = [choose(view(state, seat)) if seat in asked(state) else None for seat in ...]
         state = apply(state, moves)
 
-Nothing here knows of clocks, faults, files or networks. docs/rules.md is the
+Clocks, faults, files and networks are outside this package. docs/rules.md is the
 text that this package implements.
 """
 

@@ -56,7 +56,7 @@ class Card(IntEnum):
 _BY_LABEL: Final = {card.label: card for card in Card}
 
 Hand = tuple[Card, ...]
-"""Cards held, always in the order of the table of kinds, which tells nothing."""
+"""Cards in a hand, always in the order of the table of kinds, which discloses nothing."""
 
 Table = tuple[Card, ...]
 """Cards in front of a player in this round, in the order of placing."""
@@ -85,7 +85,7 @@ DECK_COUNTS: Final[Mapping[Card, int]] = MappingProxyType(
         Card.SOY_SAUCE: 4,
     }
 )
-"""How often each kind is in the deck; soy sauce only in its variant."""
+"""Number of cards of each kind in the deck; soy sauce only in its variant."""
 
 ROUNDS: Final = 3
 _HAND_SIZES: Final[Mapping[int, int]] = MappingProxyType({2: 10, 3: 9, 4: 8, 5: 7})
@@ -93,9 +93,9 @@ _HAND_SIZES: Final[Mapping[int, int]] = MappingProxyType({2: 10, 3: 9, 4: 8, 5: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is played: the number of players and the three variants.
+    """The number of players and the three variants.
 
-    Raises InvalidRules unless there are 2 to 5 players, and for a dummy with other than two.
+    Raises InvalidRules unless there are 2 to 5 players, or exactly 2 with a dummy.
     """
 
     players: int
@@ -113,7 +113,7 @@ class Rules:
 
     @property
     def participants(self) -> int:
-        """Players and, where there is one, the dummy, which comes last."""
+        """Number of players, plus one for a dummy, which is the last participant."""
         return self.players + self.dummy
 
     @property

@@ -1,4 +1,4 @@
-"""What the rules refuse.
+"""Errors of the rules.
 
 ::
 

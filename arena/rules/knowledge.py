@@ -1,4 +1,4 @@
-"""What a seat can know about the cards that it doesn't see.
+"""A seat's knowledge of the cards that it doesn't see.
 
 Source: the section "Inference" of docs/rules.md.
 """
@@ -13,14 +13,14 @@ from arena.rules.view import View
 
 
 class HeldCards(NamedTuple):
-    """What is known of one hand, or of the dummy's pile."""
+    """The known cards of one hand, or of the dummy's pile."""
 
     certain: Hand  # cards that are in it whatever the deal was
     hidden: int  # how many more it has
 
 
 class Knowledge(NamedTuple):
-    """Everything that a seat can know of where the cards are, and nothing more.
+    """All that a seat can know about the places of cards, and nothing more.
 
     The hands are possible together exactly if each is made of its certain cards and of as many of the unseen
     ones as it has hidden cards, where no unseen card is used twice.
@@ -33,7 +33,7 @@ class Knowledge(NamedTuple):
 
 
 class Memory:
-    """What one seat remembers of a round, from the deal on.
+    """One seat's memory of a round, from the deal on.
 
     ``unplayed`` are the cards that this round may have been dealt from; ``pile`` is the size of the dummy's
     pile, None without a dummy.
@@ -46,20 +46,20 @@ class Memory:
         self._pile = pile
 
     def draw(self, seat: int) -> None:
-        """Let a seat draw a card from the dummy's pile, which nobody else sees."""
+        """Record a seat's draw from the dummy's pile, which only the seat sees."""
         assert self._pile  # noqa: S101 - there is one to draw from
         self._pile -= 1
         self._hidden[seat] += 1
 
     def look(self, seat: int, hand: Hand) -> None:
-        """See a whole hand: the own one."""
+        """Record the seat's own hand."""
         held = Counter(hand)
         self._unseen -= held - self._certain[seat]
         self._certain[seat] = held
         self._hidden[seat] = 0
 
     def reveal(self, seat: int, cards: Play, *, chopsticks: bool) -> None:
-        """See what left a hand.
+        """Record the cards that left a hand.
 
         ``cards`` were taken from it; with ``chopsticks``, chopsticks went back into it afterwards.
         """
@@ -82,7 +82,7 @@ class Memory:
         unseen, hands = self._unseen.copy(), []
         places = list(zip(self._certain, self._hidden, strict=True))
         for certain, hidden in places if self._pile is None else (*places, (Counter[Card](), self._pile)):
-            # Cards that fit nowhere else must be here.
+            # Cards that can't be elsewhere must be here.
             elsewhere = unseen.total() - hidden
             forced = Counter({card: count - elsewhere for card, count in unseen.items() if count > elsewhere})
             unseen -= forced
@@ -122,7 +122,7 @@ def _reveal(memory: Memory, turn: Turn, controller: int | None) -> None:
 
 
 def _unplayed(view: View) -> Iterator[Card]:
-    """Return the cards that were not dealt in the rounds before, all of which were seen."""
+    """Return the cards that were not dealt in earlier rounds, in which all cards were seen."""
     cards = Counter(unshuffled_deck(view.rules))
     for turn in view.turns:
         if turn.round < view.round:

@@ -59,7 +59,7 @@ def asked(state: State) -> tuple[int, ...]:
 def apply(state: State, moves: Sequence[Move | None]) -> State:
     """Play one turn, and every automatic one after it.
 
-    The game must not be over. ``moves`` has one entry a seat, None for a seat that is not asked. Raises
+    The game must not be over. ``moves`` has one entry per seat, None for a seat that is not asked. Raises
     IllegalMove, and changes nothing, if a rule forbids a choice; the error names both; or ValueError if the
     game is over, or there are more or fewer entries than seats.
     """
@@ -108,7 +108,7 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
 
 
 def _is_automatic(state: State) -> bool:
-    """Whether the hands are down to one card, which is played without asking; never with a dummy."""
+    """True if each hand has one card left, which is played without asking; never with a dummy."""
     return len(state.hands[0]) == 1 and not state.rules.dummy
 
 
@@ -227,7 +227,7 @@ def _deal(  # noqa: PLR0913, PLR0917 - all that a round takes over from the ones
 
 
 def _draw(state: State) -> State:
-    """With a dummy, let the seat in control draw the top card of the pile."""
+    """With a dummy, draw the top card of the pile for the seat in control."""
     controller = state.controller
     if controller is None:
         return state
@@ -247,7 +247,7 @@ class GameLog(NamedTuple):
 
     rules: Rules  # what was played
     deck: tuple[Card, ...]  # all cards in deal order
-    # The joint decisions in order, each with one entry a seat, None for a seat that was not asked.
+    # The joint decisions in order, each with one entry per seat, None for a seat that was not asked.
     moves: tuple[tuple[Move | None, ...], ...]
 
 

@@ -107,7 +107,7 @@ def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
 
 
 def colours(table: Table) -> int:
-    """Return how many different colours lie on a table."""
+    """Return the number of different colours on a table."""
     return len({COLOURS[card] for card in table})
 
 

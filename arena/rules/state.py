@@ -11,7 +11,7 @@ from arena.rules.errors import IllegalMove
 from arena.rules.scoring import RoundScore
 
 Play = tuple[Card, ...]
-"""What one player placed in one turn, in the order of placing."""
+"""The cards that one player placed in one turn, in the order of placing."""
 
 
 class Move(NamedTuple):
@@ -58,7 +58,7 @@ class State(NamedTuple):
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended."""
+        """True if the game has ended."""
         return self.result is not None
 
     @property
@@ -77,7 +77,7 @@ def in_control(rules: Rules, round_number: int, turn: int) -> int:
 class Moment(NamedTuple):
     """A turn in slow motion: between the reveal and the pass."""
 
-    # Before the choices. Where the last cards are played by themselves, each hand in it holds that one card.
+    # Before the choices. If the last cards are played automatically, each hand in it has only that card.
     state: State
     plays: tuple[Play, ...]  # what was placed, one a participant
     # What is left of the hands, one a player: chopsticks have gone back, nothing has been passed.

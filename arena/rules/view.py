@@ -1,4 +1,4 @@
-"""What a seat may see. The only way from a state to a bot.
+"""A seat's view of a game, the only way from a state to a bot.
 
 Source: the section "A bot's view" of docs/rules.md.
 """
@@ -22,7 +22,7 @@ class View(NamedTuple):
     turn: int  # in the round, from 1
     hand: Hand  # in the order of the table of kinds; in control of the dummy with the drawn card in it
     tables: tuple[Table, ...]  # cards in front of every participant in this round, in the order of placing
-    puddings: tuple[int, ...]  # kept from the rounds before; those of this round lie on the tables
+    puddings: tuple[int, ...]  # from earlier rounds; puddings of this round are on the tables
     scores: tuple[int, ...]  # points of the rounds before
     hand_sizes: tuple[int, ...]  # cards in every hand; for the dummy, cards left in its pile
     control: bool  # whether this seat names the dummy's card too

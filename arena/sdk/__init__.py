@@ -1,4 +1,4 @@
-"""What a bot imports.
+"""The bot library.
 
 A bot is a function that gets a :class:`View` and returns what it plays::
 
@@ -10,7 +10,7 @@ A bot is a function that gets a :class:`View` and returns what it plays::
     if __name__ == "__main__":
         run(choose)
 
-A bot that remembers things is a class with a method ``choose``, made anew for
+A bot with a memory is a class with a method ``choose``, instantiated for
 every game. :func:`play` plays a game in process, for trying a bot out.
 """
 

@@ -1,6 +1,6 @@
-"""What a bot is, and what it may answer.
+"""Bots and their answers.
 
-A bot is a function, or a class of which every game gets an instance. The shortest form of an answer is best:
+A bot is a function, or a class that is instantiated for every game. The shortest form of an answer is best:
 a card, two cards, a move of ``view.legal_moves()``, or an :class:`Answer` with a note.
 """
 
@@ -80,7 +80,7 @@ Bot = Callable[[View], Choice] | type[Player]
 
 
 def is_class(bot: Bot) -> bool:
-    """Return whether a bot is a class rather than a function.
+    """True if a bot is a class rather than a function.
 
     Raises TypeError if it is neither; the text says what it is.
     """

@@ -1,4 +1,4 @@
-"""Lets a program play that knows no gRPC: the protocol's messages as lines of JSON on its stdin and stdout.
+"""Connects programs without gRPC: the protocol's messages as lines of JSON on stdin and stdout.
 
 Each line is one message in protobuf's JSON mapping, a RefereeMessage to the program and a BotMessage from it.
 Run as ``python -m arena.sdk.bridge COMMAND...``, or ``arena bridge -- COMMAND...``.
@@ -31,8 +31,8 @@ _NO_ADDRESS: Final = f"""\
 def bridge(command: Sequence[str]) -> int:
     """Run a program between a referee and itself, and return the exit code.
 
-    0 when the referee ended the match; 1 when the program ended before, or wrote what is no message; 2 when
-    there was no program to run or no referee, or the referee went away or refused.
+    0 if the referee ended the match; 1 if the program ended before, or wrote something that is not a message;
+    2 if there was no program to run or no referee, or the referee disconnected or refused.
     """
     address = os.environ.get(ADDRESS)
     if not address:
@@ -98,7 +98,7 @@ async def _from_program(call: Call, program: Process) -> str:
 
 
 async def _end(program: Process) -> None:
-    """Close its stdin, and give it a moment to end by itself."""
+    """Close the program's stdin, and give it a moment to exit."""
     if program.stdin is not None:
         program.stdin.close()
     try:

@@ -16,7 +16,7 @@ from arena.wire.v1 import referee_pb2 as pb
 
 
 class BotFailed(Exception):
-    """The bot's own code raised; the cause is what it raised."""
+    """The bot's code raised an exception, which is the cause."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ def stack_when_late() -> Timed:
     """Return what prints the stack on stderr when a decision's time is over.
 
     The handler is faulthandler's, in C: it also works while NumPy computes or a lock is waited for. A bot
-    with a handler of its own for that signal keeps its timer.
+    with its own handler for that signal keeps its timer.
     """
     try:
         faulthandler.register(signal.SIGALRM, all_threads=False)
@@ -99,7 +99,7 @@ class GameInProgress:
         self._turns += (convert.turn_from_wire(message),)
 
     def answer(self, request: pb.TurnRequest, max_note_bytes: int) -> pb.Move:
-        """Ask the bot.
+        """Request a decision from the bot.
 
         Notes of more than ``max_note_bytes`` are truncated. Raises BotFailed if ``choose`` raised or returned
         something that isn't an answer, or ValueError if the referee named an unknown card.
@@ -119,12 +119,12 @@ class GameInProgress:
         except Exception as error:
             raise BotFailed(_shown(self._number, view)) from error
         if note:
-            # Cut at whole characters, and never a surrogate that UTF-8 can't hold.
+            # Cut at whole characters, and without surrogates, which UTF-8 can't encode.
             note = note.encode(errors="replace")[:max_note_bytes].decode(errors="ignore")
         return convert.move_to_wire(self._number, view, move, note, request.nonce)
 
     def over(self, message: pb.GameEnd) -> None:
-        """Tell the bot. Raises BotFailed if its ``game_over`` raised."""
+        """Call the bot's ``game_over``. Raises BotFailed if it raised."""
         result: Result = convert.result_from_wire(message)
         if self._chooser.game_over is None:
             return
@@ -185,7 +185,7 @@ class Match:
         self._max_note_bytes = 0
 
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
-        """Take in what happened, and return the answer to every request in it.
+        """Handle the events of a message, and return the answer to every request in it.
 
         Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised; or
         ValueError if the referee named an unknown card, game or variant.

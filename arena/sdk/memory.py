@@ -1,4 +1,4 @@
-"""What a bot remembers: hands that it has seen, and the cards that it hasn't."""
+"""A bot's memory: the hands that it has seen, and the unseen cards."""
 
 from collections import Counter
 

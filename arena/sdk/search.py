@@ -78,7 +78,7 @@ class World:
             self.controller = view.seat if view.control else 1 - view.seat
 
     def copy(self) -> "World":
-        """Return a world of its own that is the same."""
+        """Return an independent copy."""
         other: World = object.__new__(World)
         other.view = self.view
         other._step = self._step
@@ -90,7 +90,7 @@ class World:
         return other
 
     def moves(self, seat: int) -> list[int]:
-        """Return the moves of a seat. Where the order of two cards can't matter, only one order is there."""
+        """Return the moves of a seat. If the order of two cards can't matter, only one order is included."""
         hand = self.hands[seat]
         control = seat == self.controller
         kinds = list(dict.fromkeys(hand))
@@ -173,7 +173,7 @@ class World:
 
 
 def _order_matters(first: int, second: int, table: list[int]) -> bool:
-    """Return whether two cards may be worth more placed in this order than in the other."""
+    """True if two cards may be worth more placed in this order than in the other."""
     return bool(_POINTS[second]) and (first == _WASABI or (bool(_POINTS[first]) and table[FREE_WASABI] == 1))
 
 
@@ -259,7 +259,7 @@ _WORTHS: Final = [
     [[[], *([_worth(card, have, left, free) for have in range(15)] for card in Card)] for free in range(7)]
     for left in range(10)
 ]
-"""[turns left after this one][free wasabi][card][how many of the kind lie on the table]"""
+"""[turns left after this one][free wasabi][card][number of the kind on the table]"""
 
 
 def _worths(world: World, player: int) -> list[list[float]]:
@@ -323,7 +323,7 @@ def playout(world: World, rng: Random, noise: float = 0.0) -> None:
 _SCALES: Final = (14.0, 11.0, 7.0)
 """By round: the lead in points that is worth as much as three quarters of a sure win."""
 _PUDDINGS: Final = (0.5, 0.7, 1.0)
-"""By round: how far the race for the puddings is believed to stay as it is."""
+"""By round: weight of the points for the current numbers of puddings."""
 
 
 def values(world: World) -> list[float]:

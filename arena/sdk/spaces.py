@@ -83,7 +83,7 @@ def action_of(move: Move) -> int:
 def move_of(action: int) -> Move:
     """Return an action as a move. Raises ValueError if no move has this number."""
     if not 0 <= action < PLAIN * SECONDS:
-        raise ValueError(f"{action} is no action: they are 0 to {PLAIN * SECONDS - 1}")
+        raise ValueError(f"{action} is not an action: use 0 to {PLAIN * SECONDS - 1}")
     rest, first = divmod(action, KINDS)
     dummy, second = divmod(rest, SECONDS)
     cards = (Card(first + 1), Card(second)) if second else (Card(first + 1),)

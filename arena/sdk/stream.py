@@ -1,7 +1,7 @@
 """The bot's stream to its referee.
 
 ``grpc.aio`` rather than the synchronous client: that one hands every message
-over between threads, and takes about a third more CPU time a decision.
+over between threads, and takes about a third more CPU time per decision.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ Call: TypeAlias = "aio.StreamStreamCall[pb.BotMessage, pb.RefereeMessage]"
 
 PROTOCOL: Final = 1
 _PATIENCE_SECONDS: Final = 10.0
-"""How long to wait for a missing socket."""
+"""Maximum wait for a missing socket."""
 
 _STALL_SECONDS: Final = 300.0
-"""How long to wait for a referee whose socket exists. On a stalled host it can't answer, and the time to
+"""Maximum wait for a referee whose socket exists. On a stalled host it can't answer, and the time to
 greet doesn't run. The arena kills bots that it has given up on, so a long limit is enough."""
 
 _OPTIONS: Final = (
@@ -51,7 +51,7 @@ async def send(call: Call, message: pb.BotMessage) -> None:
     try:
         await call.write(message)
     except (asyncio.InvalidStateError, aio.AioRpcError):
-        return  # reading tells how it ended
+        return  # reading returns the reason
 
 
 def complain(text: str) -> None:

@@ -37,7 +37,7 @@ def rules_from_wire(message: pb.Rules) -> Rules:
 
 
 def game_start(game: int, seat: int, rules: Rules, *, move_millis: int, bank_millis: int) -> pb.GameStart:
-    """Build the message that tells a seat that a game begins. ``game`` counts from 0 in the match."""
+    """Build the message about the start of a game. ``game`` counts from 0 in the match."""
     clock = pb.Clock(move_millis=move_millis, bank_millis=bank_millis)
     return pb.GameStart(game=game, seat=seat, rules=rules_to_wire(rules), clock=clock)
 
@@ -157,7 +157,7 @@ def round_result(game: int, round_number: int, scores: Sequence[RoundScore]) -> 
 def game_end(game: int, result: Result, places: Sequence[int]) -> pb.GameEnd:
     """Encode the result of a game.
 
-    ``places`` has one entry per player, and differs from the rules' places if seats were taken over.
+    ``places`` has one entry per player, and differs from the rules' places after take-overs.
     """
     return pb.GameEnd(
         game=game,

@@ -22,7 +22,7 @@ _EVERY_SECONDS = 0.1
 
 
 class _Diary:
-    """What has been decided and said."""
+    """Numbers of decisions and messages so far."""
 
     def __init__(self) -> None:
         self._decisions = 0

@@ -1,4 +1,4 @@
-"""What the laboratory measures: order, intervals, predictions."""
+"""The laboratory's measures: order, intervals, predictions."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,10 +40,10 @@ def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
 
 
 class Held(NamedTuple):
-    """How rank intervals did.
+    """The quality of rank intervals.
 
     Attributes:
-        share: Of true ranks inside their interval.
+        share: Share of true ranks inside their interval.
         width: Mean of worst less best rank.
     """
 

@@ -29,7 +29,7 @@ _SPREAD: Final = 0.54
 """Deviation of the weighers' strengths in games of two."""
 
 _EVEN: Final = {2: 1.0, 3: 0.97, 4: 0.92, 5: 0.86}
-"""How widely strengths spread by number of players, as the weighers' do."""
+"""Spread of strengths by number of players, like the weighers'."""
 
 _STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
 """The same as the ratings assume (their β), fitted to the sample bots and relatives of them."""
@@ -46,7 +46,7 @@ class Population:
     """Bots, numbered from 0, and how they play.
 
     Attributes:
-        edge: What one bot gains on another beyond its strength: styles that beat each other in a circle.
+        edge: A bot's gain on another beyond its strength, for styles that beat each other in a circle.
         play: Plays a game of bots, given by seat; returns their places.
     """
 
@@ -159,7 +159,7 @@ def _families(count: int, dice: random.Random) -> list[float]:
 
 
 def _specialists(count: int, dice: random.Random) -> Skills:
-    """Return strengths of which those for two players agree with the others only at 0.8, as the weighers'."""
+    """Return strengths; those for two players correlate with the others only by 0.8, like the weighers'."""
     common, duels = _normal(count, dice), _normal(count, dice)
     apart = {
         2: [0.8 * base + 0.6 * own for base, own in zip(common, duels, strict=True)],
@@ -173,7 +173,7 @@ def _specialists(count: int, dice: random.Random) -> Skills:
 
 
 def _circles(count: int, dice: random.Random) -> Population:
-    """Return bots each of which beats the styles just behind its own on a circle."""
+    """Return bots on a circle of styles; each beats the styles just behind its own."""
     styles = [dice.uniform(0, math.tau) for _ in range(count)]
     skills = _scaled(_normal(count, dice), _STEEP)
     return _synthetic("circles", skills, lambda bot, other: 0.2 * math.sin(styles[bot] - styles[other]))

@@ -22,7 +22,7 @@ Play = Callable[[Sequence[int], random.Random], tuple[int, ...]]
 """Plays a game of bots, given by seat; returns their places."""
 
 _OPEN: Final = 4
-"""Matches that are open at once, as the arena's coordinator draws them."""
+"""Number of open matches, as drawn by the arena's coordinator."""
 
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -70,7 +70,7 @@ class Season:
 
     @property
     def skills(self) -> dict[int, Rating]:
-        """What rank intervals follow from."""
+        """The basis of rank intervals."""
         return {bot: standing.skill for bot, standing in self._standings.items()}
 
     def games_of(self, bot: int) -> int:
@@ -78,7 +78,7 @@ class Season:
         return self._standings[bot].games.total()
 
     def enter(self, bot: int) -> None:
-        """Let a new bot play."""
+        """Add a new bot."""
         self._standings[bot] = _Standing(initial(), PRIOR)
 
     def run(self, matches: int) -> None:

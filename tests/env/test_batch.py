@@ -57,7 +57,7 @@ def test_every_action_is_one_move() -> None:
     """Each number is a move of its own, and the other way round."""
     moves = [move_of(action) for action in range(13 * 14 * 14)]
     assert [action_of(move) for move in moves] == list(range(len(moves)))
-    with pytest.raises(ValueError, match="2548 is no action"):
+    with pytest.raises(ValueError, match="2548 is not an action"):
         move_of(2548)
 
 

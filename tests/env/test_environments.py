@@ -74,7 +74,7 @@ def test_what_is_wrong_with_an_action_is_said() -> None:
         game.step({"seat_0": legal["seat_0"]})
     with pytest.raises(ValueError, match="illegal action"):
         game.step(legal | {"seat_1": int(seen["seat_1"]["action_mask"].argmin())})
-    with pytest.raises(ValueError, match="is no action"):
+    with pytest.raises(ValueError, match="is not an action"):
         game.step(legal | {"seat_1": 100_000})
     assert game.step(legal)[0]["seat_0"]["observation"][1] == 9  # turns left
 

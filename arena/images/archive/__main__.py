@@ -45,7 +45,7 @@ def _find(archive: Archive, job: Job) -> FoundImage:
     if formats.MANIFEST in archive:
         return formats.find_image(archive, job.platform, job.limits)
     raise Rejected(
-        f"the archive has neither {formats.INDEX} nor {formats.MANIFEST} in it, so it holds no image: "
+        f"the archive has neither {formats.INDEX} nor {formats.MANIFEST} in it, so it contains no image: "
         "send what `docker save IMAGE` writes, not `docker export`"
     )
 

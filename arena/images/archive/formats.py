@@ -130,7 +130,7 @@ class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def is_attestation(self) -> bool:
-        """Whether this describes an image rather than being one."""
+        """True if this describes an image rather than being one."""
         stands_for_none = (
             self.platform is not None and self.platform.os == self.platform.architecture == _UNKNOWN
         )

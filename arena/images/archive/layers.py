@@ -114,7 +114,7 @@ class LayerWriter:
         return tar.finish()
 
     def _is_wanted(self, parts: Parts, member: TarMember) -> bool:
-        """Return whether to keep a member: not the root itself, nor anything that is mounted over."""
+        """True if a member is kept. The root itself and anything under a mount are not."""
         if not parts and member.kind is not Kind.FOLDER:
             raise Rejected("a layer has something at its root that is not a folder: save the image again")
         below_mount = len(parts) > 1 and parts[0] in MOUNTED

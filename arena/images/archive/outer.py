@@ -67,7 +67,7 @@ _OTHERS: Final = {
     b"PK\x03\x04": "zip",
 }
 _LAYER_LINK: Final = re.compile(r"\.\./([0-9a-f]{64}(?:/layer)?\.tar)")
-"""How older engines and podman refer to a layer that the archive already contains."""
+"""Links by which older engines and podman refer to a layer that is already in the archive."""
 
 _Document = TypeVar("_Document")
 

@@ -26,7 +26,7 @@ class Source(Protocol):
 
 
 class Window:
-    """A range of ``size`` bytes of an open file, from ``offset`` on. Leaves the file's own position alone."""
+    """A range of ``size`` bytes of an open file, from ``offset`` on. Doesn't move the file's position."""
 
     def __init__(self, descriptor: int, offset: int, size: int) -> None:
         self._descriptor = descriptor

@@ -105,7 +105,7 @@ class TarReader:
 
     @property
     def position(self) -> int:
-        """Where the current member's content begins in the source."""
+        """Offset of the current member's content in the source."""
         return self._source.position
 
     def _next_header(self) -> bytes | None:

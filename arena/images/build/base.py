@@ -1,4 +1,4 @@
-"""The base images, one per language: everything a bot has besides its own files."""
+"""The base images, one per language, with everything but a bot's own files."""
 
 import hashlib
 import shutil

@@ -139,9 +139,9 @@ ENTRYPOINT ["python3", "-S", "-m", "probe"]
 def build_canary_image(client: docker.DockerClient) -> str:
     """Build the image that tries to break out of its container, and return its id.
 
-    Besides the probe it has a world-writable folder, as a hostile image may: only the read-only root file
-    system protects it. The engine's layer cache makes repeated builds fast. Raises ImageTrouble if the build
-    failed; it requires the base image.
+    In addition to the probe it has a world-writable folder, as a hostile image may, which only the read-only
+    root file system protects. The engine's layer cache makes repeated builds fast. Requires the base image.
+    Raises ImageTrouble if the build failed.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
         folder = Path(name)

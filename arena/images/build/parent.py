@@ -57,7 +57,7 @@ class Root:
 
     @property
     def image(self) -> str:
-        """Its name as an image."""
+        """Name of the image."""
         return f"kaiten/debian-{self.name}:{_RELEASE}"
 
     @property
@@ -79,7 +79,7 @@ class Root:
 
 
 def is_present(client: docker.DockerClient, root: Root) -> bool:
-    """Return whether the engine has the file system from this exact recipe."""
+    """True if the engine has the file system from this exact recipe."""
     try:
         image = client.images.get(root.image)
     except ImageNotFound:
@@ -185,7 +185,7 @@ class Parents:
 
     @property
     def recorded(self) -> str:
-        """The local tag of the image that was taken from the registry."""
+        """Local tag of the image pulled from the registry."""
         return f"kaiten/registry-{self.root.name}:latest"
 
 
@@ -203,7 +203,7 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
 
 
 def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
-    """Return the image that was taken before; report if the registry's tag has moved since."""
+    """Return the image pulled before; report if the registry's tag has moved since."""
     image = _find(client, parents.recorded)
     tagged = _find(client, parents.official)
     if image and tagged and tagged.id != image.id:
