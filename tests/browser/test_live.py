@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from arena.db.bots import NewVersion
 from arena.db.matches import NewMatch
@@ -24,9 +24,8 @@ from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.workers import local_workers
-from tests.browser.visits import Visit, visit_of
+from tests.browser.visits import Visit, come, visit_of
 from tests.databases import sqlite_store
-from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes
 from tests.web.site import opened
@@ -135,16 +134,6 @@ def add_match(store: Store, folder: Path, gates: Path) -> None:
 def shown(page: Page) -> int:
     """Return the number of the frame that is shown."""
     return int(page.locator("#film").get_attribute("data-at") or -1)
-
-
-def come(page: Page, part: Locator) -> None:
-    """Let four seconds pass, after which the page asks for news, until this part is there."""
-
-    def there() -> bool:
-        page.clock.fast_forward(4000)
-        return part.count() > 0
-
-    await_that(there, str(part))
 
 
 def state(page: Page, words: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.play.botfiles import samples
-from tests.browser.visits import Visit, visit_of
+from tests.browser.visits import Visit, come, visit_of
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 from tests.scheduler.test_person_games import host
@@ -49,6 +49,13 @@ def sit_down(page: Page, url: str, *bots: str) -> None:
     for number, bot in enumerate(bots, start=1):
         page.get_by_label(f"Bot {number}").select_option(bot)
     page.get_by_role("button", name="Sit down").click()
+
+
+def begin(page: Page, url: str, *bots: str) -> None:
+    """Choose opponents and wait for the first decision."""
+    page.clock.install()
+    sit_down(page, url, *bots)
+    come(page, page.locator('#table[data-state="decide"]'))
 
 
 def play(page: Page, choose: Callable[[Page], None], end: str = "") -> list[str]:
@@ -118,8 +125,7 @@ def test_a_whole_game(
     """Each decision once, without loading the page again, to the result and the replay."""
     visit = visit_of(browser, url, size, "light", touch=choose is by_touch)
     page = visit.page
-    sit_down(page, url, *bots)
-    expect(table(page)).to_have_attribute("data-state", "decide")
+    begin(page, url, *bots)
     visit.keep(f"play-{size}-{len(bots)}")
     page.evaluate("document.body.dataset.same = 'yes'")
     steps = play(page, choose)
@@ -146,8 +152,7 @@ def test_a_round(
     """By touch, and by roles and names: each decision once; up to the next round in the long run."""
     visit = visit_of(browser, url, size, "light", touch=choose is by_touch)
     page = visit.page
-    sit_down(page, url, *bots)
-    expect(table(page)).to_have_attribute("data-state", "decide")
+    begin(page, url, *bots)
     visit.keep(f"play-{size}-{len(bots)}")
     turns = many(2, LAST_TURNS[len(bots) + 1] - 1)
     asked = asked_turns(len(bots) + 1)
@@ -162,8 +167,7 @@ def test_each_turn_is_announced_and_takes_no_other_page(browser: Browser, url: s
     """What everyone took, then whose turn it is; the focus is at the first card again."""
     visit = visit_of(browser, url, "desktop", "dark")
     page = visit.page
-    sit_down(page, url, "greedy")
-    expect(table(page)).to_have_attribute("data-state", "decide")
+    begin(page, url, "greedy")
     page.evaluate("document.body.dataset.same = 'yes'")
     by_keyboard(page)
     said = page.locator("#announcement")
@@ -215,14 +219,14 @@ def test_without_scripts_the_same_forms_do_it(browser: Browser, url: str) -> Non
 def test_people_wait_for_each_other(browser: Browser, url: str) -> None:
     """With two tables the third waits, and goes on by itself."""
     visits: list[Visit] = [visit_of(browser, url, "phone", "light") for _ in range(3)]
-    for visit in visits:
-        sit_down(visit.page, url, "random")
-        if visit is not visits[-1]:
-            expect(table(visit.page)).to_have_attribute("data-state", "decide")
-    third = visits[-1].page
+    for visit in visits[:2]:
+        begin(visit.page, url, "random")
+    third = visits[2].page
+    third.clock.install()
+    sit_down(third, url, "random")
     expect(third.locator("#turn")).to_have_text("You are next: waiting for a table.")
     visits[0].page.get_by_role("button", name="Leave the table").click()
-    expect(table(third)).to_have_attribute("data-state", "decide")
+    come(third, third.locator('#table[data-state="decide"]'))
     for visit in visits[1:]:
         visit.page.get_by_role("button", name="Leave the table").click()
         expect(visit.page).to_have_url(f"{url}/play")

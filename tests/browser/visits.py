@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Browser, Locator, Page, ViewportSize
 
 from tests.accounts.world import PASSWORD
+from tests.demo.running import await_that
 from tests.soak import SOAK
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
@@ -55,6 +56,19 @@ def stop_time(page: Page) -> None:
     now = datetime.now(UTC)
     page.clock.install(time=now)
     page.clock.pause_at(now + timedelta(minutes=1))
+
+
+def come(page: Page, part: Locator) -> None:
+    """Let four seconds pass, after which a page asks for news, until this part is there.
+
+    The page's clock has to be installed.
+    """
+
+    def there() -> bool:
+        page.clock.fast_forward(4000)
+        return part.count() > 0
+
+    await_that(there, str(part))
 
 
 def visit_of(  # noqa: PLR0913 - what a window is
