@@ -1,7 +1,8 @@
 """Challenges: unrated matches that accounts request.
 
 The matches of a challenge play the same deals with the bots moved on by one seat. They run one after another
-and are published together at the end, so no author sees a deal before it is played.
+and are published together at the end; meanwhile their owner can watch finished rounds on the live page. That
+helps nobody: the versions are fixed, and a bot at the table hears of nothing.
 """
 
 from collections.abc import Iterable
