@@ -35,7 +35,7 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
         ("worker",),
         CLUSTER | {"ARENA_SANDBOX": "docker", "ARENA_IMAGES_URL": "not-mounted"},
         1,
-        "images can't be kept in not-mounted",
+        "images can't be stored in not-mounted",
     ),
     (("worker",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
     (("coordinator",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
