@@ -42,7 +42,7 @@ class SandboxSpec:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a sandbox ended."""
+    """The end of a sandbox."""
 
     code: int | None  # as in a shell: 128 + the signal's number for a bot killed by a signal; None if unknown
     out_of_memory: bool = False  # whether the kernel killed one of its processes for memory

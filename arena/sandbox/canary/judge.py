@@ -117,18 +117,18 @@ def _system_calls(evidence: Evidence) -> Verdict:
     passed = [name for name, answer in _look(evidence)["calls"].items() if answer not in _REFUSED]
     if _own_kernel(evidence):
         kernel = _look(evidence)["kernel"]
-        return True, f"calls end in a kernel of the sandbox's own ({kernel}), not in the host's"
+        return True, f"calls end in the sandbox's kernel ({kernel}), not in the host's"
     if passed:
         return False, f"these reach the kernel: {', '.join(passed)}"
     return True, "all that were tried were refused"
 
 
 def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
-    """Judge calls of the probe, none of which may succeed."""
+    """Judge calls of the probe; all must fail."""
     seen = _look(evidence)
     done = [name for name, answer in seen[key].items() if answer == "done"]
     if _own_kernel(evidence):
-        return True, f"a kernel of the sandbox's own ({seen['kernel']}) answers, not the host's"
+        return True, f"the sandbox's kernel ({seen['kernel']}) answers, not the host's"
     if done:
         return False, f"the kernel did: {', '.join(done)}"
     return True, "all that were tried were refused"
@@ -137,7 +137,7 @@ def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
 def _host_counters(evidence: Evidence) -> Verdict:
     told = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
     if _own_kernel(evidence):
-        return True, "/proc and /sys are those of the sandbox's own kernel"
+        return True, "/proc and /sys belong to the sandbox's kernel"
     if told:
         return False, f"could be read: {', '.join(told[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"
@@ -149,7 +149,7 @@ _HARMLESS: Final = frozenset({"/proc/cgroups"})
 def _terminals(evidence: Evidence) -> Verdict:
     answer = _look(evidence)["terminal"]
     if _own_kernel(evidence):
-        return True, "terminals, where there are any, are those of the sandbox's own kernel"
+        return True, "any terminals belong to the sandbox's kernel"
     return answer != "done", "one was opened" if answer == "done" else f"refused with {answer}"
 
 
@@ -229,7 +229,7 @@ def _shared_memory(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     folders = [path for path in seen["written"] if path.startswith("/dev")]
     if _own_kernel(evidence):
-        return True, "shared memory, where there is any, is the sandbox's own and counts as its memory"
+        return True, "any shared memory belongs to the sandbox and counts as its memory"
     if folders:
         return False, f"there is shared memory: {', '.join(folders)}"
     return True, "none could be had"
@@ -260,7 +260,7 @@ def _deadline(evidence: Evidence) -> Verdict:
     if not trial.in_time:
         return False, f"a container with a deadline of {seconds} s kept running"
     if trial.seconds is None or trial.exit.code in {0, 1}:
-        return False, f"it ended by itself, with exit code {trial.exit.code}"
+        return False, f"the deadline did not end it: exit code {trial.exit.code}"
     held = seconds / 2 <= trial.seconds <= seconds + _DEADLINE_SLACK
     return held, f"ended after {trial.seconds:.1f} s, with a deadline of {seconds} s"
 

@@ -205,7 +205,7 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 
 
 _FRESH_SECONDS: Final = 60.0
-"""How long a layer is assumed to stay in memory."""
+"""Time for which a layer is assumed to stay in memory."""
 
 _MOST_FILES: Final = 50_000
 _MOST_BYTES: Final = 1024**3

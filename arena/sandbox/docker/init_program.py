@@ -105,7 +105,7 @@ class Init:
 def init_for(machine: str, *, readable: bool = False) -> Init:
     """Return the program for an engine's architecture, as ``docker info`` names it, such as ``x86_64``.
 
-    Raises RuntimeTrouble if there is none.
+    Raises RuntimeTrouble if the program doesn't exist for it.
     """
     if machine not in _ARCHITECTURES:
         raise RuntimeTrouble(
@@ -190,7 +190,7 @@ class InitVolume:
     def _try_to_fill(self) -> bool | None:
         """Return whether the volume contains the program, or None if another process is filling it."""
         try:
-            # The container's name is a lock between all processes: a name can only be taken once.
+            # The container's name is a lock between all processes: a name can be used only once.
             container = self._client.create_container(
                 self._init.image,
                 name=self._init.volume,

@@ -92,12 +92,12 @@ class DockerRuntime:
 
     @property
     def describe(self) -> str:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         return f"docker/{self._host.runtime}"
 
     @property
     def isolates(self) -> bool:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         return True
 
     def common_group(self, limits: Limits, slots: int) -> CommonGroup:
@@ -107,7 +107,7 @@ class DockerRuntime:
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
     ) -> HostReport:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         image, run_dir = canary()
         group = self.common_group(limits, slots)
         evidence = Canary(
@@ -142,7 +142,7 @@ class DockerRuntime:
         self._images.find(source)
 
     def launch(self, spec: SandboxSpec) -> DockerSandbox:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         image = self._images.find(spec.source)
         if not spec.socket_dir.is_dir():
             raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
@@ -211,7 +211,7 @@ class DockerRuntime:
         return self._images.prune()
 
     def close(self) -> None:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         self._client.close()
 
 

@@ -63,7 +63,7 @@ class ProcessSandbox:
 
     @property
     def cpu(self) -> CpuFiles:
-        """See :class:`arena.sandbox.runtime.Sandbox`; there is no control group."""
+        """As in :class:`arena.sandbox.runtime.Sandbox`; there is no control group."""
         return CpuFiles(threads=f"/proc/{self._process.pid}/task")
 
     def _read(self) -> None:
@@ -123,16 +123,16 @@ class ProcessRuntime:
 
     @property
     def describe(self) -> str:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         return "process (no isolation)"
 
     @property
     def isolates(self) -> bool:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         return False
 
     def common_group(self, limits: Limits, slots: int) -> "_NoGroup":  # noqa: ARG002 - nothing is limited
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         return _NoGroup()
 
     def examine(
@@ -142,7 +142,7 @@ class ProcessRuntime:
         slots: int,
         now: Callable[[], datetime],
     ) -> HostReport:
-        """See :class:`arena.sandbox.runtime.Runtime`; there are no controls."""
+        """As in :class:`arena.sandbox.runtime.Runtime`; there are no controls."""
         return HostReport(
             host=socket.gethostname(),
             isolates=False,
@@ -156,7 +156,7 @@ class ProcessRuntime:
         )
 
     def trouble(self) -> str | None:
-        """See :class:`arena.sandbox.runtime.Runtime`; there is no engine to fail."""
+        """As in :class:`arena.sandbox.runtime.Runtime`; there is no engine to fail."""
         return None
 
     def has_source(self, source: str) -> bool:
@@ -169,7 +169,7 @@ class ProcessRuntime:
             raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must contain one")
 
     def launch(self, spec: SandboxSpec) -> ProcessSandbox:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         self.check_source(spec.source)
         home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
         lifeline, held = os.pipe()
@@ -208,7 +208,7 @@ class ProcessRuntime:
         return len(homes)
 
     def prune_images(self) -> int:
-        """See :class:`arena.sandbox.runtime.Runtime`; there are none."""
+        """As in :class:`arena.sandbox.runtime.Runtime`; there are none."""
         return 0
 
     def close(self) -> None:
@@ -216,7 +216,7 @@ class ProcessRuntime:
 
 
 class _NoGroup:
-    """See :class:`arena.sandbox.runtime.BotsGroup`; processes have none."""
+    """As in :class:`arena.sandbox.runtime.BotsGroup`; processes have none."""
 
     exists = False
 
