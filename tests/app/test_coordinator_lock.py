@@ -10,7 +10,7 @@ import pytest
 
 from arena.app.arena import open_arena
 from arena.app.folders import CannotStart
-from arena.cli.playing import Quiet
+from arena.app.playing import Quiet
 from arena.db.store import open_store
 from arena.platform.settings import Settings
 from tests.db.test_coordinator_lock import end_sessions

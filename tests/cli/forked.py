@@ -13,6 +13,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Final, Literal
 
+import arena.app
 import arena.cli.main
 import web.__main__
 
@@ -22,7 +23,11 @@ _LOOK_SECONDS: Final = 0.02
 
 def _server() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    modules = [f"arena.cli.{module.name}" for module in pkgutil.iter_modules(arena.cli.__path__)]
+    modules = [
+        f"{package.__name__}.{module.name}"
+        for package in (arena.app, arena.cli)
+        for module in pkgutil.iter_modules(package.__path__)
+    ]
     context.set_forkserver_preload([__name__, "web.__main__", *modules])
     return context
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.check import PATIENCE_SECONDS, LocalFollowing
+from arena.app.at_home import PATIENCE_SECONDS, LocalFollowing
 from arena.cli.submit import Telling
 from arena.db.store import Store
 from arena.protocol.submissions import Stage
@@ -39,7 +39,7 @@ class Scene:
     def __post_init__(self) -> None:
         self.store.submissions.add(new(), PLENTY)
         telling = Telling(lambda: self.seconds)
-        self.following = LocalFollowing(self.store.submissions, "u1", telling, clock=self.clock)
+        self.following = LocalFollowing(self.store.submissions, "u1", telling.hear, clock=self.clock)
 
     def clock(self) -> float:
         """Let a second pass at every look."""

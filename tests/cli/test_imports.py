@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _SLOW = (
     "sqlalchemy",
     "zxcvbn",
 )
+_HEAVY = ("docker", "fastapi", "grpc", "numpy", "pydantic_settings", "sqlalchemy", "structlog", "trueskill")
 _RUN = """
 import json, sys
 known, codes, imported = set(sys.modules), {}, {}
@@ -43,7 +45,7 @@ print(json.dumps([codes, imported]), file=sys.stderr)
 """Runs commands one after another, and prints how each ended and what it imported first."""
 
 
-def _slow_imports(lines: tuple[str, ...], folder: Path) -> dict[str, set[str]]:
+def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = _SLOW) -> dict[str, set[str]]:
     """Run commands in one new process; return the slow libraries that each is the first to import."""
     done = subprocess.run(  # noqa: S603 - the commands under test
         [sys.executable, "-c", _RUN, *lines],
@@ -57,7 +59,7 @@ def _slow_imports(lines: tuple[str, ...], folder: Path) -> dict[str, set[str]]:
     codes, imported = json.loads(done.stderr.decode().splitlines()[-1])
     assert not any(codes.values()), codes
     assert "typer" in imported[lines[0]]
-    return {line: set(names) & set(_SLOW) for line, names in imported.items()}
+    return {line: set(names) & set(slow) for line, names in imported.items()}
 
 
 def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Path) -> None:
@@ -66,6 +68,22 @@ def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Pa
     lines = ("--help", *(f"{command} --help" for command in commands))
     found = _slow_imports(lines, tmp_path).values()
     assert set().union(*found) <= {"requests"}  # what talks to a site needs it
+
+
+def _names(group: Any, *words: str) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - click's, which typer hides
+    """Give the words of every command and group below this one, and its own."""
+    yield words
+    if hasattr(group, "list_commands"):
+        for name in group.list_commands(None):
+            yield from _names(group.get_command(None, name), *words, name)
+
+
+def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
+    """No command's help needs what runs matches, keeps results or serves pages."""
+    lines = tuple(" ".join((*words, "--help")) for words in _names(typer.main.get_command(app)))
+    assert {"up --help", "admin bots --help", "replay verify --help"} <= set(lines)
+    found = {line: names for line, names in _slow_imports(lines, tmp_path, _HEAVY).items() if names}
+    assert not found
 
 
 def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Path) -> None:

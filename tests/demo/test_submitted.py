@@ -146,7 +146,7 @@ def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
     open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}").close()
     assert "docker build -t mybot" in refusal("mine", folder)
     assert "docker save mybot -o mybot.tar" in refusal("mine", folder)
-    assert "containers only" in refusal("mine", source, ARENA_SANDBOX="process")
+    assert "only in containers" in refusal("mine", source, ARENA_SANDBOX="process")
     assert "untrusted bots are refused" in refusal("mine", source)
     assert "can't be the name of a bot" in refusal("na\N{RIGHT-TO-LEFT OVERRIDE}me", source)
     assert "the name house is reserved for the arena" in refusal("mine", source, author="house")

@@ -18,7 +18,7 @@ from typing import Any, Final
 import docker
 
 from arena.app.folders import install_id
-from arena.cli.playing import house_bots
+from arena.app.playing import house_bots
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.ladder import Rebuilt

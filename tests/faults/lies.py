@@ -10,7 +10,7 @@ from typing import Final
 
 from structlog.testing import capture_logs
 
-from arena.cli.playing import Quiet
+from arena.app.playing import Quiet
 from arena.db.store import open_store
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool

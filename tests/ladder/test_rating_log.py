@@ -181,7 +181,7 @@ def test_a_version_can_not_play_itself() -> None:
 def test_a_version_starts_once() -> None:
     """A second start of the same version is refused."""
     start = rebuild([VersionStarted(version=1, previous=None)])
-    with pytest.raises(ValueError, match="started already"):
+    with pytest.raises(ValueError, match="already started"):
         apply(start, VersionStarted(version=1, previous=None))
 
 

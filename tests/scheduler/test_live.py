@@ -81,7 +81,10 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     yield "game 0", progress(claim, 0, steps=steps_of(claim, 1, 1))
     yield "round 1, turn 1", progress(claim, 0, steps=changed(one, 0, 0, cards=(other,) * 2))
     yield "not the stand-in's move", progress(claim, 0, steps=((late, *one[0][1:]), *one[1:]))
-    yield "the stand-in must play after a fault", progress(claim, 0, steps=changed(one, 0, 0, fault=Fault.ILLEGAL))
+    yield (
+        "the stand-in must play after a fault",
+        progress(claim, 0, steps=changed(one, 0, 0, fault=Fault.ILLEGAL)),
+    )
     yield "millis", progress(claim, 0, steps=changed(one, 0, 0, millis=-1.0))
     yield "no sushi", progress(claim, 0, steps=changed(one, 0, 0, cards=("no sushi",)))
     yield "seats", progress(claim, 0, steps=((*one[0], None), *one[1:]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import docker
 
 from arena.app.arena import Arena, open_arena
-from arena.cli.playing import Quiet
+from arena.app.playing import Quiet
 from arena.db.store import Store
 from arena.images.build.context import build_bot_image
 from arena.platform.settings import Settings

@@ -14,7 +14,7 @@ import docker
 import pytest
 
 from arena.app.arena import Arena
-from arena.cli.playing import Quiet
+from arena.app.playing import Quiet
 from arena.db.submissions import KnownSubmission
 from arena.platform.settings import Settings
 from arena.protocol.submissions import HINTS, CauseKind, Stage, UploadKind

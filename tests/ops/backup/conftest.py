@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.backup import make_backup
+from arena.app.backup import make_backup
 from tests.builders import fill
 from tests.ops.backup.places import Spot, Spots, settle
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from arena.cli.backup import make_backup
+from arena.app.backup import make_backup
 from arena.db.database import Database
 from arena.ops.backup.archive import NotRestorable
 from arena.platform.settings import Settings

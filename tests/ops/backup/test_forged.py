@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from sqlalchemy import inspect
 
-from arena.cli.backup import restore_backup
+from arena.app.backup import restore_backup
 from arena.db.database import Database
 from arena.images.image import IntakeTrouble
 from arena.ops.backup.archive import (

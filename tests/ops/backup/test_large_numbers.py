@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Column, Double, Integer, func, select, update
 from sqlalchemy.types import TypeDecorator
 
-from arena.cli.backup import make_backup, restore_backup
+from arena.app.backup import make_backup, restore_backup
 from arena.db import card_counts, dump
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database

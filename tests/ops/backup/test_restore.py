@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from sqlalchemy import MetaData, text
 
+from arena.app.backup import make_backup, restore_backup
 from arena.app.folders import CannotStart, data_dir_lock
-from arena.cli.backup import make_backup, restore_backup
 from arena.db.database import Database
 from arena.db.errors import DatabaseNotEmpty
 from arena.db.opening import NEWEST_REVISION, revision_of
@@ -289,7 +289,7 @@ def test_a_backup_from_before_the_first_release_is_refused(
     """Before anything is written; the text says how to start anew, and how to keep it."""
     there = spots.make("there", postgresql=to == "postgresql")
     old = altered(kept, tmp_path / "old.zip", revision=revision)
-    said = f"revision {revision}, from before the first release.* start anew, start an arena without it"
+    said = f"revision {revision}, from before the first release.*: start an arena without it"
     with pytest.raises(BackupTooOld, match=f"{said}.*restore it with the version that made it"):
         restored(old, there)
     assert nothing_in(there)

@@ -28,7 +28,7 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
             while stage.leftovers() and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert stage.leftovers() == []
-        with pytest.raises(RuntimeTrouble, match="is gone"):
+        with pytest.raises(RuntimeTrouble, match="not by the arena"):
             sandbox.wait()
     assert [seat.trouble for seat in record.seats] == [None, None]
     assert all(
