@@ -5,30 +5,35 @@ import pwd
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.accounts.accounts import Operators, open_accounts
-from arena.accounts.errors import AccountError
-from arena.app.folders import CannotStart, open_results, utc_now
 from arena.cli.console import WRONG, fail, print_json, print_table, say
-from arena.db.bots import KnownBot
-from arena.db.errors import StoreError
-from arena.db.ladder import Rebuilt
-from arena.db.leases import KnownWorker
-from arena.db.queue import OpenMatch
-from arena.db.store import Store
-from arena.platform.names import WrongName
-from arena.platform.settings import Settings, WrongSettings, read_settings
 from arena.protocol.match import RefusedWorker
 from arena.protocol.states import BotState
-from arena.services.operators import BotOperators, OperationRefused
+
+if TYPE_CHECKING:
+    from arena.accounts.accounts import Operators
+    from arena.db.bots import KnownBot
+    from arena.db.ladder import Rebuilt
+    from arena.db.leases import KnownWorker
+    from arena.db.queue import OpenMatch
+    from arena.db.store import Store
+    from arena.platform.settings import Settings
+    from arena.services.operators import BotOperators
 
 
 @contextmanager
-def opened_arena() -> Iterator[tuple[Settings, Store]]:
+def opened_arena() -> Iterator[tuple["Settings", "Store"]]:
     """Open an arena's settings and store; turn errors into a message and an exit code."""
+    from arena.accounts.errors import AccountError
+    from arena.app.folders import CannotStart, open_results
+    from arena.db.errors import StoreError
+    from arena.platform.names import WrongName
+    from arena.platform.settings import WrongSettings, read_settings
+    from arena.services.operators import OperationRefused
+
     try:
         settings = read_settings()
         with closing(open_results(settings)) as store:
@@ -38,8 +43,10 @@ def opened_arena() -> Iterator[tuple[Settings, Store]]:
 
 
 @contextmanager
-def operating() -> Iterator[Operators]:
+def operating() -> Iterator["Operators"]:
     """Open the account operations of operators; otherwise like :func:`opened_arena`."""
+    from arena.accounts.accounts import open_accounts
+
     with opened_arena() as (settings, store):
         yield open_accounts(store, settings.registration).operators
 
@@ -129,7 +136,7 @@ def reinstate(bot: Bot) -> None:
         _print(operators.find(bot))
 
 
-def plain(bot: KnownBot) -> dict[str, Any]:
+def plain(bot: "KnownBot") -> dict[str, Any]:
     """Return a bot as JSON data, with the field names of the site's API."""
     return {
         "name": bot.name,
@@ -143,7 +150,7 @@ def plain(bot: KnownBot) -> dict[str, Any]:
     }
 
 
-def print_bots(found: list[KnownBot]) -> None:
+def print_bots(found: list["KnownBot"]) -> None:
     """Print bots as a table on stdout."""
     rows = [
         (
@@ -159,7 +166,10 @@ def print_bots(found: list[KnownBot]) -> None:
 
 
 @contextmanager
-def _operating() -> Iterator[BotOperators]:
+def _operating() -> Iterator["BotOperators"]:
+    from arena.app.folders import utc_now
+    from arena.services.operators import BotOperators
+
     with opened_arena() as (_, store):
         yield BotOperators(store, utc_now)
 
@@ -172,19 +182,21 @@ def _confirm(question: str) -> None:
         raise typer.Exit(WRONG)
 
 
-def _print(bot: KnownBot) -> None:
+def _print(bot: "KnownBot") -> None:
     typer.echo(f"{bot.name}@{bot.playing} {bot.state}")
 
 
-def _print_rebuilt(rebuilt: Rebuilt) -> None:
+def _print_rebuilt(rebuilt: "Rebuilt") -> None:
     typer.echo(f"{rebuilt.events} events applied, {rebuilt.ratings} ratings changed")
 
 
-Seen = list[tuple[KnownWorker, list[OpenMatch]]]
+Seen = list[tuple["KnownWorker", list["OpenMatch"]]]
 
 
 def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Show the workers, how many of their slots are in use, and the matches they play."""
+    from arena.app.folders import utc_now
+
     with opened_arena() as (_, store):
         running = store.activity.workload(utc_now()).running
         seen = [(worker, _played_by(worker, running)) for worker in store.leases.workers()]
@@ -200,7 +212,7 @@ def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.
         print_table(columns, rows, numbers=("slots", "in use"))
 
 
-def _played_by(worker: KnownWorker, running: tuple[OpenMatch, ...]) -> list[OpenMatch]:
+def _played_by(worker: "KnownWorker", running: tuple["OpenMatch", ...]) -> list["OpenMatch"]:
     by = (worker.coordinator, worker.status.name)
     return [match for match in running if (match.coordinator, match.worker) == by]
 
@@ -237,11 +249,11 @@ def _refusal(worker: RefusedWorker) -> dict[str, Any]:
     }
 
 
-def _names(match: OpenMatch) -> list[str]:
+def _names(match: "OpenMatch") -> list[str]:
     return [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
 
 
-def _plain(worker: KnownWorker, matches: list[OpenMatch]) -> dict[str, Any]:
+def _plain(worker: "KnownWorker", matches: list["OpenMatch"]) -> dict[str, Any]:
     return {
         "worker": worker.status.name,
         "host": worker.status.host,

@@ -75,8 +75,8 @@ def _games(word: str) -> Iterator[PublicReplay]:
     if path := path_of(word):
         yield from in_file(path)
         return
-    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
-    from arena.client.games import replay_of  # noqa: PLC0415 - as above
+    from arena.cli.login import visiting
+    from arena.client.games import replay_of
 
     with visiting() as site:
         yield checked(word, replay_of(site, word))

@@ -14,6 +14,6 @@ def bridge(
 
     Example: arena play greedy --bot 'arena bridge -- ./mybot'
     """
-    from arena.sdk.bridge import bridge as run  # noqa: PLC0415 - gRPC is slow to import
+    from arena.sdk.bridge import bridge as run
 
     raise typer.Exit(run(command))

@@ -5,12 +5,8 @@ from typing import Annotated
 
 import typer
 
-from arena.app.cluster import make_cluster_keys, schedule
-from arena.app.folders import CannotStart, utc_now
-from arena.app.worker import work
 from arena.cli.console import fail, say
 from arena.cli.playing import explained, settings_of_arena, warn_of_processes
-from arena.platform.settings import Address
 
 
 def scheduler(
@@ -19,6 +15,9 @@ def scheduler(
     ] = "127.0.0.1:8786",
 ) -> None:
     """Connect a cluster's coordinators and workers, until SIGTERM or Ctrl-C."""
+    from arena.app.cluster import schedule
+    from arena.platform.settings import Address
+
     try:
         address = Address.parse(listen)
     except ValueError as error:
@@ -40,6 +39,8 @@ def worker(
 
     On SIGTERM the worker finishes its matches and accepts no more; a second SIGTERM abandons them.
     """
+    from arena.app.worker import work
+
     with explained():
         settings = settings_of_arena()
         warn_of_processes(settings)
@@ -54,6 +55,9 @@ def cluster_keys(
     ] = None,
 ) -> None:
     """Create a folder of keys for each cluster member, and the cluster's certificate authority if needed."""
+    from arena.app.cluster import make_cluster_keys
+    from arena.app.folders import CannotStart, utc_now
+
     try:
         made = make_cluster_keys(folder, names or ["scheduler", "coordinator", "worker"], utc_now())
     except CannotStart as error:

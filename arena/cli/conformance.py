@@ -25,8 +25,8 @@ def conformance(
 
     Example: arena conformance "java -jar mybot.jar"
     """
-    from arena.home.conformance import conformance_games, findings  # noqa: PLC0415 - gRPC is slow to import
-    from arena.home.interview import Reply, interview  # noqa: PLC0415
+    from arena.home.conformance import conformance_games, findings
+    from arena.home.interview import Reply, interview
 
     replies: list[Reply] = []
     games = conformance_games()

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -12,14 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.app.folders import CannotStart
-from arena.app.host import examine_host, slots_of_host
 from arena.cli.console import USAGE, WRONG, fail, say
-from arena.images.build.context import ImageTrouble
-from arena.platform.logs import configure_logs
-from arena.platform.settings import LogFormat, LogLevel, Settings, WrongSettings, read_settings
 from arena.protocol.controls import CONTROLS, Finding, HostReport, missing, unaccepted
-from arena.sandbox.runtime import RuntimeTrouble
+
+if TYPE_CHECKING:
+    from arena.platform.settings import Settings
 
 _GIB = 1024**3
 
@@ -30,6 +27,13 @@ def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
     Exit codes: 0 every control is enforced, or accepted as missing; 1 a control is missing; 2 the tests can't
     run.
     """
+    from arena.app.folders import CannotStart
+    from arena.app.host import examine_host
+    from arena.images.build.context import ImageTrouble
+    from arena.platform.logs import configure_logs
+    from arena.platform.settings import LogFormat, LogLevel, WrongSettings, read_settings
+    from arena.sandbox.runtime import RuntimeTrouble
+
     configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for the operator
     try:
         settings = read_settings()
@@ -45,8 +49,10 @@ def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
         raise typer.Exit(WRONG)
 
 
-def _machine(settings: Settings) -> dict[str, Any]:
+def _machine(settings: "Settings") -> dict[str, Any]:
     """Return this machine's resources: cores for the arena, slots, free disk space for the data."""
+    from arena.app.host import slots_of_host
+
     folder = settings.data_dir.absolute()
     return {
         "cores": len(os.sched_getaffinity(0)),
@@ -59,7 +65,7 @@ def _existing(folder: Path) -> Path:
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
-def _as_data(report: HostReport, settings: Settings) -> dict[str, Any]:
+def _as_data(report: HostReport, settings: "Settings") -> dict[str, Any]:
     return {
         **msgspec.to_builtins(report),
         **_machine(settings),
@@ -68,7 +74,7 @@ def _as_data(report: HostReport, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _print(report: HostReport, settings: Settings) -> None:
+def _print(report: HostReport, settings: "Settings") -> None:
     machine = _machine(settings)
     facts = {
         "machine": report.host,

@@ -5,15 +5,12 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.app.intake import open_keeper, open_submissions
 from arena.cli.admin import write_down
 from arena.cli.console import WRONG, fail, say
 from arena.cli.playing import explained
 from arena.images.image import IntakeTrouble, Rejected
 from arena.platform.names import WrongName
-from arena.platform.settings import read_settings
 from arena.protocol.controls import UntrustedBotsRefused
-from arena.sandbox.runtime import LaunchRefused
 
 _MIB: Final = 1024 * 1024
 
@@ -26,6 +23,10 @@ def add_bot(
     author: Annotated[str, typer.Option(help="Name of the bot's author.")],
 ) -> None:
     """Add another author's bot to the ladder, even while the arena runs."""
+    from arena.app.intake import open_submissions
+    from arena.platform.settings import read_settings
+    from arena.sandbox.runtime import LaunchRefused
+
     if file.is_dir():
         fail(_folder_refused(file))
     with explained():
@@ -45,6 +46,9 @@ def add_bot(
 
 def prune_images() -> None:
     """Remove the least recently used images of submitted bots until the rest fit the quota."""
+    from arena.app.intake import open_keeper
+    from arena.platform.settings import read_settings
+
     with explained():
         try:
             with open_keeper(read_settings()) as keeper:

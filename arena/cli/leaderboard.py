@@ -11,18 +11,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from arena.app.folders import CannotStart, open_results
 from arena.cli.console import fail
-from arena.db.errors import StoreError
-from arena.ladder.leaderboard import Standing
-from arena.platform.settings import WrongSettings, read_settings
 from arena.protocol.leaderboard import Row
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
+    from arena.ladder.leaderboard import Standing
 
 
-def print_board(standings: Sequence[Standing], title: str) -> None:
+def print_board(standings: Sequence["Standing"], title: str) -> None:
     """Print a leaderboard on stdout."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     for heading in ("#", "bot", "author"):
@@ -37,7 +34,7 @@ def print_board(standings: Sequence[Standing], title: str) -> None:
     console.print(table)
 
 
-def as_data(standings: Sequence[Standing]) -> list[dict[str, object]]:
+def as_data(standings: Sequence["Standing"]) -> list[dict[str, object]]:
     """Return a leaderboard as JSON data, with the same numbers as the site's API."""
     return [
         asdict(standing) | {"last_played": standing.last_played.isoformat() if standing.last_played else None}
@@ -45,7 +42,7 @@ def as_data(standings: Sequence[Standing]) -> list[dict[str, object]]:
     ]
 
 
-def _cells(standing: Standing) -> tuple[str, ...]:
+def _cells(standing: "Standing") -> tuple[str, ...]:
     return (
         str(standing.rank),
         f"{standing.bot}@{standing.version}",
@@ -66,14 +63,16 @@ def _percent(part: int, whole: int) -> str:
 _PAGE = 500
 
 
-def read_board(site: "SiteClient", players: int) -> list[Standing]:
+def read_board(site: "SiteClient", players: int) -> list["Standing"]:
     """Return a site's standings, best first, for games with this many players (0 for all)."""
     query = {"players": players} if players else {}
     rows = site.pages("/leaderboard", "rows", limit=_PAGE, **query)
     return [_standing(site.read(row, Row)) for row in rows]
 
 
-def _standing(row: Row) -> Standing:
+def _standing(row: Row) -> "Standing":
+    from arena.ladder.leaderboard import Standing
+
     return Standing(
         rank=row.rank,
         bot=row.bot,
@@ -111,14 +110,18 @@ def leaderboard(
         print_board(standings, f"Leaderboard, {players} players" if players else "Leaderboard")
 
 
-def _of_site(players: int) -> Sequence[Standing]:
-    from arena.cli.login import visiting  # noqa: PLC0415 - requests, which the arena's own database doesn't need
+def _of_site(players: int) -> Sequence["Standing"]:
+    from arena.cli.login import visiting
 
     with visiting() as site:
         return read_board(site, players)
 
 
-def _of_this_machine(players: int) -> Sequence[Standing]:
+def _of_this_machine(players: int) -> Sequence["Standing"]:
+    from arena.app.folders import CannotStart, open_results
+    from arena.db.errors import StoreError
+    from arena.platform.settings import WrongSettings, read_settings
+
     try:
         with closing(open_results(read_settings())) as store:
             return store.ratings.standings(players)

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,12 +14,14 @@ from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, print_json, print
 from arena.cli.play import Report, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
 from arena.home.games import HomeResult
-from arena.home.league import League, LeagueRules, LeagueStanding, read_league
 from arena.home.resultsfile import ResultsFile, WrongResults
 from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.ladder.matchmaking import TooFewBots
 from arena.play.replay.document import Variant
 from arena.rules import InvalidRules
+
+if TYPE_CHECKING:
+    from arena.home.league import League, LeagueRules, LeagueStanding
 
 
 def league(  # noqa: PLR0913 - one argument an option
@@ -51,6 +53,8 @@ def league(  # noqa: PLR0913 - one argument an option
 
     Example: arena league ./bots --house greedy,expected --games 600
     """
+    from arena.home.league import League, LeagueRules, read_league
+
     file = results or folder / "league.jsonl"
     try:
         bots = _bots(folder, house, commands or (), tables_of(players))
@@ -94,7 +98,7 @@ def _bots(
 
 
 def _add(
-    state: League, begin: LeagueRules | None, bots: tuple[HomeBot, ...], games: int, file: ResultsFile
+    state: "League", begin: "LeagueRules | None", bots: tuple[HomeBot, ...], games: int, file: ResultsFile
 ) -> int:
     """Play games, and return the exit code."""
     report = Report(bots)
@@ -128,7 +132,7 @@ def _heard(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]
             raise typer.Exit(WRONG)
 
 
-def _print(state: League, bots: Sequence[HomeBot], file: Path, *, as_json: bool) -> None:
+def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: bool) -> None:
     standings = state.standings()
     names = [standing.bot for standing in standings]
     if as_json:
@@ -149,7 +153,7 @@ def _print(state: League, bots: Sequence[HomeBot], file: Path, *, as_json: bool)
     say(f"{state.games} games of {len(bots)} bots in {file}")
 
 
-def _cells(standing: LeagueStanding) -> tuple[str, ...]:
+def _cells(standing: "LeagueStanding") -> tuple[str, ...]:
     return (
         str(standing.rank),
         f"{standing.bot}@{standing.version}",
@@ -163,7 +167,7 @@ def _cells(standing: LeagueStanding) -> tuple[str, ...]:
     )
 
 
-def _meeting(state: League, bot: str, other: str) -> str:
+def _meeting(state: "League", bot: str, other: str) -> str:
     if bot == other:
         return ""
     meeting = state.meeting(bot, other)

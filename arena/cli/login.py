@@ -44,7 +44,7 @@ def _check_environment() -> None:
     """Refuse misspelled variables: without ARENA_SITE, a bot would go to the last site."""
     if all(name in OTHER_VARIABLES for name in os.environ if name.startswith("ARENA_")):
         return
-    from arena.platform.settings import WrongSettings, check_names  # noqa: PLC0415 - seldom needed, slow to load
+    from arena.platform.settings import WrongSettings, check_names
 
     try:
         check_names(os.environ)

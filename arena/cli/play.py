@@ -95,9 +95,9 @@ def player_of(
     if not processes and all(bot.in_process for bot in bots):
         return InProcess(bots=bots, with_replays=with_replays, processes=at_once)
     # Only some bots need these, and they are slow to import.
-    from arena.home.processes import AsProcesses  # noqa: PLC0415
-    from arena.platform.logs import configure_logs  # noqa: PLC0415
-    from arena.platform.settings import LogFormat, LogLevel  # noqa: PLC0415
+    from arena.home.processes import AsProcesses
+    from arena.platform.logs import configure_logs
+    from arena.platform.settings import LogFormat, LogLevel
 
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
     return AsProcesses(bots=bots, with_replays=with_replays, processes=at_once)
@@ -322,7 +322,7 @@ def _solution(bot: HomeBot, position: Puzzle) -> Solution:
     if bot.in_process:
         with redirect_stdout(sys.stderr):
             return solve(bot, position.views())
-    from arena.home.interview import GameToAsk, solve_as_program  # noqa: PLC0415 - slow to import
+    from arena.home.interview import GameToAsk, solve_as_program
 
     game = GameToAsk(position.rules.as_rules, position.seed, position.seat, position.joint_moves())
     return solve_as_program(bot, game)

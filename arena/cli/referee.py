@@ -70,8 +70,8 @@ def referee(  # noqa: PLR0913 - one argument an option
         pass_both_ways=pass_both_ways,
         dummy=dummy,
     )
-    from arena.home.referee import LocalAddress, WrongAddress  # noqa: PLC0415 - gRPC is slow to import
-    from arena.home.referee import referee as play  # noqa: PLC0415
+    from arena.home.referee import LocalAddress, WrongAddress
+    from arena.home.referee import referee as play
 
     transcript = _JsonTranscript() if as_json else _Transcript(names)
     try:
@@ -92,7 +92,7 @@ def _table(
     words: Sequence[str], seat: int, seeds: Sequence[str], **variants: bool
 ) -> tuple["LocalTable", tuple[str, ...]]:
     """Return the table and its bots' names; on an error, print it and exit."""
-    from arena.home.referee import LocalTable  # noqa: PLC0415 - gRPC is slow to import
+    from arena.home.referee import LocalTable
 
     try:
         bots = [find_bot(word) for word in words]
@@ -164,8 +164,8 @@ class _JsonTranscript:
     """Prints lines of JSON: ``{"to": RefereeMessage}``, ``{"from": BotMessage}``, ``{"left": why}``."""
 
     def __init__(self) -> None:
-        from arena.play.referee.frames import MAX_MESSAGE_BYTES  # noqa: PLC0415 - slow to import
-        from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder  # noqa: PLC0415
+        from arena.play.referee.frames import MAX_MESSAGE_BYTES
+        from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder
 
         self._encoder = Encoder(
             protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES
@@ -174,7 +174,7 @@ class _JsonTranscript:
 
     def told(self, events: Sequence[Event]) -> None:
         """Print events sent to the program."""
-        from google.protobuf.json_format import MessageToDict  # noqa: PLC0415 - slow to import
+        from google.protobuf.json_format import MessageToDict
 
         self.faults += sum(isinstance(event, FaultNoticed) for event in events)
         message = MessageToDict(self._encoder.message(events), always_print_fields_with_no_presence=True)

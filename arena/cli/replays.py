@@ -182,8 +182,8 @@ def get(
 
     Example: arena replay get 475 -o game.json
     """
-    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
-    from arena.client.games import replay_of  # noqa: PLC0415 - as above
+    from arena.cli.login import visiting
+    from arena.client.games import replay_of
 
     with visiting() as site:
         text = replay_of(site, game)

@@ -103,8 +103,8 @@ def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[Recor
             online.append(word)
     if not online:
         return
-    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
-    from arena.client.games import own_bots, replay_of  # noqa: PLC0415 - as above
+    from arena.cli.login import visiting
+    from arena.client.games import own_bots, replay_of
 
     with visiting() as site:
         whose = frozenset({of}) if of else own_bots(site)
@@ -112,8 +112,8 @@ def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[Recor
 
 
 def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
-    from arena.cli.login import visiting  # noqa: PLC0415 - requests is slow to import
-    from arena.client.games import games_of, own_bots, replay_of  # noqa: PLC0415 - as above
+    from arena.cli.login import visiting
+    from arena.client.games import games_of, own_bots, replay_of
 
     with visiting() as site:
         own = own_bots(site)

@@ -1,34 +1,25 @@
 """``arena admin`` commands for submissions, the ladder, the quarantine, ratings and statistics."""
 
 import json
-from contextlib import closing
 from dataclasses import asdict
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.app.folders import CannotStart, open_results, utc_now
 from arena.cli.admin import opened_arena, who, write_down
 from arena.cli.console import WRONG, fail, print_json, print_table
-from arena.db.card_counts import RebuiltCards
-from arena.db.errors import StoreError
-from arena.db.queue import QuarantinedMatch
-from arena.db.submissions import KnownSubmission
-from arena.ladder.fitting import fit_betas
-from arena.ladder.odd_results import odd_pairs
-from arena.ladder.settings import LadderChange
-from arena.platform.settings import WrongSettings, read_settings
-from arena.services.operators import LadderOperators, LadderStatus, QuarantineOperators
-from arena.submissions.document import document, plain
+
+if TYPE_CHECKING:
+    from arena.db.card_counts import RebuiltCards
+    from arena.db.queue import QuarantinedMatch
+    from arena.db.submissions import KnownSubmission
+    from arena.services.operators import LadderStatus
 
 
 def rebuild_ratings() -> None:
     """Recompute the ratings from the game log and correct differences. Exits with 1 if there were any."""
-    try:
-        with closing(open_results(read_settings())) as store:
-            rebuilt = store.ladder.rebuild()
-    except (CannotStart, StoreError, WrongSettings) as error:
-        fail(str(error))
+    with opened_arena() as (_, store):
+        rebuilt = store.ladder.rebuild()
     write_down("rebuild-ratings", detail=f"{rebuilt.differing} differed")
     typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
     if rebuilt.differing:
@@ -41,6 +32,8 @@ _NEWEST_GAMES: Final = 20_000
 
 def fit_beta() -> None:
     """Fit the noise of a game (β) to the newest games, and print the gain in prediction."""
+    from arena.ladder.fitting import fit_betas
+
     with opened_arena() as (_, store):
         fits = fit_betas(store.ratings.predicted_games(_NEWEST_GAMES))
     if not fits:
@@ -67,6 +60,8 @@ def odd_results() -> None:
 
     Uses the newest games. Being listed is a reason to review the pair's games, not a proof of collusion.
     """
+    from arena.ladder.odd_results import odd_pairs
+
     with opened_arena() as (_, store):
         games = store.ratings.predicted_games(_NEWEST_GAMES)
         owners = store.ratings.owners({version for game in games for version in game.versions})
@@ -119,7 +114,10 @@ def ladder(  # noqa: PLR0913 - each is an option
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the ladder's settings, or change them for future matches."""
-    from arena.app.host import limits_of_bots  # noqa: PLC0415 - docker, which --help doesn't need
+    from arena.app.folders import utc_now
+    from arena.app.host import limits_of_bots
+    from arena.ladder.settings import LadderChange
+    from arena.services.operators import LadderOperators
 
     tables = None if players is None else _numbers(players)
     wanted = LadderChange(
@@ -150,7 +148,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(sorted(int(word[:9]) for word in words))
 
 
-def _ladder_json(status: LadderStatus) -> dict[str, Any]:
+def _ladder_json(status: "LadderStatus") -> dict[str, Any]:
     return {
         "rules": _RULES,
         "paused": status.settings.paused,
@@ -165,7 +163,7 @@ def _ladder_json(status: LadderStatus) -> dict[str, Any]:
     }
 
 
-def _rows(status: LadderStatus) -> list[tuple[str, str]]:
+def _rows(status: "LadderStatus") -> list[tuple[str, str]]:
     settings, clock, limits = status.settings, status.settings.clock, status.limits
     return [
         ("rules", _RULES),
@@ -186,6 +184,9 @@ _COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
 
 def quarantine(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List quarantined matches, which the arena failed three times, newest first."""
+    from arena.app.folders import utc_now
+    from arena.services.operators import QuarantineOperators
+
     with opened_arena() as (_, store):
         found = QuarantineOperators(store, utc_now).every()
     if as_json:
@@ -196,12 +197,15 @@ def quarantine(*, as_json: Annotated[bool, typer.Option("--json", help="Print JS
 
 def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of the match.")]) -> None:
     """Return a quarantined match to the queue, as if it had never failed."""
+    from arena.app.folders import utc_now
+    from arena.services.operators import QuarantineOperators
+
     with opened_arena() as (_, store):
         QuarantineOperators(store, utc_now).release(who(), match)
     typer.echo(f"{match} waiting")
 
 
-def _match_json(match: QuarantinedMatch) -> dict[str, Any]:
+def _match_json(match: "QuarantinedMatch") -> dict[str, Any]:
     return {
         "match": match.match,
         "kind": match.kind,
@@ -212,7 +216,7 @@ def _match_json(match: QuarantinedMatch) -> dict[str, Any]:
     }
 
 
-def _match_row(match: QuarantinedMatch) -> tuple[str, ...]:
+def _match_row(match: "QuarantinedMatch") -> tuple[str, ...]:
     names = [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
     return (
         match.match,
@@ -231,11 +235,10 @@ def submissions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with causes in full.")] = False,
 ) -> None:
     """List submissions, newest first, with their stage and the reason for a rejection or wait."""
-    try:
-        with closing(open_results(read_settings())) as store:
-            found = store.submissions.newest(bot=bot, limit=last)
-    except (CannotStart, StoreError, WrongSettings) as error:
-        fail(str(error))
+    from arena.submissions.document import document, plain
+
+    with opened_arena() as (_, store):
+        found = store.submissions.newest(bot=bot, limit=last)
     if as_json:
         typer.echo(json.dumps([plain(document(each)) for each in found], indent=2))
         return
@@ -243,7 +246,7 @@ def submissions(
         typer.echo(_line(each))
 
 
-def _line(submission: KnownSubmission) -> str:
+def _line(submission: "KnownSubmission") -> str:
     name = submission.bot if submission.version is None else f"{submission.bot}@{submission.version}"
     words = (
         submission.id,
@@ -269,7 +272,7 @@ def rebuild_statistics() -> None:
         raise typer.Exit(WRONG)
 
 
-def _told(rebuilt: RebuiltCards) -> str:
+def _told(rebuilt: "RebuiltCards") -> str:
     games = f"{rebuilt.games} games counted"
     if rebuilt.missing:  # so the sums are expected to differ
         return f"{games}; games before {rebuilt.missing + 1} had not been counted"

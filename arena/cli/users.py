@@ -1,19 +1,17 @@
 """``arena admin`` commands for accounts, invitations and the audit log."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.accounts.accounts import open_accounts
 from arena.cli.admin import opened_arena, operating, plain, print_bots, who
 from arena.cli.console import fail, print_json, print_table, say
-from arena.db.credentials import KnownAccount
-from arena.db.quotas import AccountQuota
-from arena.platform.settings import RegistrationMode, read_settings
 from arena.protocol.states import Role
-from arena.services.operators import QuotaStatus, UserStatus, user_status
-from arena.submissions.receiver import open_receiver
+
+if TYPE_CHECKING:
+    from arena.db.credentials import KnownAccount
+    from arena.services.operators import QuotaStatus, UserStatus
 
 _MOST = 1_000_000
 
@@ -57,6 +55,8 @@ def set_quota(
     reset: Annotated[bool, typer.Option("--reset", help="Return to the arena's default quotas.")] = False,
 ) -> None:
     """Set an account's quotas, which replace the arena's default quotas."""
+    from arena.db.quotas import AccountQuota
+
     quota = AccountQuota(submissions_a_day=submissions_a_day, bots=bots, challenges_a_day=challenges_a_day)
     if reset == (quota != AccountQuota()):
         fail("give --submissions-a-day, --bots or --challenges-a-day, or --reset for all three")
@@ -113,6 +113,8 @@ def invite(
     days: Annotated[int, typer.Option(min=1, max=366, help="Days until the invitation expires.")] = 7,
 ) -> None:
     """Create an invitation for one person to register, and print its code."""
+    from arena.platform.settings import RegistrationMode, read_settings
+
     with operating() as operators:
         code = operators.invite(who(), days)
     typer.echo(code)
@@ -141,14 +143,18 @@ def _new_password() -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-def _status(name: str) -> UserStatus:
+def _status(name: str) -> "UserStatus":
+    from arena.accounts.accounts import open_accounts
+    from arena.services.operators import user_status
+    from arena.submissions.receiver import open_receiver
+
     with opened_arena() as (settings, store):
         accounts = open_accounts(store, settings.registration)
         receiver = open_receiver(settings, store)
         return user_status(store, accounts, receiver, settings.challenges_a_day, name)
 
 
-def _quotas(status: UserStatus) -> dict[str, QuotaStatus]:
+def _quotas(status: "UserStatus") -> dict[str, "QuotaStatus"]:
     return {
         "submissions_a_day": status.submissions_a_day,
         "bots": status.most_bots,
@@ -156,7 +162,7 @@ def _quotas(status: UserStatus) -> dict[str, QuotaStatus]:
     }
 
 
-def _print_quotas(status: UserStatus) -> None:
+def _print_quotas(status: "UserStatus") -> None:
     rows = [
         (name.replace("_", " "), str(quota.most), "this account" if quota.own else "arena default")
         for name, quota in _quotas(status).items()
@@ -164,7 +170,7 @@ def _print_quotas(status: UserStatus) -> None:
     print_table(("quota", "most", "from"), rows, numbers=("most",))
 
 
-def _plain(account: KnownAccount) -> dict[str, str | None]:
+def _plain(account: "KnownAccount") -> dict[str, str | None]:
     return {
         "name": account.name,
         "role": account.role,
@@ -173,7 +179,7 @@ def _plain(account: KnownAccount) -> dict[str, str | None]:
     }
 
 
-def _plain_status(status: UserStatus) -> dict[str, object]:
+def _plain_status(status: "UserStatus") -> dict[str, object]:
     return {
         "name": status.account.name,
         "role": status.account.role,

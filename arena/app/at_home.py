@@ -1,0 +1,251 @@
+"""A temporary arena on an author's machine, which checks one bot as an arena would."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import docker
+
+from arena.app.arena import Arena, open_arena
+from arena.app.folders import CannotStart, data_dir_lock, install_id, private_folder
+from arena.app.host import common_group, runtime_of
+from arena.app.intake import image_source, images_of
+from arena.app.playing import Quiet, house_bots, playing
+from arena.client.sending import Target, parcel_of
+from arena.db.submissions import KnownSubmission, QualificationGame, SubmissionRepository
+from arena.images.build.base import ensure_base_image
+from arena.platform.settings import Settings
+from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.states import MatchState
+from arena.protocol.submissions import UploadKind
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.runtime import RuntimeTrouble
+from arena.scheduler.coordinator import ArenaTrouble
+from arena.submissions.document import plain, whole_document
+from arena.submissions.pipeline import LONGEST_REST_SECONDS
+from arena.submissions.receiver import Receiver, Upload, open_receiver
+
+PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
+"""Longest wait for a submission to proceed. Exceeds the pause before a match is repeated."""
+
+_POLL_SECONDS: Final = 0.05
+_OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
+_LASTING: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
+"""Files here survive a reboot, as the engine's containers and images do."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ArenaAtHome:
+    """A temporary arena for the user's own bots, and the receiver of their files."""
+
+    arena: Arena
+    receiver: Receiver
+    _settings: Settings
+
+    def image_bytes(self, source: str) -> int:
+        """Return the total size of a stored image's layers in bytes. Raises IntakeTrouble."""
+        image = images_of(self._settings).records.image(source)
+        return 0 if image is None else sum(layer.size for layer in image.layers)
+
+
+@contextmanager
+def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
+    """Open a temporary arena, after removing the remains of killed ones.
+
+    Settings of an arena on this machine are replaced. ``say`` receives messages about removals and failed
+    removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too small.
+    """
+    connect().close()  # fail before creating anything that only an engine can remove
+    with _folder(settings, say) as folder:
+        own = _settings_in(settings, folder)
+        try:
+            with open_arena(own, own=True) as arena:
+                receiver = open_receiver(own, arena.store, own=True)
+                yield _ArenaAtHome(arena=arena, receiver=receiver, _settings=own)
+        finally:
+            try:
+                _remove(own, folder)
+            except (RuntimeTrouble, OSError) as error:
+                say(f"some files of this check could not be removed; the next check will try again: {error}")
+
+
+def _settings_in(settings: Settings, folder: Path) -> Settings:
+    """Return settings that share nothing with an arena on this machine, and have no quotas."""
+    return settings.model_copy(
+        update={
+            "data_dir": folder / "data",
+            "database_url": None,
+            "images_url": None,
+            "executor": None,
+            "sandbox": RuntimeName.DOCKER,
+            "ops_address": None,
+            "disk_floor_gib": 0,
+            "person_games": 0,
+            "submissions_a_day": 1,
+            "bots_per_author": 1,
+        }
+    )
+
+
+@contextmanager
+def _folder(settings: Settings, say: Say) -> Iterator[Path]:
+    """Create a folder and hold its lock."""
+    lasting = Path(os.environ.get("TMPDIR", _LASTING))
+    parent = private_folder(lasting / f"kaiten-check-{os.geteuid()}", setting="TMPDIR")
+    with ExitStack() as held:
+        # Without the parent's lock, another check could remove the new folder before it is locked.
+        with (parent / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for left in filter(Path.is_dir, sorted(parent.iterdir())):
+                _remove_dead(_settings_in(settings, left), left, say)
+            folder = Path(tempfile.mkdtemp(prefix="", dir=parent))
+            held.enter_context(data_dir_lock(folder))
+        yield folder
+
+
+def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
+    with ExitStack() as held:
+        try:
+            held.enter_context(data_dir_lock(folder))
+        except CannotStart:  # still running
+            return
+        _remove(settings, folder)
+        say(f"removed the remains of a killed check ({folder})")
+
+
+def _remove(settings: Settings, folder: Path) -> None:
+    """Remove an arena, containers and images first: they are found by the folder's install id."""
+    if settings.data_dir.is_dir():
+        install = install_id(settings.data_dir)
+        shutil.rmtree(settings.data_dir / "images", ignore_errors=True)
+        with closing(runtime_of(settings, install, image_source)) as runtime:
+            runtime.sweep(install)
+            runtime.prune_images()  # removes all, because no stored image is left
+            common_group(settings, runtime).remove()
+        shutil.rmtree(settings.sockets / install, ignore_errors=True)
+    shutil.rmtree(folder)
+
+
+class QualifyingPlayer(Protocol):
+    """A match player, such as :class:`arena.scheduler.coordinator.Coordinator`."""
+
+    stopped: bool
+
+    def stop(self) -> None:
+        """Stop soon."""
+
+
+class LocalFollowing:
+    """Paces the arena's coordinator for one submission, and reports the submission's progress."""
+
+    def __init__(
+        self,
+        submissions: SubmissionRepository,
+        id_: str,
+        hear: Callable[[dict[str, Any]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._submissions = submissions
+        self._id = id_
+        self._hear = hear
+        self._clock = clock
+        self._waits_since: float | None = None
+        self.told: dict[str, Any] = {}  # the submission's document with games; empty before the first look
+        self.over = False  # whether the submission has ended
+        self.source: str | None = None  # id of its image; None until it has one
+
+    def goes_on(self, player: QualifyingPlayer) -> bool:
+        """Wait until a game is waiting (True), or one is running or the submission is over (False).
+
+        Blocking until then keeps the coordinator from playing the rated games that an arena adds for an
+        accepted bot. Stops the coordinator once the submission is over. Raises StoreError, or ArenaTrouble if
+        this machine can't continue the check.
+        """
+        while not player.stopped:
+            newest = self._look()
+            if self.over:
+                player.stop()
+            elif newest in _OPEN:
+                return newest is MatchState.WAITING
+            else:
+                time.sleep(_POLL_SECONDS)
+        return False
+
+    def _look(self) -> MatchState | None:
+        """Report progress, and return the state of the newest game."""
+        known = self._submissions.find(self._id)
+        if known is None:
+            raise ArenaTrouble("the submission has disappeared")
+        games = self._submissions.games(self._id)
+        self.told = plain(whole_document(known, games))
+        self._hear(self.told)
+        self.over, self.source = known.stage.over, known.source
+        self._check(known, games)
+        return games[-1].state if games else None
+
+    def _check(self, known: KnownSubmission, games: tuple[QualificationGame, ...]) -> None:
+        """Stop the check if the arena itself keeps failing."""
+        newest = games[-1] if games else None
+        if newest is not None and newest.state is MatchState.QUARANTINED:
+            raise ArenaTrouble(f"a game failed: {newest.reason}")
+        if known.waiting is None or (newest is not None and newest.state in _OPEN):
+            self._waits_since = None
+            return
+        if self._waits_since is None:
+            self._waits_since = self._clock()
+        if self._clock() - self._waits_since > PATIENCE_SECONDS:
+            raise ArenaTrouble(known.waiting)
+
+
+_BOT: Final = "checked"
+_AUTHOR: Final = "you"
+
+
+def check_bot(
+    settings: Settings, target: Target, hear: Callable[[dict[str, Any]], None], say: Say
+) -> tuple[dict[str, Any], int]:
+    """Return the submission's document, and the size of its image in bytes, or 0 without an image.
+
+    ``hear`` receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
+    CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaTrouble, CannotStart,
+    ImageTrouble, IntakeTrouble, RuntimeTrouble or StoreError if this machine can't check.
+    """
+    with _open_at_home(settings, say) as home:
+        _prepare(home, target, say)
+        following = LocalFollowing(home.arena.store.submissions, _handed_in(home, target), hear)
+        with playing(home.arena, Quiet()) as coordinator:
+            coordinator.run(lambda: following.goes_on(coordinator))
+        if not following.over:
+            raise KeyboardInterrupt
+        return following.told, home.image_bytes(following.source) if following.source else 0
+
+
+def _prepare(home: _ArenaAtHome, target: Target, say: Say) -> None:
+    """Build missing images, and report how this machine differs from an arena's host."""
+    if target.language is not None:
+        with closing(docker.from_env()) as client:
+            ensure_base_image(client, target.language, say)
+    home.arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
+    share, usual = home.arena.ladder.limits.cpus, Limits().cpus
+    few = f"; bots get {share:g} of a core instead of {usual:g}" if share < usual else ""
+    say(f"checking as an arena does, but without testing the sandbox (see `arena doctor`){few}")
+
+
+def _handed_in(home: _ArenaAtHome, target: Target) -> str:
+    """Submit a bot, and return its submission's id."""
+    with parcel_of(target, _BOT) as parcel:
+        kind = UploadKind(parcel.kind)
+        upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size)
+        with home.receiver.begin(upload) as incoming:
+            for piece, _ in parcel.pieces():
+                incoming.write(piece)
+            return incoming.finish().id
