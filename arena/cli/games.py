@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from msgspec import to_builtins
@@ -11,7 +11,6 @@ from arena.cli.console import INTERRUPTED, WRONG, echo, print_json, print_table,
 from arena.cli.login import visiting
 from arena.client.events import Patience
 from arena.client.games import ListedGame, game_id, games_of, newest_games, own_bots, part
-from arena.client.site import SiteClient
 from arena.client.sites import ClientError, SiteTrouble
 from arena.platform.speech import visible
 from arena.protocol.documents import (
@@ -23,6 +22,9 @@ from arena.protocol.documents import (
     SeatDecision,
 )
 from arena.protocol.match import OUT_OF_MEMORY
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
 
 _LOOK_SECONDS: Final = 2.0
 _COLUMNS: Final = ("bot", "games", "wins", "place", "points")
@@ -62,7 +64,7 @@ def challenge(  # noqa: PLR0913 - its options
         raise typer.Exit(WRONG)
 
 
-def _followed(site: SiteClient, asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
+def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
     """Report games as they become available, and return the finished challenge."""
     shown = f"progress: {_page(site, asked)}"
     look = f"the challenge continues; {shown}"
@@ -80,7 +82,7 @@ def _followed(site: SiteClient, asked: ChallengeSummary) -> Any:  # noqa: ANN401
     return told
 
 
-def _answers(site: SiteClient, id_: str) -> Iterator[Any]:
+def _answers(site: "SiteClient", id_: str) -> Iterator[Any]:
     """Poll a challenge until it is over."""
     patience = Patience(pause=_LOOK_SECONDS)
     while True:
@@ -101,7 +103,7 @@ def _result(game: PlayedGame) -> str:
     return ", ".join(f"{seat.place}. {seat.bot}@{seat.version} {seat.points}" for seat in seats)
 
 
-def _page(site: SiteClient, known: ChallengeSummary) -> str:
+def _page(site: "SiteClient", known: ChallengeSummary) -> str:
     return visible(f"{site.address}/challenges/{known.id}")
 
 
@@ -143,7 +145,7 @@ def logs(
                 echo(line)
 
 
-def _last(site: SiteClient) -> str:
+def _last(site: "SiteClient") -> str:
     """Return the id of the newest rated game of the caller's bots."""
     for game in games_of(site, own_bots(site)):
         return game.game

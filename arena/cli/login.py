@@ -4,12 +4,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from arena.cli.console import USAGE, WRONG, fail, say
-from arena.client.site import SiteClient
 from arena.client.sites import (
     ClientError,
     Login,
@@ -26,6 +25,9 @@ from arena.client.sites import (
 from arena.platform.environment import OTHER_VARIABLES, SITE_VARIABLE, TOKEN_VARIABLE
 from arena.platform.speech import visible
 from arena.protocol.documents import Account
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
 
 
 @contextmanager
@@ -53,8 +55,10 @@ def _check_environment() -> None:
 
 
 @contextmanager
-def visiting() -> Iterator[SiteClient]:
+def visiting() -> Iterator["SiteClient"]:
     """Open the site that the user is logged in to; turn errors into one line and an exit code."""
+    from arena.client.site import SiteClient
+
     with explained():
         login = chosen(users_sites(), os.environ)
         with closing(SiteClient(login.site, login.token)) as site:
@@ -68,6 +72,8 @@ def login(
     site: Annotated[str | None, typer.Argument(help="URL of the site. Default: the last site.")] = None,
 ) -> None:
     """Log in to an arena's site with a token, read from the terminal or standard input."""
+    from arena.client.site import SiteClient
+
     with explained():
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
@@ -101,6 +107,8 @@ def logout() -> None:
 
 
 def _revoke(known: Login) -> None:
+    from arena.client.site import SiteClient
+
     try:
         with closing(SiteClient(known.site, known.token)) as site:
             account = site.read(site.get("/account"), Account)

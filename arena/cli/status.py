@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from arena.cli.console import echo, fail, print_json, print_table, say
 from arena.cli.login import visiting
 from arena.client.games import part
-from arena.client.site import SiteClient
 from arena.client.sites import SiteProblem
 from arena.platform.speech import visible
 from arena.protocol.documents import Bot, RatedResult, Submission, Version
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
 
 _MOST: Final = 1000
 
@@ -108,7 +110,7 @@ def status(
             _one(site, bot, as_json=as_json)
 
 
-def _all(site: SiteClient, *, as_json: bool) -> None:
+def _all(site: "SiteClient", *, as_json: bool) -> None:
     bots = list(site.pages("/account/bots", "bots"))
     newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
     on_their_way = [each for each in newest if site.read(each, Submission).ended is None]
@@ -127,7 +129,7 @@ def _all(site: SiteClient, *, as_json: bool) -> None:
         say("no bots yet: submit one with `arena submit BOT`")
 
 
-def _one(site: SiteClient, name: str, *, as_json: bool) -> None:
+def _one(site: "SiteClient", name: str, *, as_json: bool) -> None:
     bot: Any = None
     versions: list[Any] = []
     try:
@@ -158,7 +160,7 @@ def _row(bot: Bot) -> tuple[str, ...]:
     return bot.name, plays, str(bot.newest), bot.state
 
 
-def _print_submissions(site: SiteClient, told: list[Any]) -> None:
+def _print_submissions(site: "SiteClient", told: list[Any]) -> None:
     if not told:
         return
     rows = []

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 from rich.console import Console
@@ -27,13 +27,15 @@ from arena.cli.login import visiting
 from arena.client.events import Patience, follow, stage_by_stage
 from arena.client.games import part
 from arena.client.sending import Body, Parcel, Report, body_of, parcel_of, target_of
-from arena.client.site import SiteClient
 from arena.client.sites import ClientError, SiteProblem, SiteTrouble
 from arena.ladder.qualification import GAMES
 from arena.platform.speech import visible
 from arena.protocol.documents import Bot, Submission
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.submissions import Stage
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
 
 _WIDTH: Final = 120
 """Table width that fits every column. Narrower terminals wrap lines instead of cutting them."""
@@ -218,7 +220,7 @@ def submit(
         raise typer.Exit(WRONG)
 
 
-def _sent(site: SiteClient, target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
+def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
     """Send a bot and return the site's document of the submission."""
     try:
         with parcel_of(target_of(target), name) as parcel, sending_bar(parcel.bot) as report:
@@ -231,7 +233,7 @@ def _sent(site: SiteClient, target: str, name: str | None, note: str) -> Any:  #
     return told
 
 
-def _put(site: SiteClient, parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
+def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
     """Send a parcel, retrying while the site is out of room, and verify that it arrived intact."""
     patience = Patience()
     while True:
@@ -268,7 +270,7 @@ def _stopped(body: Body | None) -> NoReturn:
     raise typer.Exit(INTERRUPTED)
 
 
-def _followed(site: SiteClient, sent: Submission) -> Any:  # noqa: ANN401 - JSON
+def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
     """Report a submission's stages, and return its final document with games."""
     began = time.monotonic()
     telling = Telling(lambda: time.monotonic() - began)
@@ -284,7 +286,7 @@ def _followed(site: SiteClient, sent: Submission) -> Any:  # noqa: ANN401 - JSON
         raise SiteTrouble(f"{trouble}. The submission continues: {look}") from trouble
 
 
-def _say_what_follows(site: SiteClient, submission: Submission, target: str) -> None:
+def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -> None:
     if submission.ended is None:
         say(f"progress: `arena status {visible(submission.bot)}`")
     elif submission.cause is None:
@@ -295,7 +297,7 @@ def _say_what_follows(site: SiteClient, submission: Submission, target: str) -> 
         _say_what_plays(site, submission.bot)
 
 
-def _say_what_plays(site: SiteClient, name: str) -> None:
+def _say_what_plays(site: "SiteClient", name: str) -> None:
     """Report that an older version keeps playing."""
     try:
         bot = site.read(site.get(f"/bots/{part(name)}"), Bot)

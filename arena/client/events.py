@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from arena.client.site import SiteClient
 from arena.client.sites import SiteProblem, SiteTrouble
 from arena.protocol.documents import Submission, WholeSubmission
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
 
 _LONGEST: Final = 15.0
 _OWN_TROUBLE: Final = 500
@@ -54,7 +56,7 @@ _ON_THE_WAY: Final = ("received", "inspected", "qualifying")
 """Stages before the final one. A submission has a time for each one it has reached."""
 
 
-def follow(site: SiteClient, submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
+def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
     """Yield a submission immediately and after every change, until it has ended.
 
     Raises SiteTrouble if the site has no submission with this id, or ``patience`` is exhausted.
@@ -106,7 +108,7 @@ def events(lines: Iterable[str], name: str) -> Iterator[str]:
             data.append(value.removeprefix(" "))
 
 
-def _decode(site: SiteClient, data: str) -> dict[str, Any]:
+def _decode(site: "SiteClient", data: str) -> dict[str, Any]:
     """Validate a submission and return it as the site sent it, with all its members."""
     told: dict[str, Any] = site.parse(data)
     site.read(told, WholeSubmission if isinstance(told, dict) and "games" in told else Submission)

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from arena.client.site import SiteClient
 from arena.client.sites import ClientError
 from arena.protocol.documents import Bot, SeatResult
+
+if TYPE_CHECKING:
+    from arena.client.site import SiteClient
 
 
 def part(text: str) -> str:
@@ -36,7 +39,7 @@ class ListedGame:
         return all(seat.place > 1 for seat in self.seats if seat.bot in bots)
 
 
-def own_bots(site: SiteClient) -> frozenset[str]:
+def own_bots(site: "SiteClient") -> frozenset[str]:
     """Return the names of the caller's bots. Raises ClientError if the caller has none."""
     bots = frozenset(site.read(each, Bot).name for each in site.pages("/account/bots", "bots"))
     if not bots:
@@ -44,7 +47,7 @@ def own_bots(site: SiteClient) -> frozenset[str]:
     return bots
 
 
-def games_of(site: SiteClient, bots: frozenset[str]) -> Iterator[ListedGame]:
+def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[ListedGame]:
     """Yield the rated games of these bots, each once, newest first."""
     lists = [_listed(site, bot=bot) for bot in sorted(bots)]
     last = None
@@ -54,17 +57,17 @@ def games_of(site: SiteClient, bots: frozenset[str]) -> Iterator[ListedGame]:
         last = game.number
 
 
-def newest_games(site: SiteClient) -> Iterator[ListedGame]:
+def newest_games(site: "SiteClient") -> Iterator[ListedGame]:
     """Yield all rated games, newest first."""
     return _listed(site)
 
 
-def game_id(site: SiteClient, word: str) -> str:
+def game_id(site: "SiteClient", word: str) -> str:
     """Return the id of a game, given its id, its number or its page's URL."""
     return _place(site, word)[1]
 
 
-def replay_of(site: SiteClient, word: str) -> bytes:
+def replay_of(site: "SiteClient", word: str) -> bytes:
     """Return the public replay of a game, given as for :func:`game_id`."""
     home, game = _place(site, word)
     if home:
@@ -72,7 +75,7 @@ def replay_of(site: SiteClient, word: str) -> bytes:
     return site.download(f"/games/{part(game)}/replay.json")
 
 
-def _place(site: SiteClient, word: str) -> tuple[str, str]:
+def _place(site: "SiteClient", word: str) -> tuple[str, str]:
     """Return the path of a game's challenge or submission (empty for a rated game), and the game's id."""
     if "://" in word:
         match urlsplit(word).path.split("/") if word.startswith(f"{site.address}/") else ():
@@ -91,5 +94,5 @@ def _place(site: SiteClient, word: str) -> tuple[str, str]:
     return "", found.game
 
 
-def _listed(site: SiteClient, **query: str | int) -> Iterator[ListedGame]:
+def _listed(site: "SiteClient", **query: str | int) -> Iterator[ListedGame]:
     return (site.read(each, ListedGame) for each in site.pages("/games", "games", **query))
