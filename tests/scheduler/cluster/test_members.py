@@ -133,7 +133,7 @@ def start_twin(cluster: Hosts, name: str) -> None:
     shutil.copy(cluster.folder / name / "install", cluster.folder / "twin")
     cluster.start("twin", "worker", key="worker")
     wait_until(lambda: cluster.ask("twin", "/readyz"))
-    wait_until(lambda: "of this name" in str(missing_of(cluster, "twin")))
+    wait_until(lambda: "with this name" in str(missing_of(cluster, "twin")))
 
 
 @contextmanager
@@ -284,7 +284,7 @@ def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(clust
             assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
         finally:
             cluster.thaw("worker0")
-        wait_until(lambda: "of this name" in str(missing_of(cluster, "worker0")))
+        wait_until(lambda: "with this name" in str(missing_of(cluster, "worker0")))
     cluster.kill("twin")
     cluster.await_up("worker0")
     with members(cluster) as workers:
