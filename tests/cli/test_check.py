@@ -138,6 +138,7 @@ def home(tmp_path: Path, docker_client: docker.DockerClient, base_image: str) ->
     shutil.rmtree(sockets)
 
 
+# Over 20 s: an image is built, and three games are played in containers.
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker_command")
 def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
@@ -214,6 +215,7 @@ def test_a_good_file_qualifies(home: Home) -> None:
     assert [game["figures"]["late"] for game in told["games"]] == [0, 0, 0]
 
 
+# Over 20 s: three checks in containers, two of which end in the middle.
 @pytest.mark.docker
 def test_neither_a_kill_nor_sigterm_leaves_anything(home: Home) -> None:
     """In the middle of a game. What a killed check has left the next one removes: containers, image, files.

@@ -109,6 +109,7 @@ def rejection(author: Author, bot: str, done: Ended) -> None:
     assert "arena check" in said
 
 
+# Over 20 s: a whole arena, a saved image, and three games of each submitted bot in containers.
 def test_from_a_container_to_a_rated_bot_and_back(
     arena: Place, place_with: With, image: str, tmp_path: Path
 ) -> None:

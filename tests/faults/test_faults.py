@@ -38,6 +38,7 @@ def test_the_same_in_containers(scenario: Scenario) -> None:
     hold(scenario)
 
 
+# Over 20 s: an arena plays while PostgreSQL is restarted.
 @pytest.mark.postgresql
 @pytest.mark.parametrize("scenario", short("postgresql"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("postgresql_cluster")

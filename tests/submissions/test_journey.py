@@ -161,6 +161,7 @@ if SOAK:
     )
 
 
+# Over 20 s: three games in containers of each of the bots, bad ones among them that time out.
 def test_the_good_play_and_the_others_are_told_why(
     arena: Arena, settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:

@@ -57,6 +57,7 @@ def found(store: Store, id_: str) -> KnownSubmission:
     return known
 
 
+# Over 20 s: the arena is started again after each kill, with the canary in containers.
 def test_a_submission_survives_every_kill(
     settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:

@@ -47,6 +47,7 @@ def remove(client: docker.DockerClient, repository: str) -> int:
     return len(tags)
 
 
+# Over 20 s: a worker in containers loads each bot's image.
 def test_an_image_that_only_the_store_has_is_loaded_and_played(
     docker_client: docker.DockerClient, bots: list[tuple[str, str]], tmp_path: Path
 ) -> None:

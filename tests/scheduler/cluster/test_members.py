@@ -266,6 +266,7 @@ def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Host
         assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
 
 
+# Over 20 s: dask gives up a silent worker after 12 s, and a shorter limit would depend on timing.
 def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
     """Others may play its match within 35 s; what it still makes of it reaches nobody.
 
