@@ -255,20 +255,23 @@ _SEED_BYTES: Final = 16
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
     """Return an attempt's specification with a new seed for each one dealt before, and note all as dealt."""
-    dealt = set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(spec.seeds))).scalars())
+    dealt = _dealt(connection, spec.seeds)
     seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])
     return replace(spec, seeds=seeds)
 
 
 def give_up_deals(connection: Connection) -> None:
-    """Note the deals of all waiting matches as dealt: the arena of a backup may have dealt them since."""
-    waiting = (MatchRow.kind == MatchKind.RATED, MatchRow.state == MatchState.WAITING)
-    specs = connection.execute(select(MatchRow.spec).where(text(OPEN), *waiting)).scalars()
+    """Note the deals of all open rated matches as dealt: the arena of a backup may have dealt them since."""
+    rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
+    specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}
-    seeds -= set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(seeds))).scalars())
-    if seeds:
-        connection.execute(insert(DealRow), [{"seed": seed} for seed in sorted(seeds)])
+    if new := seeds - _dealt(connection, seeds):
+        connection.execute(insert(DealRow), [{"seed": seed} for seed in sorted(new)])
+
+
+def _dealt(connection: Connection, seeds: Collection[str]) -> set[str]:
+    return set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(seeds))).scalars())
 
 
 BOT: Final = func.coalesce(BotRow.name, SubmissionRow.bot).label("bot")

@@ -189,8 +189,11 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
     for each in played:
         games = (*games, each)
         failure = _deciding(games)
-        cause = None if failure is None else _cause(games, failure)
-        if cause is None or failure is None or not _may_be_the_hosts(failure, games):
+        if failure is None:
+            cause = None
+            continue
+        cause = _cause(games, failure)
+        if not _may_be_the_hosts(failure, games):
             continue
         if replays == MOST_REPLAYS:
             tried = f"{cause.text}. The game was played {replays + 1} times, because the host was busy"

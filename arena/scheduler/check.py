@@ -214,11 +214,12 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     }
     if len(absent) == len(claim.seats):
         raise MatchVoid("no bot sent Hello in time: the host was too busy to start them")
-    house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
-    if missing := [name for bot in sorted(absent) if (name := claim.seats[bot].bot) in house]:
+    missing = [claim.seats[bot].bot for bot in sorted(absent) if claim.seats[bot].author == HOUSE]
+    if missing:
         raise MatchVoid(
             f"the house bots {', '.join(missing)} sent no Hello in time: the host was too busy to start bots"
         )
+    house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
     first = games[0].record.steps[0]
     if house and all(decision is not None and decision.fault in _LOST for decision in first):
         raise MatchVoid(f"no bot played a card, not even the arena's own {', '.join(house)}")

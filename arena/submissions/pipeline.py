@@ -99,8 +99,7 @@ class Pipeline:
         self._now = now
         self._clock = clock
         self._rest_until: dict[str, float] = {}
-        self._rested: set[str] = set()
-        self._rests: dict[str, float] = {}  # since when, by the match to play again
+        self._rests: dict[str, float] = {}  # since when, by the match that another one follows
         self._pruned: float | None = None
 
     def step(self) -> None:
@@ -183,8 +182,11 @@ class Pipeline:
                 self._store.submissions.wait(submission.id, why)
             return
         played = [_played(game) for game in games if game.state is MatchState.DONE]
-        if last is not None and last.state is MatchState.QUARANTINED and last.match not in self._rested:
-            self._rested.add(last.match)
+        if (
+            last is not None
+            and last.state is MatchState.QUARANTINED
+            and self._rested(last.match) < _QUARANTINE_SECONDS
+        ):
             raise _Wait(f"the arena could not play a game: {last.reason}", _QUARANTINE_SECONDS)
         now = standing(played)
         if now.cause is not None:
@@ -192,14 +194,18 @@ class Pipeline:
             return
         dropped = bool(played) and now.games[-1:] != tuple(played[-1:])
         if dropped and last is not None:
-            begun = self._rests.setdefault(last.match, self._clock())
-            rested = self._clock() - begun
+            rested = self._rested(last.match)
             if rested < _QUIET_SECONDS or (rested < LONGEST_REST_SECONDS and self._hosts_are_busy()):
                 raise _Wait(_HOST_IN_DOUBT.format(replays=now.replays), _QUIET_SECONDS)
         if len(now.games) < GAMES:
             self._ladder.qualify(submission.id, len(played), len(now.games))
         else:
             self._enter(submission)
+
+    def _rested(self, match: str) -> float:
+        """Return the seconds since this was first asked about a match, which its successor waits for."""
+        now = self._clock()
+        return now - self._rests.setdefault(match, now)
 
     def _hosts_are_busy(self) -> bool:
         """Whether other programs keep every host from using all of its seats."""
