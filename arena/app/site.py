@@ -100,17 +100,19 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
             arena.ladder.refill()
             return True
 
-        alone = threading.Event()
-        threading.Thread(target=_watch, args=(process, coordinator, alone), name="site", daemon=True).start()
+        site_ended = threading.Event()
+        threading.Thread(
+            target=_watch, args=(process, coordinator, site_ended), name="site", daemon=True
+        ).start()
         coordinator.run(refill)
-        if alone.is_set():
+        if site_ended.is_set():
             raise CannotStart(f"the site stopped with exit code {process.returncode}")
     say("stopped; nothing is left running")
 
 
-def _watch(process: subprocess.Popen[bytes], coordinator: Coordinator, alone: threading.Event) -> None:
+def _watch(process: subprocess.Popen[bytes], coordinator: Coordinator, site_ended: threading.Event) -> None:
     """Drain the arena if its site stops unexpectedly, so that a supervisor restarts both."""
     process.wait()
     if not (coordinator.draining or coordinator.stopped):
-        alone.set()
+        site_ended.set()
         coordinator.drain()

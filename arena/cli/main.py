@@ -296,7 +296,7 @@ def arena(
 
 
 class _Terminated(BaseException):
-    """SIGTERM arrived. Not a SystemExit, because a bot that raises that makes a mistake of its own."""
+    """SIGTERM arrived. Not a SystemExit: a bot that raises SystemExit is at fault itself."""
 
 
 def main() -> None:

@@ -66,7 +66,7 @@ def odd_results() -> None:
         games = store.ratings.predicted_games(_NEWEST_GAMES)
         owners = store.ratings.owners({version for game in games for version in game.versions})
     bots = {version: owner.bot for version, owner in owners.items()}
-    # House bots have no author here: several may share a table, and nobody gains from their results.
+    # House bots have no author here: several may share a table, since no author gains from the results.
     authors = {version: owner.author for version, owner in owners.items() if not owner.house}
     rows = [
         (

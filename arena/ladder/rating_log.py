@@ -54,7 +54,7 @@ class Entry:
 
     rating: Rating  # as published
     skill: Rating  # the skill from all games; rank intervals are computed from it
-    sound: Rating  # the skill from games without a fault of its own; the next version starts from it
+    sound: Rating  # the skill from games in which it had no fault; the next version starts from it
     games: int = 0  # rated games
     wins: int = 0  # games in which it was first or tied for first
     place_sum: int = 0

@@ -224,7 +224,7 @@ class Settings(BaseSettings):
         description=(
             "Maximum number of people who [play against bots](play.md) at once; others wait. Their bots use "
             "separate slots with 256 MiB of memory each, and get the CPU time that the ladder's matches "
-            "leave. 0: nobody can play. In a cluster nobody can."
+            "leave. 0 disables these games. Clusters don't offer them."
         ),
     )
     registration: RegistrationMode = Field(

@@ -249,7 +249,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MOST_ON_THEIR_WAY: Final = 100
-"""Maximum unfinished submissions of all authors, so that files fit on a disk and nobody waits for hours."""
+"""Maximum unfinished submissions of all authors, so that files fit on a disk and waits stay short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

@@ -3,7 +3,7 @@
 from arena.sdk import Card, Move, Table, View, direction, run, score_nigiri
 
 SPITE = 0.8
-"""Value of a point that the next player can score, relative to one of its own."""
+"""Value of a point that the next player can score, relative to a point for this bot."""
 
 ICONS = {Card.MAKI_1: 1.0, Card.MAKI_2: 2.0, Card.MAKI_3: 3.0}
 DUMPLINGS = (0, 1, 3, 6, 10, 15)

@@ -71,7 +71,7 @@ def open_all(page: Page) -> None:
 
 
 def challenge_nobody(page: Page) -> None:
-    """Ask for a bot that there is not, and open what is folded."""
+    """Ask for a bot that does not exist, and open every fold."""
     page.get_by_label("Opponent 1").fill("nobody")
     page.get_by_role("button", name="Challenge").click()
     expect(page.get_by_role("alert")).to_be_visible()

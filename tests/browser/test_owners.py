@@ -1,4 +1,4 @@
-"""What owners do with their bots, in a real browser: with clicks and keys alone."""
+"""What owners do with their bots, in a real browser, by mouse and keyboard only."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

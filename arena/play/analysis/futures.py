@@ -31,7 +31,7 @@ class Futures:
     def __init__(self, state: State, rng: Random) -> None:
         """Deal and play them. ``state`` is in the round before them.
 
-        Cards placed in the rounds before ``state`` are excluded; those of its own round are not, since no
+        Cards placed in the rounds before ``state`` are excluded. Those of its current round are not, since no
         seat sees all of them.
         """
         self._rules = state.rules
