@@ -13,10 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from arena.app.cluster import workers_of_cluster
 from arena.db.bots import NewVersion
+from arena.db.database import Database
 from arena.db.matches import Claim, FinishedMatch, NewMatch
 from arena.db.store import Store
 from arena.play.botfiles import samples
@@ -268,7 +269,8 @@ def _figures(
     store: Store, folder: str, notes: Notes, killer: _Killer, run: tuple[int, float, float]
 ) -> Figures:
     matches, begun, seconds = run
-    with create_engine(f"sqlite:///{Path(folder) / 'arena.sqlite3'}").connect() as connection:
+    database = Database(f"sqlite:///{Path(folder) / 'arena.sqlite3'}")
+    with closing(database), database.read() as connection:
 
         def ask(question: str) -> int:
             return int(connection.execute(text(question)).scalar_one())
