@@ -338,6 +338,7 @@ def test_a_lost_connection_is_told_and_made_up_for(browser: Browser, town: Town)
     page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
+    page.wait_for_load_state()  # without the page's script, nothing would notice the lost connection
     note = page.get_by_text("Not connected.")
     expect(note).to_be_hidden()
     if SOAK:
