@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,7 @@ _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _NEEDED = ("mmdebstrap", "debian-archive-keyring")
 _BOOTSTRAP_SECONDS = 900
+_LOCK_SECONDS = 120  # for other programs that use apt-get or dpkg
 _TAIL_LINES = 25
 
 
@@ -120,7 +122,7 @@ def _require_mmdebstrap(root: Root, say: Say) -> None:
             f"sudo apt-get install {wanted}"
         )
     say(f"Installing {wanted} with apt-get: {root.image} is made from Debian packages")
-    _apt_get("update")
+    _update_lists()
     _apt_get("install", "--yes", "--no-install-recommends", *_NEEDED)
 
 
@@ -131,8 +133,22 @@ def _is_debian() -> bool:
         return False
 
 
+def _update_lists() -> None:
+    """Wait while another program updates the package lists: apt-get waits for dpkg's lock alone."""
+    last = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            _apt_get("update")
+        except ImageTrouble as error:
+            if "Could not get lock" not in str(error) or time.monotonic() > last:
+                raise
+            time.sleep(1)
+        else:
+            return
+
+
 def _apt_get(*arguments: str) -> None:
-    _run(["apt-get", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=120", *arguments])
+    _run(["apt-get", "-o", "Acquire::Retries=3", "-o", f"DPkg::Lock::Timeout={_LOCK_SECONDS}", *arguments])
 
 
 def _run(command: list[str], out: int | None = None) -> None:
@@ -145,7 +161,7 @@ def _run(command: list[str], out: int | None = None) -> None:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"},
             timeout=_BOOTSTRAP_SECONDS,
             check=False,
         )
