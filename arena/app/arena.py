@@ -271,6 +271,8 @@ class Arena:
                     detail=finding.detail,
                     accepted=finding.control in accepted,
                 )
+        for warning in report.warnings:
+            _log.warning("canary warning", detail=warning)
         return report
 
 

@@ -107,6 +107,8 @@ def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
             admit(report, settings.accept_missing)
         except UntrustedBotsRefused as error:
             raise CannotStart(str(error)) from error
+    for warning in report.warnings:
+        say(f"warning: {warning}")
     return report
 
 

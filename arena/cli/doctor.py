@@ -92,7 +92,7 @@ def _print(report: HostReport, settings: "Settings") -> None:
         Console(highlight=False).print(_table(report.findings, settings.accept_missing))
         typer.echo()
     for warning in report.warnings:
-        typer.echo(f"warning from the engine: {warning}")
+        typer.echo(f"warning: {warning}")
     typer.echo(_verdict(report, settings.accept_missing))
 
 

@@ -9,6 +9,7 @@ A runnable thread that isn't running is in a queue. The kernel adds that time to
   delay, and also counts it in ``cpu.stat`` of the control group, so that it can be subtracted.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -127,6 +128,11 @@ class HostShare:
         """Record that the bot gets or has sent a message, which makes the waits around it count."""
         self._slept = False
 
+    @property
+    def sees_threads(self) -> bool:
+        """True if the last look saw a thread that had run."""
+        return any(thread.had for thread in self._threads.values())
+
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
         """Return the waits between two sleeps that delayed nothing, in the latest spell and earlier ones."""
         stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
@@ -176,6 +182,20 @@ class HostShare:
 
     def _read_withheld(self) -> float:
         return _count(self._files.quota, self._withheld, "throttled") if self._files.quota else 0.0
+
+
+def why_unmeasured(files: CpuFiles) -> str | None:
+    """Return why the host's share of a running sandbox can't be measured, or None if it can.
+
+    Call it while a thread of the sandbox runs.
+    """
+    share = HostShare(files)
+    if not share.sees_threads:
+        return f"no thread with a run delay is visible in {files.threads}"
+    for path, name in ((files.usage, "usage"), (files.quota, "throttled")):
+        if path and math.isnan(_count(path, math.nan, name)):
+            return f"{path} can't be read"
+    return None
 
 
 class OwnWaits:

@@ -192,7 +192,7 @@ class HostReport:
     cgroup: str  # version and driver of the control groups, such as `v2, systemd`; empty without
     checked: datetime  # when, in UTC
     findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
-    warnings: tuple[str, ...]  # of the engine, from creating the containers
+    warnings: tuple[str, ...]  # the engine's, from creating the containers, and the canary's own
     slots: int | None = None  # maximum number of bots at once; None in reports of earlier versions
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.platform.cpu_time import CpuFiles, HostShare, OwnWaits, Spell
+from arena.platform.cpu_time import CpuFiles, HostShare, OwnWaits, Spell, why_unmeasured
 from arena.play.referee.clock import Excuse, beside
 
 SPINS = ["sh", "-c", "echo; while :; do :; done"]
@@ -212,3 +212,17 @@ def test_no_more_is_excused_than_there_was() -> None:
     assert excuse.seconds == 2.5
     assert beside(excuse) == ", not counting 2.5 s in which the host kept it waiting"
     assert beside(Excuse()) == ""
+
+
+def test_why_the_hosts_share_cannot_be_measured() -> None:
+    """No visible thread, and counts that can't be read, each with its file."""
+    seen = f"/proc/{os.getpid()}/task"
+    assert why_unmeasured(CpuFiles(threads=seen)) is None
+    assert why_unmeasured(CpuFiles(threads="/nowhere/tasks")) == (
+        "no thread with a run delay is visible in /nowhere/tasks"
+    )
+    for lacking in (
+        CpuFiles(threads=seen, usage="/nowhere/usage"),
+        CpuFiles(threads=seen, quota="/nowhere/stat"),
+    ):
+        assert why_unmeasured(lacking) == f"{lacking.usage or lacking.quota} can't be read"

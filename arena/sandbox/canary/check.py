@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import docker
 
+from arena.platform.cpu_time import why_unmeasured
 from arena.protocol.match import Limits
 from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, Share, Trial, last_words
 from arena.sandbox.docker.cgroups import CommonGroup
@@ -118,6 +119,12 @@ _PREFIX: Final = "canary-"
 
 _SLOT: Final = 1_000
 """Its first slot: far above those of matches, so that it can run at the same time."""
+
+_UNMEASURED: Final = (
+    "a busy host can make bots late: how long it keeps them waiting can't be measured, because {}. "
+    "Run the arena on the engine's host; in a container, with the host's processes (pid: host) and its "
+    "/sys/fs/cgroup"
+)
 
 _DEADLINE_SECONDS: Final = 1
 _PATIENCE_SECONDS: Final = 20.0
@@ -264,11 +271,13 @@ class Canary:
         found = self._observer.inspect(name)
         together = self._group.held(found["Id"])
         disk_rate = self._disk_rate(found)
+        unmeasured = None
         before = self._observer.usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
             with suppress(ValueError):  # it has ended
                 share = share_between(before, self._observer.usage(name))
+            unmeasured = why_unmeasured(sandbox.cpu)
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
         sandbox.remove()
@@ -280,7 +289,7 @@ class Canary:
             share=share,
             together=together,
             disk_rate=disk_rate,
-            warnings=sandbox.warnings,
+            warnings=(*sandbox.warnings, *([_UNMEASURED.format(unmeasured)] if unmeasured else [])),
         )
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
