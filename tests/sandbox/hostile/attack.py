@@ -69,6 +69,13 @@ def hostile_seat(labels: Mapping[str, str]) -> int | None:
     return int(labels[SEAT_LABEL]) if labels.get(MATCH_LABEL) == MATCH else None
 
 
+class Quota(NamedTuple):
+    """A bot's share of the processor."""
+
+    cores: float = 0.0  # 0 for no limit
+    throttled: int = 0  # in how many periods of 0.1 s it was used up
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of an attack.
@@ -77,8 +84,7 @@ class Outcome:
         record: Of the hostile match.
         seat: The attacker's. Its accomplice, where it has one, sits on the next.
         peak: The most that was used meanwhile.
-        throttlings: In how many periods of 0.1 s the bot on each seat was held back since its share of the
-            processor was used up.
+        quotas: The share of the processor of the bot on each seat, and how often it was used up.
         left: What was still there after the match, in words, one thing each.
         seconds: From the start of the match to its end.
         runtime: What ran the containers, such as ``runc``; ``runsc`` for gVisor under any name.
@@ -90,7 +96,7 @@ class Outcome:
     left: tuple[str, ...]
     seconds: float
     runtime: str
-    throttlings: Mapping[int, int] = field(default_factory=dict)
+    quotas: Mapping[int, Quota] = field(default_factory=dict)
 
     @property
     def gvisor(self) -> bool:
@@ -103,9 +109,9 @@ class Outcome:
         return self.record.seats[self.seat]
 
     @property
-    def throttled(self) -> int:
-        """In how many such periods the attacker was."""
-        return self.throttlings.get(self.seat, 0)
+    def quota(self) -> Quota:
+        """The attacker's."""
+        return self.quotas.get(self.seat, Quota())
 
     @property
     def told(self) -> Mapping[str, Any]:

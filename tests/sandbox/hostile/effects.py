@@ -153,8 +153,11 @@ def network(outcome: Outcome) -> str:
 def cores(outcome: Outcome) -> str:
     """Tell of processor time beyond the share.
 
-    How much that is depends on what else the machine does; that nothing held it back does not.
+    How much that is depends on what else the machine does; that nothing held it back does not. Where other
+    programs leave it less than its share, the kernel has no reason to hold it back: then the share counts.
     """
     if outcome.peak.cores > BOUNDS.cores:
         return f"{outcome.peak.cores:.2f} cores"
-    return "" if outcome.throttled else "all the processor time that there was"
+    share, throttled = outcome.quota
+    held = throttled or outcome.peak.cores < share <= _LIMITS.cpus
+    return "" if held else "all the processor time that there was"

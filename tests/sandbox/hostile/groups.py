@@ -52,6 +52,14 @@ class Group:
                 return int(words[words.index("nr_throttled") + 1])
         return 0
 
+    def quota(self) -> float:
+        """Return how many cores it may use; 0 where nothing limits that."""
+        for text in self._texts("cpu.max"):
+            most, period = text.split()
+            return 0.0 if most == "max" else int(most) / int(period)
+        most_of_v1, period_of_v1 = self._first("cpu.cfs_quota_us"), self._first("cpu.cfs_period_us")
+        return most_of_v1 / period_of_v1 if most_of_v1 > 0 else 0.0
+
     def _first(self, *names: str) -> int:
         return next((int(text) for name in names for text in self._texts(name)), 0)
 

@@ -166,7 +166,7 @@ class HostileStage:
         return Outcome(
             record=record,
             peak=self._watch.peak,
-            throttlings=self._watch.throttled,
+            quotas=self._watch.quotas,
             left=self._watch.left(),
             seconds=seconds,
             runtime="runsc" if self.gvisor else self.runtime.describe.removeprefix("docker/"),

@@ -12,7 +12,7 @@ import docker
 from docker.errors import APIError
 
 from arena.sandbox.runtime import INSTALL_LABEL
-from tests.sandbox.hostile.attack import Peak, hostile_seat
+from tests.sandbox.hostile.attack import Peak, Quota, hostile_seat
 from tests.sandbox.hostile.groups import Group, Meter
 
 _PAUSE_SECONDS: Final = 0.1
@@ -40,7 +40,7 @@ class Watch:
         self._groups: dict[str, Group] = {}
         self._meters: dict[str, Meter] = {}
         self._peak = Peak()
-        self._throttled: dict[int, int] = {}
+        self._quotas: dict[int, Quota] = {}
         self._shared: set[str] = set()
 
     @property
@@ -49,15 +49,15 @@ class Watch:
         return self._peak
 
     @property
-    def throttled(self) -> dict[int, int]:
-        """In how many periods each seat of the hostile match had used up its share of the processor."""
-        return self._throttled
+    def quotas(self) -> dict[int, Quota]:
+        """The share of the processor of each seat of the hostile match, and how often it was used up."""
+        return self._quotas
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look again and again while the context lasts."""
         self._seen, self._groups, self._meters = {}, {}, {}
-        self._peak, self._throttled, self._shared = Peak(), {}, self._volumes()
+        self._peak, self._quotas, self._shared = Peak(), {}, self._volumes()
         before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
@@ -108,7 +108,11 @@ class Watch:
         self._peak = Peak(*map(max, self._peak, now))
         for group in groups:
             if (seat := hostile_seat(self._seen[group.container]["Config"]["Labels"])) is not None:
-                self._throttled[seat] = max(self._throttled.get(seat, 0), group.throttled())
+                # A group that is gone tells 0.
+                earlier = self._quotas.get(seat, Quota())
+                self._quotas[seat] = Quota(
+                    cores=max(earlier.cores, group.quota()), throttled=max(earlier.throttled, group.throttled())
+                )
 
     def _containers(self) -> list[str]:
         found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self._install}"})
