@@ -111,7 +111,8 @@ class Watch:
                 # A group that is gone tells 0.
                 earlier = self._quotas.get(seat, Quota())
                 self._quotas[seat] = Quota(
-                    cores=max(earlier.cores, group.quota()), throttled=max(earlier.throttled, group.throttled())
+                    cores=max(earlier.cores, group.quota()),
+                    throttled=max(earlier.throttled, group.throttled()),
                 )
 
     def _containers(self) -> list[str]:
