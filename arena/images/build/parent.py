@@ -134,7 +134,7 @@ def _is_debian() -> bool:
 
 
 def _update_lists() -> None:
-    """Wait while another program updates the package lists: apt-get waits for dpkg's lock alone."""
+    """Update the package lists, once no other program does: apt-get waits only for dpkg's lock."""
     last = time.monotonic() + _LOCK_SECONDS
     while True:
         try:

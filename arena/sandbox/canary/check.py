@@ -121,8 +121,8 @@ _SLOT: Final = 1_000
 """Its first slot: far above those of matches, so that it can run at the same time."""
 
 _UNMEASURED: Final = (
-    "a busy host can make bots late: how long it keeps them waiting can't be measured, because {}. "
-    "Run the arena on the engine's host; in a container, with the host's processes (pid: host) and its "
+    "a busy host can make bots late, because the time that they wait for it can't be measured: {}. "
+    "Run the arena on the engine's host, or give its container the host's processes (pid: host) and "
     "/sys/fs/cgroup"
 )
 
