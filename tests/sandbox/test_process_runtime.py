@@ -65,8 +65,8 @@ def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage)
         with channel:
             channel.sendall(b"?")
             assert channel.recv(1) == b"?"
-        sandbox.remove()
-        assert sandbox.wait().code == 137
+            sandbox.remove()  # before its connection ends, which would end it too
+            assert sandbox.wait().code == 137
 
 
 def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
