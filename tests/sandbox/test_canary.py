@@ -72,7 +72,7 @@ def missing(
 ) -> dict[str, str]:
     """Return the controls that were not held, with what was seen, where containers lack something.
 
-    With another common group than the canary's, nobody can tell how long the host keeps bots waiting.
+    The canary must warn that it can't measure the host's share if a container is gone or in another group.
     """
     weak = WeakClient(version="auto")
     weak.change = change

@@ -271,15 +271,14 @@ class Canary:
         found = self._observer.inspect(name)
         together = self._group.held(found["Id"])
         disk_rate = self._disk_rate(found)
-        unmeasured = None
         before = self._observer.usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
             with suppress(ValueError):  # it has ended
                 share = share_between(before, self._observer.usage(name))
-            unmeasured = why_unmeasured(sandbox.cpu)
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
+        unmeasured = why_unmeasured(sandbox.cpu)
         sandbox.remove()
         return Trial(
             said=None,

@@ -69,7 +69,7 @@ def hostile_seat(labels: Mapping[str, str]) -> int | None:
     return int(labels[SEAT_LABEL]) if labels.get(MATCH_LABEL) == MATCH else None
 
 
-class Quota(NamedTuple):
+class CpuQuota(NamedTuple):
     """A bot's share of the processor."""
 
     cores: float = 0.0  # 0 for no limit
@@ -96,7 +96,7 @@ class Outcome:
     left: tuple[str, ...]
     seconds: float
     runtime: str
-    quotas: Mapping[int, Quota] = field(default_factory=dict)
+    quotas: Mapping[int, CpuQuota] = field(default_factory=dict)
 
     @property
     def gvisor(self) -> bool:
@@ -109,9 +109,9 @@ class Outcome:
         return self.record.seats[self.seat]
 
     @property
-    def quota(self) -> Quota:
+    def quota(self) -> CpuQuota:
         """The attacker's."""
-        return self.quotas.get(self.seat, Quota())
+        return self.quotas.get(self.seat, CpuQuota())
 
     @property
     def told(self) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ import docker
 from docker.errors import APIError
 
 from arena.sandbox.runtime import INSTALL_LABEL
-from tests.sandbox.hostile.attack import Peak, Quota, hostile_seat
+from tests.sandbox.hostile.attack import CpuQuota, Peak, hostile_seat
 from tests.sandbox.hostile.groups import Group, Meter
 
 _PAUSE_SECONDS: Final = 0.1
@@ -40,7 +40,7 @@ class Watch:
         self._groups: dict[str, Group] = {}
         self._meters: dict[str, Meter] = {}
         self._peak = Peak()
-        self._quotas: dict[int, Quota] = {}
+        self._quotas: dict[int, CpuQuota] = {}
         self._shared: set[str] = set()
 
     @property
@@ -49,7 +49,7 @@ class Watch:
         return self._peak
 
     @property
-    def quotas(self) -> dict[int, Quota]:
+    def quotas(self) -> dict[int, CpuQuota]:
         """The share of the processor of each seat of the hostile match, and how often it was used up."""
         return self._quotas
 
@@ -109,8 +109,8 @@ class Watch:
         for group in groups:
             if (seat := hostile_seat(self._seen[group.container]["Config"]["Labels"])) is not None:
                 # A group that is gone tells 0.
-                earlier = self._quotas.get(seat, Quota())
-                self._quotas[seat] = Quota(
+                earlier = self._quotas.get(seat, CpuQuota())
+                self._quotas[seat] = CpuQuota(
                     cores=max(earlier.cores, group.quota()),
                     throttled=max(earlier.throttled, group.throttled()),
                 )
