@@ -76,7 +76,7 @@ def make_cluster_keys(folder: Path, names: Sequence[str], now: datetime) -> tupl
 
 def need_shared_images(settings: Settings) -> None:
     """Check that the settings name the image store that all hosts share. Raises CannotStart if they don't."""
-    if settings.sandbox is RuntimeName.DOCKER and settings.images_url is None:
+    if settings.sandbox is not RuntimeName.PROCESS and settings.images_url is None:
         raise CannotStart(
             "a cluster needs an image store that all its hosts share: set ARENA_IMAGES_URL to the same URL "
             "for the coordinator and all workers, such as file:///srv/kaiten or s3://bucket/kaiten"

@@ -21,7 +21,7 @@ from arena.platform.recurring import Recurring
 from arena.platform.settings import Address, Settings
 from arena.play.launcher.slots import sweeper
 from arena.protocol.controls import HostReport, UntrustedBotsRefused, admit
-from arena.protocol.match import FORMAT, RuntimeName
+from arena.protocol.match import FORMAT
 from arena.sandbox.runtime import Runtime, RuntimeTrouble
 from arena.scheduler.workers import sentinel
 
@@ -102,7 +102,7 @@ def _health_server(
 def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
     """Check this host's controls. Raises CannotStart if it lacks one that untrusted bots need."""
     report = examine(settings, runtime, say)
-    if settings.sandbox is RuntimeName.DOCKER:
+    if runtime.isolates:
         try:
             admit(report, settings.accept_missing)
         except UntrustedBotsRefused as error:
