@@ -164,7 +164,7 @@ def create_app(parts: Parts) -> FastAPI:
         document_pages(open_shelf(), callers),
         game_pages(parts.store, callers),
         viewer_pages(store, callers),
-        live_pages(parts.store.live, callers),
+        live_pages(parts.store, callers, parts.now),
         tv_pages(store, callers, parts.now),
         card_sheet(store.cards),
         card_pages(store.cards, callers),

@@ -1,14 +1,17 @@
 """Matches in progress, one round late: the viewer, and data for programs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Final
 
 import msgspec
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from arena.db.activity import Activity
 from arena.db.live_games import LiveGames, ShownGame, WatchedMatch
+from arena.db.store import Store
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.protocol.states import MatchKind, MatchState, Scope
 from arena.rules import ROUNDS
@@ -16,7 +19,7 @@ from web.http.api import PREFIX, DataRoute, DataRouter, may_see
 from web.http.authentication import Caller, Callers
 from web.http.caching import unless_unchanged
 from web.http.rendering import page, viewer_of
-from web.viewer.film import Eyes, Film, address, film_so_far
+from web.viewer.film import Eyes, Film, FilmStage, Frame, address, film_so_far
 from web.viewer.pages import WORDS, Asked, AskedFrame, View, origin, seated
 from web.viewer.scene import frames
 from web.viewer.screen import Screen, Shown, screen
@@ -49,6 +52,14 @@ def read_live(
     return found
 
 
+def watchable(live: LiveGames, activity: Activity, after: str | None) -> Iterator[tuple[str, int]]:
+    """Yield each running rated match with a visible round, except ``after``, and its newest game, from 1."""
+    for running in activity.running:
+        match = live.find(running.match, None) if running.match != after else None
+        if match is not None and match.game is not None:
+            yield match.match, match.game.game + 1
+
+
 def home_of(match: WatchedMatch, game: str) -> str:
     """Return the address of a finished match's game."""
     return _HOMES[match.kind].format(part_of=match.part_of) + game
@@ -63,19 +74,28 @@ def replay_of(match: WatchedMatch, game: str) -> str:
 _METHODS: Final = ["GET", "HEAD"]
 
 GameNumber = Annotated[int, Path(ge=1, le=1_000_000)]
+After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
 
-def live_pages(live: LiveGames, callers: Callers) -> APIRouter:
+def live_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of running matches."""
     router = APIRouter(
-        prefix="/live/{match}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
+        prefix="/live", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
     )
-    pages = _Live(live)
-    router.add_api_route("", pages.newest, methods=_METHODS)
+
+    @router.api_route("", methods=_METHODS)
+    def next_table(after: After = None) -> Response:
+        """Redirect to a running match, not ``after``, or to the recorded games if there is none."""
+        for match, _ in watchable(store.live, store.activity.current(now()), after):
+            return RedirectResponse(f"/live/{match}", 303, headers={"Cache-Control": "no-store"})
+        return RedirectResponse("/games", 303, headers={"Cache-Control": "no-store"})
+
+    pages = _Live(store.live)
+    router.add_api_route("/{match}", pages.newest, methods=_METHODS)
     router.add_api_route(
-        "/{number}/frames.json", pages.frames, methods=_METHODS, route_class_override=DataRoute
+        "/{match}/{number}/frames.json", pages.frames, methods=_METHODS, route_class_override=DataRoute
     )
-    router.add_api_route("/{number}/{round}/{turn}", pages.frame, methods=_METHODS)
+    router.add_api_route("/{match}/{number}/{round}/{turn}", pages.frame, methods=_METHODS)
     return router
 
 
@@ -86,12 +106,15 @@ class _Live:
         self._live = live
 
     def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
-        """Redirect to a match's newest frame. If it has none, show the match's state or link its games."""
+        """Redirect to the start of a match's newest visible round, which the page plays (``#play``).
+
+        If no round is visible, show the match's state or link its games.
+        """
         found = self._read(request, match, None)
         if found.game is None:
             return unless_unchanged(request, found, lambda: _without_a_game(request, found))
-        newest = film_so_far(found.game.text).frames[-1]
-        return RedirectResponse(address(_base(found, found.game), newest, Eyes.read(view)), 303)
+        start = Frame(found.game.rounds, 1, FilmStage.PICK)
+        return RedirectResponse(f"{address(_base(found, found.game), start, Eyes.read(view))}#play", 303)
 
     def frame(self, request: Request, match: MatchId, number: GameNumber, asked: Asked) -> Response:
         """Show a frame of a game."""

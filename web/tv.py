@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from arena.db.activity import Activity
@@ -14,7 +14,7 @@ from arena.rules import ROUNDS
 from web.http.authentication import Callers
 from web.http.parameters import GameId, read_game
 from web.http.rendering import page
-from web.live import GameNumber, MatchId, live_screen, read_live
+from web.live import After, GameNumber, MatchId, live_screen, read_live, watchable
 from web.viewer.film import EVERYBODY, FilmStage, Frame, film, film_so_far
 from web.viewer.pages import WORDS, AskedFrame, shown_game
 from web.viewer.screen import screen
@@ -22,8 +22,6 @@ from web.viewer.screen import screen
 _METHODS: Final = ["GET", "HEAD"]
 _NEWEST: Final = 20
 """Number of games shown in addition to the remarkable ones of the last days."""
-
-After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
 
 def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
@@ -65,10 +63,8 @@ def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> API
 
 
 def _live(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
-    for running in activity.running:
-        match = store.live.find(running.match, None) if running.match != after else None
-        if match is not None and match.game is not None:
-            yield f"/tv/live/{match.match}/{match.game.game + 1}"
+    for match, game in watchable(store.live, activity, after):
+        yield f"/tv/live/{match}/{game}"
 
 
 def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:

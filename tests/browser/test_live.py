@@ -147,9 +147,10 @@ def ready(page: Page) -> None:
 
 
 def test_a_match_is_watched_from_its_first_round_to_its_replay(browser: Browser, hall: Hall) -> None:
-    """From the front page: the page is there by itself once a round is over, and grows with each of the next.
+    """The page appears once a round is over, plays it from its first turn, and grows with each further round.
 
-    Who has stepped back stays; who has seen all of it goes on. At the end the link leads to the very frame.
+    A viewer who stepped back stays there; one who has seen everything goes on. At the end, links lead to the
+    same frame of the replay and to the next table.
     """
     visit = visit_of(browser, hall.url, "desktop", "light")
     page = visit.page
@@ -158,9 +159,9 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(browser: Browser,
     expect(page.locator("main")).to_contain_text("Round 1 is being played")
     hall.let(1, 1)
     come(page, page.locator("#film[data-ready]"))
+    come(page, page.locator('#film[data-at="29"]'))
     expect(page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/10?step=score")
     state(page, "Round 2 is being played.")
-    assert shown(page) == 29
     visit.keep("live-desktop-light")
 
     assert visit.complaints == []
@@ -172,7 +173,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(browser: Browser,
     hall.let(2, 1)
     state(page, "Watch game 2")
     page.get_by_role("link", name="Watch game 2").click()
-    expect(page).to_have_url(f"{hall.url}/live/{MATCH}/2/1/1")
+    expect(page).to_have_url(re.compile(rf"/live/{MATCH}/2/1/"))
     ready(page)
     hall.let(2, 2, 3)
     state(page, "This match is over.")
@@ -189,8 +190,8 @@ def without_frames(browser: Browser, hall: Hall) -> Visit:
     visit.open(f"/live/{MATCH}")
     expect(visit.page.get_by_text("Retrying; until then, every step loads a page.")).to_be_visible()
     visit.keep("live-trying-phone-light")
-    visit.page.get_by_role("link", name="Step back").click()
-    expect(visit.page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/10?step=reveal")
+    visit.page.get_by_role("link", name="Step forward").click()
+    expect(visit.page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/1?step=reveal")
     expect(visit.page.get_by_text("Retrying")).to_be_visible()
     return visit
 
@@ -202,7 +203,7 @@ def with_frames(visit: Visit) -> None:
     visit.page.unroute_all()
     come(visit.page, visit.page.locator("#film[data-ready]"))
     expect(visit.page.get_by_text("Retrying")).not_to_be_attached()
-    assert shown(visit.page) == 28
+    assert shown(visit.page) == 1
     expect(visit.page.locator("#position")).to_have_attribute("max", "59")
     visit.page.keyboard.press("End")
     assert shown(visit.page) == 59
@@ -254,6 +255,9 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     for key in ("Home", "ArrowRight", "q"):
         page.keyboard.press(key)
     expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")
+    expect(page.get_by_role("link", name="Watch the next table")).to_have_attribute(
+        "href", f"/live?after={MATCH}"
+    )
     page.get_by_role("link", name="Watch the replay from here").click()
     expect(page).to_have_url(f"{hall.url}/games/{MATCH}-1/1/1?step=reveal&view=seat:0")
     ready(page)

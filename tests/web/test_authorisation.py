@@ -95,6 +95,7 @@ MATRIX: Final = {
     ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
     ("GET", "/games/{game}/{round}/{turn}/og.png"): EVERYBODY,
     ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/live"): dict.fromkeys(CALLERS, 303),
     ("GET", "/live/{match}"): dict.fromkeys(CALLERS, 303),
     ("GET", "/live/{match}/{number}/{round}/{turn}"): EVERYBODY,
     ("GET", "/live/{match}/{number}/frames.json"): EVERYBODY,

@@ -117,15 +117,15 @@ def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) ->
     assert visitor.get("/live/s-0/1/1/1").status_code == 404
 
     show(world.store, mine, 1)
-    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/1/1/9?step=score"
+    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/1/1/1#play"
     page = visitor.get("/live/s-0/1/1/9?step=score&view=infer:2")
     assert "<b>Round 2 is being played.</b>" in page.text
     assert len(json.loads(visitor.get("/live/s-0/1/frames.json").text)["frames"]) == 27
     show(world.store, mine, 3)
     show(world.store, mine, 1, game=1)
     page = visitor.get("/live/s-0/1/3/9?step=end")
-    assert '<a href="/live/s-0/2/1/1">Watch game 2</a>' in page.text
-    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/2/1/9?step=score"
+    assert '<a href="/live/s-0/2/1/1#play">Watch game 2</a>' in page.text
+    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/2/1/1#play"
 
     assert world.store.results.record(finished(mine, [(1, 2, 3)] * 2))
     for frame in ("2/7?step=reveal&view=infer:1", "1/1"):
@@ -340,6 +340,16 @@ def test_a_match_of_a_challenge_is_not_published_before_the_others(private: Priv
     assert "still have to be played" not in visitor.get(watched).text
     assert len(visitor.get(f"/api/v1{page}").json()["games"]) == 2
     assert [visitor.get(path, follow_redirects=True).status_code for path in hidden] == [200] * 5
+
+
+def test_the_next_table_is_another_running_match_or_the_recorded_games(world: World) -> None:
+    """Only a match with a visible round is a table to watch."""
+    mine, visitor = watched(world), browser(world)
+    assert visitor.get("/live").headers["location"] == "/games"
+    show(world.store, mine, 1)
+    assert visitor.get("/live").headers["location"] == "/live/s-0"
+    assert visitor.get("/live?after=s-0").headers["location"] == "/games"
+    assert visitor.get("/live?after=%20").status_code == 422
 
 
 def test_tables_on_the_front_page_lead_there(world: World) -> None:

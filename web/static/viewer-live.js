@@ -20,13 +20,15 @@ function grow(page) {
   }
 }
 
-/** Say that the game is over, with a link to the current frame elsewhere. */
+function link(label, href) {
+  return Object.assign(document.createElement("a"), { href, textContent: label });
+}
+
+/** Say that the game is over, with links to the current frame elsewhere and to another running match. */
 function end(words, label, href) {
-  const [text, link] = [document.createElement("p"), document.createElement("a")];
-  link.href = href ?? location.href;
-  link.textContent = label;
-  if (!href) link.dataset.here = "";
-  text.append(`${words} `, link);
+  const [text, elsewhere] = [document.createElement("p"), link(label, href ?? location.href)];
+  if (!href) elsewhere.dataset.here = "";
+  text.append(`${words} `, elsewhere, " ", link("Watch the next table", state().dataset.next));
   state().replaceChildren(text);
   say(words);
   document.getElementById("film").dispatchEvent(new Event("gone"));

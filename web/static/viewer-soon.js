@@ -6,6 +6,6 @@ import { poll } from "./polling.js";
 poll(async () => {
   if (await refresh()) return false;
   const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" });
-  if (answer.redirected) location.replace(answer.url);
+  if (answer.redirected) location.reload();
   return answer.redirected;
 });
