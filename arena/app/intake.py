@@ -174,7 +174,7 @@ def keeper_of(settings: Settings, store: Store, runtime: Runtime) -> ImageKeeper
     return ImageKeeper(
         images=images_of(settings),
         store=store,
-        engine=runtime,
+        prune_engine=runtime.prune_images,
         quota=settings.image_quota_gib * _GIB,
         folder=incoming(settings),
         now=utc_now,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -20,18 +20,11 @@ _log = structlog.get_logger()
 PRUNE_SECONDS: Final = 3600.0
 
 
-class KeeperEngine(Protocol):
-    """The engine that has loaded images."""
-
-    def prune_images(self) -> int:
-        """Remove loaded images that the image store no longer has; return how many were removed."""
-
-
 class ImageKeeper:
     """Knows which images are in use, and prunes the others.
 
-    ``store`` knows which bots play. ``engine`` loses its copies of pruned images, so the quota (bytes) holds
-    there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
+    ``store`` knows which bots play. ``prune_engine`` removes the engine's copies of pruned images, so the
+    quota (bytes) holds there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators
@@ -39,14 +32,14 @@ class ImageKeeper:
         *,
         images: ImageStore,
         store: Store,
-        engine: KeeperEngine,
+        prune_engine: Callable[[], object],
         quota: int,
         folder: Path,
         now: Callable[[], datetime],
     ) -> None:
         self._images = images
         self._store = store
-        self._engine = engine
+        self._prune_engine = prune_engine
         self._quota = quota
         self._folder = folder
         self._now = now
@@ -69,7 +62,7 @@ class ImageKeeper:
         pruned = self._images.prune(self.room(), self._now())
         self.note_gone()
         remove_left(self._folder, self._now())
-        self._engine.prune_images()
+        self._prune_engine()
         return pruned
 
     def note_gone(self) -> None:

@@ -62,7 +62,7 @@ def keeper(results: Store, images: ImageStore, engine: Engine, tmp_path: Path) -
     return ImageKeeper(
         images=images,
         store=results,
-        engine=engine,
+        prune_engine=engine.prune_images,
         quota=2500,
         folder=tmp_path / "incoming",
         now=lambda: NOW + timedelta(days=1),

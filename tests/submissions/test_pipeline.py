@@ -94,7 +94,7 @@ class Place:
         keeper = ImageKeeper(
             images=self._images,
             store=self.store,
-            engine=self.engine,
+            prune_engine=self.engine.prune_images,
             quota=self.quota,
             folder=self._folder / "incoming",
             now=self.time,

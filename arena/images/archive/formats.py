@@ -106,20 +106,13 @@ _UNKNOWN: Final = "unknown"
 _Document = TypeVar("_Document")
 
 
-class Runs(msgspec.Struct, frozen=True):
-    """The platform of a manifest, as stated in its index."""
-
-    os: str
-    architecture: str
-
-
 class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
     """A reference to a blob."""
 
     media_type: str
     digest: Annotated[str, msgspec.Meta(pattern=r"^sha256:[0-9a-f]{64}$")]
     size: Annotated[int, msgspec.Meta(ge=0)]
-    platform: Runs | None = None
+    platform: Platform | None = None  # of a manifest, as stated in its index
     annotations: dict[str, str] | None = None
     urls: list[str] | None = None
 
@@ -203,14 +196,14 @@ class Search:
                 if manifest.config.media_type not in _CONFIGS:
                     continue
                 config = self._document(manifest.config, ImageConfig)
-                if self._may_fit(Runs(config.os, config.architecture)):
+                if self._may_fit(config.platform):
                     images.append((manifest, config))
         return images
 
-    def _may_fit(self, runs: Runs | None) -> bool:
-        if runs is None or Platform(runs.os, runs.architecture) == self._platform:
+    def _may_fit(self, platform: Platform | None) -> bool:
+        if platform is None or platform == self._platform:
             return True
-        self._others[f"{runs.os}/{runs.architecture}"] = None
+        self._others[str(platform)] = None
         return False
 
     def _document(self, descriptor: Descriptor, kind: type[_Document]) -> _Document:
