@@ -155,15 +155,11 @@ class Runtime(Protocol):
         """Close connections. Sandboxes keep running."""
 
 
-class SandboxError(Exception):
-    """A bot couldn't be run. The text gives the reason and the remedy."""
-
-
-class LaunchRefused(SandboxError):
+class LaunchRefused(Exception):
     """The bot can't be started: nothing to start, or a wrong entry point. The text is for its owner."""
 
 
-class RuntimeTrouble(SandboxError):
+class RuntimeTrouble(Exception):
     """The arena can't run bots: no engine, no image, no answer. The text is for the operator."""
 
 

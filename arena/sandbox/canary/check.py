@@ -30,53 +30,7 @@ from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, Run
 if TYPE_CHECKING:
     from arena.sandbox.docker.runtime import DockerRuntime
 
-_SECOND: Final = 1e9
-_FRACTION: Final = 6
-
-
-class Observer:
-    """Queries the engine without changing anything. Thread-safe."""
-
-    def __init__(self, client: docker.APIClient) -> None:
-        self._client = client
-
-    def engine(self) -> ProbedEngine:
-        """Describe the engine. Raises RuntimeTrouble."""
-        with engine_errors("read what the engine is"):
-            info: dict[str, Any] = self._client.info()
-        return ProbedEngine(
-            host=info["Name"],
-            version=info["ServerVersion"],
-            kernel=info["KernelVersion"],
-            cgroup_version=info.get("CgroupVersion", "1"),
-            cgroup_driver=info["CgroupDriver"],
-        )
-
-    def environment(self, image: str) -> dict[str, str]:
-        """Return an image's environment variables."""
-        with engine_errors(f"inspect image {image}"):
-            config = self._client.inspect_image(image)["Config"]  # type: ignore[no-untyped-call] # so in its stubs
-        return dict(line.split("=", 1) for line in config.get("Env") or ())
-
-    def inspect(self, name: str) -> dict[str, Any]:
-        """Return the engine's description of a container."""
-        with engine_errors(f"inspect container {name}"):
-            found: dict[str, Any] = self._client.inspect_container(name)
-        return found
-
-    def log_bytes(self, name: str) -> int:
-        """Return the size of a container's stored output."""
-        with engine_errors(f"read the log of container {name}"):
-            if self._client.inspect_container(name)["HostConfig"]["LogConfig"]["Type"] == "none":
-                return 0
-            kept: bytes = self._client.logs(name, stdout=True, stderr=False)
-        return len(kept)
-
-    def usage(self, name: str) -> dict[str, Any]:
-        """Return a running container's CPU usage so far, with a timestamp."""
-        with engine_errors(f"read the use of container {name}"):
-            used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)
-        return used
+_NANO: Final = 1e9
 
 
 def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
@@ -85,30 +39,22 @@ def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
     Raises ValueError if the container has ended, so the usage is incomplete.
     """
     try:
-        return _share_between(before, after)
+        seconds = _seconds(before["read"], after["read"])
+        then, now = before["cpu_stats"], after["cpu_stats"]
+        used = now["cpu_usage"]["total_usage"] - then["cpu_usage"]["total_usage"]
+        throttled = now["throttling_data"]["throttled_periods"] - then["throttling_data"]["throttled_periods"]
+        return Share(cores=used / _NANO / seconds, throttled=throttled)
     except (KeyError, ZeroDivisionError) as error:
         raise ValueError("a container that has ended has no usage") from error
 
 
-def _share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
-    seconds = (_moment(after["read"]) - _moment(before["read"])).total_seconds()
-    used = after["cpu_stats"]["cpu_usage"]["total_usage"] - before["cpu_stats"]["cpu_usage"]["total_usage"]
-    periods = "throttled_periods"
-    throttled = (
-        after["cpu_stats"]["throttling_data"][periods] - before["cpu_stats"]["throttling_data"][periods]
-    )
-    return Share(cores=used / _SECOND / seconds, throttled=throttled)
-
-
 def seconds_of_life(state: dict[str, Any]) -> float:
     """Return how long an ended container ran, by the engine's clock."""
-    return (_moment(state["FinishedAt"]) - _moment(state["StartedAt"])).total_seconds()
+    return _seconds(state["StartedAt"], state["FinishedAt"])
 
 
-def _moment(text: str) -> datetime:
-    """Parse Go's timestamps, whose seconds have up to nine decimals."""
-    whole, _, rest = text.rstrip("Z").partition(".")
-    return datetime.fromisoformat(f"{whole}.{rest[:_FRACTION].ljust(_FRACTION, '0')}+00:00")
+def _seconds(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
 INSTALL: Final = "canary"
@@ -133,7 +79,6 @@ _PATIENCE_SECONDS: Final = 20.0
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
 """Time limit of the container that only its deadline ends. At this time the deadline has failed."""
 
-_NANO: Final = 1e9
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
 """On a busy host a container doesn't reach its quota immediately."""
@@ -162,7 +107,7 @@ class Canary:
         group: CommonGroup,
         owner: Owner = slot_owner,
     ) -> None:
-        self._observer = Observer(client)
+        self._client = client
         self._runtime = runtime
         self._image = image
         self._run_dir = run_dir
@@ -176,7 +121,7 @@ class Canary:
 
         Raises RuntimeTrouble if the engine doesn't answer, or can't start containers.
         """
-        engine = self._observer.engine()
+        engine = self._engine()
         self._sweep()
         asked = container_arguments(self._spec("look", self._run_dir), self._runtime.host, ())
         with ThreadPoolExecutor(len(TASKS), thread_name_prefix="canary") as executor:
@@ -193,6 +138,17 @@ class Canary:
             trials=trials,
         )
 
+    def _engine(self) -> ProbedEngine:
+        with engine_errors("read what the engine is"):
+            info: dict[str, Any] = self._client.info()
+        return ProbedEngine(
+            host=info["Name"],
+            version=info["ServerVersion"],
+            kernel=info["KernelVersion"],
+            cgroup_version=info.get("CgroupVersion", "1"),
+            cgroup_driver=info["CgroupDriver"],
+        )
+
     def _sweep(self) -> None:
         """Remove the leftovers of killed canaries."""
         self._runtime.sweep(INSTALL, _is_recent)
@@ -203,7 +159,9 @@ class Canary:
 
     def _expected(self, asked: dict[str, Any]) -> dict[str, str]:
         """Return the complete environment of a bot. The engine sets HOSTNAME."""
-        image = self._observer.environment(self._image)
+        with engine_errors(f"inspect image {self._image}"):
+            config = self._client.inspect_image(self._image)["Config"]  # type: ignore[no-untyped-call] # so in its stubs
+        image = dict(line.split("=", 1) for line in config.get("Env") or ())
         return {**image, "HOSTNAME": asked["hostname"], **asked["environment"]}
 
     def _owned(self, slot: int) -> tuple[int, int]:
@@ -253,7 +211,7 @@ class Canary:
         said = last_words(sandbox.stderr())
         if late.is_set():
             return Trial(said=said, exit=ended, in_time=False, warnings=sandbox.warnings)
-        found = self._observer.inspect(name)
+        found = self._inspect(name)
         return Trial(
             said=said,
             exit=ended,
@@ -261,21 +219,21 @@ class Canary:
             seconds=seconds_of_life(found["State"]),
             memory=found["HostConfig"]["Memory"],
             memory_and_swap=found["HostConfig"]["MemorySwap"],
-            log_bytes=self._observer.log_bytes(name),
+            log_bytes=self._log_bytes(name, found),
             warnings=sandbox.warnings,
         )
 
     def _spin(self, sandbox: DockerSandbox, name: str) -> Trial:
         """Measure a probe that computes forever."""
         share: Share | None = None
-        found = self._observer.inspect(name)
+        found = self._inspect(name)
         together = self._group.held(found["Id"])
         disk_rate = self._disk_rate(found)
-        before = self._observer.usage(name)
+        before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
             with suppress(ValueError):  # it has ended
-                share = share_between(before, self._observer.usage(name))
+                share = share_between(before, self._usage(name))
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
         unmeasured = why_unmeasured(sandbox.cpu)
@@ -290,6 +248,25 @@ class Canary:
             disk_rate=disk_rate,
             warnings=(*sandbox.warnings, *([_UNMEASURED.format(unmeasured)] if unmeasured else [])),
         )
+
+    def _inspect(self, name: str) -> dict[str, Any]:
+        with engine_errors(f"inspect container {name}"):
+            found: dict[str, Any] = self._client.inspect_container(name)
+        return found
+
+    def _log_bytes(self, name: str, found: dict[str, Any]) -> int:
+        """Return the size of a container's stored output."""
+        if found["HostConfig"]["LogConfig"]["Type"] == "none":
+            return 0
+        with engine_errors(f"read the log of container {name}"):
+            kept: bytes = self._client.logs(name, stdout=True, stderr=False)
+        return len(kept)
+
+    def _usage(self, name: str) -> dict[str, Any]:
+        """Return a running container's CPU usage so far, with a timestamp."""
+        with engine_errors(f"read the use of container {name}"):
+            used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)
+        return used
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
         """Return the control group's limit, or the engine's if that can't be read."""

@@ -115,14 +115,6 @@ def init_for(machine: str, *, readable: bool = False) -> Init:
     return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
 
 
-def is_init(member: tarfile.TarInfo, data: bytes, init: Init) -> bool:
-    """Return whether a volume's file is the program, with the required mode.
-
-    The owner isn't compared: root has another uid on the host of an engine that remaps users.
-    """
-    return (member.mode & 0o7777, data) == (init.mode, init.program)
-
-
 def _json(value: Any) -> bytes:  # noqa: ANN401 - whatever has a form in JSON
     return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
 
@@ -226,7 +218,12 @@ class InitVolume:
         with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
             member = archive.next()
             file = archive.extractfile(member) if member is not None else None
-            return member is not None and file is not None and is_init(member, file.read(), self._init)
+            # The owner isn't compared: root has another uid on the host of an engine that remaps users.
+            return (
+                member is not None
+                and file is not None
+                and (member.mode & 0o7777, file.read()) == (self._init.mode, self._init.program)
+            )
 
     def _load(self) -> None:
         for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # so in its stubs

@@ -43,6 +43,8 @@ class DockerRuntime:
     Raises RuntimeTrouble if the engine doesn't answer, or can't run bots this way.
     """
 
+    isolates = True
+
     def __init__(
         self,
         client: docker.APIClient,  # from `arena.sandbox.docker.engine.connect`; closed by `close`
@@ -66,7 +68,8 @@ class DockerRuntime:
         # Health checks must not wait behind slow calls to the engine.
         self._asks = impatient(client)
         self._init_asked = InitVolume(self._asks, init)
-        self._host = EngineHost(
+        self.describe = f"docker/{chosen}"
+        self.host = EngineHost(
             runtime=chosen,
             gvisor=gvisor,
             cgroup_parent=cgroup_parent(info["CgroupDriver"], install),
@@ -78,31 +81,15 @@ class DockerRuntime:
         )
         self._alone = bool(install)  # in the control group, which bots of another engine may otherwise share
         self._place = GroupPlace(
-            parent=self._host.cgroup_parent,
+            parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
             version=int(info["CgroupVersion"]),
         )
-
         self._overruns = Overruns(self._place)
-
-    @property
-    def host(self) -> EngineHost:
-        """The template's facts about the engine."""
-        return self._host
-
-    @property
-    def describe(self) -> str:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
-        return f"docker/{self._host.runtime}"
-
-    @property
-    def isolates(self) -> bool:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
-        return True
 
     def common_group(self, limits: Limits, slots: int) -> CommonGroup:
         """Return the control group of all bots, capped for ``slots`` bots with these limits."""
-        return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self._host)))
+        return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self.host)))
 
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
@@ -159,7 +146,7 @@ class DockerRuntime:
         return sandbox
 
     def _create(self, spec: SandboxSpec, command: tuple[str, ...]) -> DockerSandbox:
-        arguments = container_arguments(spec, self._host, command)
+        arguments = container_arguments(spec, self.host, command)
         with launch_errors(f"create container {spec.name}"):
             try:
                 answer = self._client.create_container(**arguments)
@@ -171,7 +158,7 @@ class DockerRuntime:
                     self._client.remove_container(spec.name, v=True, force=True)
                 raise
         warnings = tuple(answer.get("Warnings") or ())
-        limits = limits_in_words(spec, self._host, warnings)
+        limits = limits_in_words(spec, self.host, warnings)
         return DockerSandbox(
             self._client,
             answer["Id"],

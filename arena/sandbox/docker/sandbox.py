@@ -35,8 +35,6 @@ _OOM_SECONDS: Final = 1.0
 _KILL_SECONDS: Final = 1
 """Time after a container's end in which the engine may still log the request for it."""
 
-_WHOLE_SECONDS: Final = len("2026-01-31T00:00:00")
-
 _LAST_WORDS_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended container's stderr."""
 
@@ -61,8 +59,8 @@ class DockerSandbox:
         self._client = client
         self._container = container
         self._name = name
-        self._limits = limits
-        self._cpu = cpu
+        self.limits = limits
+        self.cpu = cpu
         self.warnings = warnings  # the engine's, from creating it
         self._overruns = overruns
         self._overruns_before = overruns()
@@ -70,16 +68,6 @@ class DockerSandbox:
         self._lock = threading.Lock()
         self._removed = False
         self._exit: Exit | None = None
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The limits in words."""
-        return self._limits
-
-    @property
-    def cpu(self) -> CpuFiles:
-        """The files that count its threads' processor time."""
-        return self._cpu
 
     def start(self) -> None:
         """Start it, and capture its stderr from the first byte on. Raises LaunchRefused or RuntimeTrouble."""
@@ -191,8 +179,7 @@ def _until(state: dict[str, Any]) -> int:
     """Return the latest time of a container's events: by the engine's clock if it has ended."""
     if state["Running"]:
         return int(time.time()) + 1
-    ended = datetime.fromisoformat(state["FinishedAt"][:_WHOLE_SECONDS] + "+00:00")
-    return int(ended.timestamp()) + 1 + _KILL_SECONDS
+    return int(datetime.fromisoformat(state["FinishedAt"]).timestamp()) + 1 + _KILL_SECONDS
 
 
 class _Stderr:

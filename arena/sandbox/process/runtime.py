@@ -46,7 +46,10 @@ class ProcessSandbox:
     closed.
     """
 
+    limits = ("none: process runtime isolates nothing",)
+
     def __init__(self, process: subprocess.Popen[bytes], home: Path, lifeline: int) -> None:
+        self.cpu = CpuFiles(threads=f"/proc/{process.pid}/task")  # there is no control group
         self._process = process
         self._home = home
         self._lifeline = lifeline
@@ -55,16 +58,6 @@ class ProcessSandbox:
         self._capture = Capture()
         self._reader = threading.Thread(target=self._read, name="bot-stderr", daemon=True)
         self._reader.start()
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """None: there is no isolation."""
-        return ("none: process runtime isolates nothing",)
-
-    @property
-    def cpu(self) -> CpuFiles:
-        """As in :class:`arena.sandbox.runtime.Sandbox`; there is no control group."""
-        return CpuFiles(threads=f"/proc/{self._process.pid}/task")
 
     def _read(self) -> None:
         if self._process.stderr is None:
@@ -118,18 +111,11 @@ class ProcessRuntime:
     ``commands`` maps names of further sources to commands, which run in the current folder.
     """
 
+    describe = "process (no isolation)"
+    isolates = False
+
     def __init__(self, commands: Mapping[str, Sequence[str]] | None = None) -> None:
         self._commands = commands or {}
-
-    @property
-    def describe(self) -> str:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
-        return "process (no isolation)"
-
-    @property
-    def isolates(self) -> bool:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
-        return False
 
     def common_group(self, limits: Limits, slots: int) -> "_NoGroup":  # noqa: ARG002 - nothing is limited
         """As in :class:`arena.sandbox.runtime.Runtime`."""
