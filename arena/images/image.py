@@ -107,17 +107,14 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_LIMITS: Final = IntakeLimits()
+MAX_SOURCE_BYTES: Final = _MIB  # of a bot that is a single source file
 
 
-class IntakeError(Exception):
-    """An upload was not accepted. The message says what happened and what to do."""
+class Rejected(Exception):
+    """The upload is unacceptable. The message, for its author, says what happened and what to do."""
 
 
-class Rejected(IntakeError):
-    """The upload is unacceptable. The message is for its author."""
-
-
-class IntakeTrouble(IntakeError):
+class IntakeTrouble(Exception):
     """The arena can't process uploads at the moment. The message is for the operator."""
 
 

@@ -20,16 +20,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from arena.images.image import (
-    DEFAULT_LIMITS,
-    BotImage,
-    IntakeLimits,
-    IntakeTrouble,
-    Platform,
-    Rejected,
-    check_command,
-)
-from arena.images.messages import (
+from arena.images.archive import (
     MAX_ANSWER_BYTES,
     Answer,
     Broken,
@@ -39,6 +30,15 @@ from arena.images.messages import (
     Refused,
     Repacked,
     Stopped,
+)
+from arena.images.image import (
+    DEFAULT_LIMITS,
+    BotImage,
+    IntakeLimits,
+    IntakeTrouble,
+    Platform,
+    Rejected,
+    check_command,
 )
 
 _TEXT_CHARACTERS: Final = 1_000

@@ -15,8 +15,7 @@ from arena.db.errors import DatabaseUnavailable
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.image import DEFAULT_LIMITS
-from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.platform.files import Disk
 from arena.platform.names import check_name
 from arena.platform.settings import Settings

@@ -1,7 +1,6 @@
 """docs/submitting.md says what the code does."""
 
-from arena.images.image import DEFAULT_LIMITS
-from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES, table
 from arena.play.referee.frames import MAX_MESSAGE_BYTES
 from arena.play.referee.grpc_player import MAX_NOTE_BYTES

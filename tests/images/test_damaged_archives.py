@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from arena.images.archive import Answer, Job, Refused, Repacked
 from arena.images.archive import __main__ as process
 from arena.images.image import DEFAULT_LIMITS
-from arena.images.messages import Answer, Job, Refused, Repacked
 from tests.images.archives import AMD64, ARM64, Draft, docker_29, members, old_docker
 from tests.images.tars import file, folder, hard_link, long_name, pax, symlink, tar, zipped
 from tests.soak import many

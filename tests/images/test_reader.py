@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from arena.images import reader
+from arena.images.archive import MAX_ANSWER_BYTES, Job
 from arena.images.archive import __main__ as process
 from arena.images.archive.sources import Window
 from arena.images.image import DEFAULT_LIMITS, IntakeLimits, IntakeTrouble, Rejected
-from arena.images.messages import MAX_ANSWER_BYTES, Job
 from tests.images.archives import AMD64, Draft, oci, write
 from tests.images.hostile.sizes import two_million_files
 from tests.images.reading import READER, read
@@ -23,7 +23,7 @@ from tests.images.reading import READER, read
 PROBE = """
 import json, os, resource, socket
 from arena.images.archive import __main__ as process
-from arena.images.messages import Refused
+from arena.images.archive import Refused
 STATUS = os.open("/proc/self/status", os.O_RDONLY)
 FILES = [name for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
 LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CORE, resource.RLIMIT_CPU)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.images.image import BotImage, Command, Platform, Rejected
-from arena.images.wrap import MAX_SOURCE_BYTES, language_for, wrap
+from arena.images.image import MAX_SOURCE_BYTES, BotImage, Command, Platform, Rejected
+from arena.images.intake import check_source, language_for, wrap
 from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language
 from tests.images.builders import layer
 
@@ -80,12 +80,12 @@ def test_the_same_file_is_the_same_image() -> None:
 def test_what_is_no_source_file_is_refused(source: bytes, words: str) -> None:
     """Its owner is told why."""
     with pytest.raises(Rejected, match=words):
-        wrap(source, PYTHON, BASE)
+        check_source(source)
 
 
 def test_the_longest_source_is_taken() -> None:
     """The limit is inclusive."""
-    assert wrap(b"#" * MAX_SOURCE_BYTES, PYTHON, BASE)
+    check_source(b"#" * MAX_SOURCE_BYTES)
 
 
 @pytest.mark.parametrize("name", ["bot.rb", "bot", ".py", "bot.py.zip"])

@@ -14,7 +14,7 @@ from arena.db.people import NewAccount
 from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.images.image import MAX_SOURCE_BYTES
 from arena.platform.files import Disk
 from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused

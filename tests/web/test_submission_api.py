@@ -9,8 +9,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
 from arena.db.quotas import AccountQuota
-from arena.images.image import DEFAULT_LIMITS
-from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import host_report

@@ -14,8 +14,7 @@ from fastapi.responses import HTMLResponse
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.image import DEFAULT_LIMITS
-from arena.images.wrap import MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES
 from arena.platform.files import shared_folder
 from arena.platform.names import WrongName, check_name

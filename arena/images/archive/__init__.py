@@ -10,4 +10,59 @@ answer. It checks every number in an archive against a limit before using it.
     tree       an image's files, as far as needed to understand its links
     layers     reads and writes layers
     __main__   the process: privileges, limits, the answer
+
+The job and the answers, one line of JSON each, are defined here.
 """
+
+from typing import Final
+
+import msgspec
+
+from arena.images.image import Command, IntakeLimits, Layer, Platform
+
+MAX_ANSWER_BYTES: Final = 256 * 1024
+"""Limit on all output of the process: 64 layers, a command and its variables, or a text."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """The process's task."""
+
+    archive: int  # descriptor of the archive, open for reading
+    scratch: int  # descriptor of an empty unnamed file for the decompressed archive
+    output: int  # descriptor of an empty file for the layers
+    platform: Platform  # which of the archive's images to choose
+    uid: int | None  # user and group to switch to; None to stay the same
+    limits: IntakeLimits  # on the archive and on the process
+
+
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """The process has dropped its privileges and starts to read; if it dies now, the archive is to blame."""
+
+
+class Repacked(msgspec.Struct, frozen=True, tag=True):
+    """The layers are in the output file, one after another."""
+
+    command: Command
+    layers: tuple[Layer, ...]
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """The archive is unacceptable; the text is for its author."""
+
+    text: str
+
+
+class Stopped(msgspec.Struct, frozen=True, tag=True):
+    """The reader failed for a reason other than the archive, such as a full or unreadable disk."""
+
+    text: str
+
+
+class Broken(msgspec.Struct, frozen=True, tag=True):
+    """The reader failed unexpectedly; the text is for the developer."""
+
+    text: str
+
+
+Answer = Repacked | Refused | Stopped | Broken
+FromReader = Ready | Answer

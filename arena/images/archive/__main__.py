@@ -10,14 +10,13 @@ from typing import Final
 
 import msgspec
 
-from arena.images.archive import formats
+from arena.images.archive import Answer, Broken, FromReader, Job, Ready, Refused, Repacked, Stopped, formats
 from arena.images.archive.formats import FoundImage, FoundLayer
 from arena.images.archive.layers import LayerWriter, image_allowance
 from arena.images.archive.outer import Archive, open_archive
 from arena.images.archive.sources import GZIP, Gunzip, Hashed, Metered, Source, drain
 from arena.images.archive.tree import Tree
 from arena.images.image import ImageSettings, IntakeLimits, Layer, Rejected, kept
-from arena.images.messages import Answer, Broken, FromReader, Job, Ready, Refused, Repacked, Stopped
 
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
