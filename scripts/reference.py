@@ -1,4 +1,4 @@
-"""Write the reference pages that are made from sources: settings, commands, and the protocol's messages.
+"""Write the reference pages made from sources: settings, controls, commands, and the protocol's messages.
 
 ``python scripts/reference.py`` writes them into docs/; ``--check`` fails where a committed page differs.
 """
@@ -20,6 +20,7 @@ from pydantic_core import PydanticUndefined
 
 from arena.cli.main import app
 from arena.platform.settings import Settings
+from arena.protocol.controls import CONTROLS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -44,12 +45,20 @@ def settings_page(current: str) -> str:
         (f"`ARENA_{name.upper()}`", _default(field), field.description or "")
         for name, field in Settings.model_fields.items()
     ]
-    begin, end = (
-        "<!-- generated from arena/platform/settings.py -->\n",
-        "<!-- end of the generated table -->\n",
-    )
+    return _with_table(current, "arena/platform/settings.py", _table(("variable", "default", "meaning"), rows))
+
+
+def canary_page(current: str) -> str:
+    """Return docs/canary.md with its table of controls regenerated."""
+    rows = [(f"`{control.name}`", control.stops, control.mend) for control in CONTROLS]
+    return _with_table(current, "arena/protocol/controls.py", _table(("control", "stops", "fix"), rows))
+
+
+def _with_table(current: str, source: str, table: str) -> str:
+    """Return a page with the generated table between its two marks."""
+    begin, end = f"<!-- generated from {source} -->\n", "<!-- end of the generated table -->\n"
     before, _, rest = current.partition(begin)
-    return before + begin + _table(("variable", "default", "meaning"), rows) + end + rest.partition(end)[2]
+    return before + begin + table + end + rest.partition(end)[2]
 
 
 def _default(field: FieldInfo) -> str:
@@ -164,9 +173,10 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def main() -> int:
     """Write the pages, or with ``--check`` show how the committed ones differ."""
-    settings = DOCS / "settings.md"
+    settings, canary = DOCS / "settings.md", DOCS / "canary.md"
     pages = {
         settings: settings_page(settings.read_text()),
+        canary: canary_page(canary.read_text()),
         DOCS / "commands.md": commands_page(),
         DOCS / "messages.md": messages_page(),
     }
