@@ -45,7 +45,8 @@ def settings_page(current: str) -> str:
         (f"`ARENA_{name.upper()}`", _default(field), field.description or "")
         for name, field in Settings.model_fields.items()
     ]
-    return _with_table(current, "arena/platform/settings.py", _table(("variable", "default", "meaning"), rows))
+    table = _table(("variable", "default", "meaning"), rows)
+    return _with_table(current, "arena/platform/settings.py", table)
 
 
 def canary_page(current: str) -> str:
