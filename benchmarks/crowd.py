@@ -65,17 +65,11 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """The size of the arena.
+    """The size of the arena."""
 
-    Attributes:
-        bots: Number of bots, five or more.
-        games: Number of games, rounded up to whole matches.
-        days: Number of days up to now over which the games are spread.
-    """
-
-    bots: int
-    games: int
-    days: int = 90
+    bots: int  # number of bots, five or more
+    games: int  # number of games, rounded up to whole matches
+    days: int = 90  # number of days up to now over which the games are spread
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,12 @@ from typing import NamedTuple, Self
 
 
 class Note(NamedTuple):
-    """One line.
+    """One line."""
 
-    Attributes:
-        event: ``started``, ``imported``, ``ready``, ``first``, or ``played`` now and then.
-        decisions: Made so far.
-        cpu: Seconds used so far.
-        at: When; seconds of the machine's monotonic clock.
-    """
-
-    event: str
-    decisions: int
-    cpu: float
-    at: float
+    event: str  # `started`, `imported`, `ready`, `first`, or `played` now and then
+    decisions: int  # made so far
+    cpu: float  # seconds used so far
+    at: float  # when; seconds of the machine's monotonic clock
 
 
 class Diary(NamedTuple):
@@ -41,8 +34,7 @@ class Diary(NamedTuple):
     def steady(self) -> tuple[Note, Note]:
         """The first and the last line of the time in which it did nothing but play.
 
-        Raises:
-            ValueError: It did not play for long enough.
+        Raises ValueError if it did not play for long enough.
         """
         played = [note for note in self.notes if note.event == "played"]
         if len(played) < 2:  # noqa: PLR2004 - a difference needs two

@@ -6,21 +6,13 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """One measured value.
+    """One measured value."""
 
-    Attributes:
-        section: What it is part of.
-        name: Unique in its section.
-        value: In that unit.
-        unit: ``x`` is a ratio of two figures of the same repetition.
-        goal: In words, or empty.
-    """
-
-    section: str
-    name: str
-    value: float
-    unit: str
-    goal: str = ""
+    section: str  # what it is part of
+    name: str  # unique in its section
+    value: float  # in that unit
+    unit: str  # `x` is a ratio of two figures of the same repetition
+    goal: str = ""  # in words, or empty
 
 
 class Summary(NamedTuple):

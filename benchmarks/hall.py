@@ -37,17 +37,11 @@ _BOT: Final = Path(__file__).parent / "bot"
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """A place to play matches.
+    """A place to play matches."""
 
-    Attributes:
-        runtime: Runs the bots.
-        name: The runtime's name.
-        slots: Number of bots that may run at a time on this host.
-    """
-
-    runtime: Runtime
-    name: RuntimeName
-    slots: int
+    runtime: Runtime  # runs the bots
+    name: RuntimeName  # the runtime's name
+    slots: int  # number of bots that may run at a time on this host
     _install: str
     _launcher: Launcher
     _folder: Path

@@ -6,26 +6,15 @@ from typing import NamedTuple
 
 
 class Used(NamedTuple):
-    """The work of one process.
+    """The work of one process."""
 
-    Attributes:
-        done: Messages or decisions.
-        cpu: Seconds.
-        wall: Seconds.
-    """
-
-    done: int
-    cpu: float
-    wall: float
+    done: int  # messages or decisions
+    cpu: float  # seconds
+    wall: float  # seconds
 
 
 class Meter:
-    """Counts up to a number, the first part of it as a warm-up.
-
-    Args:
-        warm_up: How many are not measured.
-        count: How many are, after them.
-    """
+    """Counts up to a number, the first part of it as a warm-up."""
 
     def __init__(self, warm_up: int, count: int) -> None:
         self._warm_up = warm_up
@@ -51,8 +40,7 @@ class Meter:
     def used(self) -> Used:
         """Return what was measured.
 
-        Raises:
-            ValueError: Not even the warm-up was.
+        Raises ValueError if not even the warm-up was.
         """
         if self._begin is None:
             raise ValueError(f"only {self._seen} of the {self._warm_up} of the warm-up were counted")

@@ -28,17 +28,11 @@ _HONEST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The results of the honest bots.
+    """The results of the honest bots."""
 
-    Attributes:
-        games: Number of games played.
-        millis: Each decision's time, measured by the referee.
-        faults: Faults in words, one entry each.
-    """
-
-    games: int
-    millis: tuple[float, ...]
-    faults: tuple[str, ...]
+    games: int  # number of games played
+    millis: tuple[float, ...]  # each decision's time, measured by the referee
+    faults: tuple[str, ...]  # faults in words, one entry each
 
     def __str__(self) -> str:
         """Text to print."""

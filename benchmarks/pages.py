@@ -58,17 +58,11 @@ _TIMES: Final = 3
 
 @dataclass(slots=True)
 class Site:
-    """A store with its site.
+    """A store with its site."""
 
-    Attributes:
-        process: Id of the serving process.
-        url: The site's address.
-        paths: Paths of pages, by name.
-    """
-
-    process: int
-    url: str
-    paths: dict[str, str]
+    process: int  # id of the serving process
+    url: str  # the site's address
+    paths: dict[str, str]  # paths of pages, by name
     _connection: http.client.HTTPConnection = field(init=False)
 
     def __post_init__(self) -> None:

@@ -24,15 +24,10 @@ _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Keeping(NamedTuple):
-    """CPU seconds a game.
+    """CPU seconds a game."""
 
-    Attributes:
-        check: Playing the record again and making the public replay.
-        store: The transaction that stores and rates it, in SQLite.
-    """
-
-    check: float
-    store: float
+    check: float  # playing the record again and making the public replay
+    store: float  # the transaction that stores and rates it, in SQLite
 
 
 def measure_results(match: Match) -> Keeping:

@@ -43,12 +43,7 @@ class _Matches(NamedTuple):
 
 
 def repetition(hall: Hall, tell: Tell) -> list[Figure]:
-    """Measure everything once.
-
-    Args:
-        hall: Where matches are played.
-        tell: Called with the name of the next measurement.
-    """
+    """Measure everything once."""
     # What this process holds already must not be looked through again and again in what is measured here.
     gc.collect()
     gc.freeze()

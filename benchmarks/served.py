@@ -28,9 +28,6 @@ def address_of(site: "subprocess.Popen[str]") -> str | None:
     """Return the address of a started site once it serves, or None if it has exited.
 
     From then on its log is read and discarded, so that it never waits for a reader.
-
-    Args:
-        site: A process with a pipe for its stderr.
     """
     for line in site.stderr or ():
         if found := re.search(r"http://[\w.:]+", line):
@@ -45,14 +42,7 @@ def _throw_away(site: "subprocess.Popen[str]") -> None:
 
 
 def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
-    """Return the seconds of processor time that a process needs per answer.
-
-    Args:
-        process: Id of the serving process.
-        url: The site's address.
-        path: The page's path.
-        answers: Number of measured answers.
-    """
+    """Return the seconds of processor time that a process needs per answer."""
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port)
     before = 0.0

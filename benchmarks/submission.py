@@ -39,17 +39,11 @@ _STAGES: Final = ("received", "inspected", "qualifying", "ended")
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """One submission, in seconds from the start of the command.
+    """One submission, in seconds from the start of the command."""
 
-    Attributes:
-        what: What was sent.
-        stages: When each stage was reached, by name.
-        rated: When the first rated game was in the store.
-    """
-
-    what: str
-    stages: dict[str, float]
-    rated: float
+    what: str  # what was sent
+    stages: dict[str, float]  # when each stage was reached, by name
+    rated: float  # when the first rated game was in the store
 
     def __str__(self) -> str:
         """Text to print."""

@@ -16,17 +16,11 @@ _LONE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A finished match.
+    """A finished match."""
 
-    Attributes:
-        spec: The request.
-        record: The record.
-        called: When the launcher was called; seconds of a monotonic clock.
-    """
-
-    spec: MatchSpec
-    record: MatchRecord
-    called: float
+    spec: MatchSpec  # the request
+    record: MatchRecord  # the record
+    called: float  # when the launcher was called; seconds of a monotonic clock
 
     @property
     def diaries(self) -> tuple[Diary, ...]:
@@ -58,40 +52,24 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The cost of some tables. CPU in seconds per decision, without start-up.
+    """The cost of some tables. CPU in seconds per decision, without start-up."""
 
-    Attributes:
-        rate: Decisions per second of all tables together.
-        referee: CPU of the referees.
-        bots: CPU of the bots.
-        match: One of the matches.
-    """
-
-    rate: float
-    referee: float
-    bots: float
-    match: Match
+    rate: float  # decisions per second of all tables together
+    referee: float  # CPU of the referees
+    bots: float  # CPU of the bots
+    match: Match  # one of the matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Times of a start, in seconds.
+    """Times of a start, in seconds."""
 
-    Attributes:
-        imported: A single sandbox, from its launch to its first line after ``import arena.sdk``.
-        ready: A single sandbox, to the first line after the SDK has imported gRPC.
-        first_decision: A whole match, from the call of the launcher to the first decision.
-        referee: CPU of the whole match, which is nearly nothing but its start.
-        bots: CPU of all its bots.
-        decisions: Number of its decisions.
-    """
-
-    imported: float
-    ready: float
-    first_decision: float
-    referee: float
-    bots: float
-    decisions: int
+    imported: float  # a single sandbox, from its launch to its first line after `import arena.sdk`
+    ready: float  # a single sandbox, to the first line after the SDK has imported gRPC
+    first_decision: float  # a whole match, from the call of the launcher to the first decision
+    referee: float  # CPU of the whole match, which is nearly nothing but its start
+    bots: float  # CPU of all its bots
+    decisions: int  # number of its decisions
 
 
 def measure_start(hall: Hall) -> Start:
@@ -112,12 +90,7 @@ def measure_start(hall: Hall) -> Start:
 def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables: int = 1) -> Tables:
     """Play a long match at every table, all at the same time.
 
-    Args:
-        hall: Place of the matches.
-        start: Costs of the start, which are deducted.
-        games: Number of games per match.
-        at_once: Number of games that the bots play concurrently.
-        tables: Number of tables.
+    The costs ``start`` of the start are deducted. Bots play ``at_once`` games concurrently.
     """
 
     def play() -> list[Match]:

@@ -18,21 +18,13 @@ from arena.wire.v1 import referee_pb2 as pb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """A match between two bots. Means.
+    """A match between two bots. Means."""
 
-    Attributes:
-        request_bytes: Size of a referee's message.
-        answer_bytes: Size of a bot's message.
-        decisions: In a bot's message.
-        referee: CPU seconds per decision for rules and messages.
-        bots: CPU seconds per decision for messages and views.
-    """
-
-    request_bytes: int
-    answer_bytes: int
-    decisions: float
-    referee: float
-    bots: float
+    request_bytes: int  # size of a referee's message
+    answer_bytes: int  # size of a bot's message
+    decisions: float  # in a bot's message
+    referee: float  # CPU seconds per decision for rules and messages
+    bots: float  # CPU seconds per decision for messages and views
 
 
 def encoder() -> Encoder:

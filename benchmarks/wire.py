@@ -44,17 +44,11 @@ Ready = Callable[[], None]
 
 
 class Cost(NamedTuple):
-    """The cost of a round trip or a decision, in seconds of CPU.
+    """The cost of a round trip or a decision, in seconds of CPU."""
 
-    Attributes:
-        server: CPU of the server's or the referees' process.
-        clients: CPU of the clients' or the bots' processes.
-        rate: Number per second.
-    """
-
-    server: float
-    clients: float
-    rate: float
+    server: float  # CPU of the server's or the referees' process
+    clients: float  # CPU of the clients' or the bots' processes
+    rate: float  # number per second
 
     @property
     def both(self) -> float:
@@ -63,17 +57,11 @@ class Cost(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The shape of a conversation.
+    """The shape of a conversation."""
 
-    Attributes:
-        processes: Number of client processes.
-        streams: Number of streams per process; each has one message in flight at a time.
-        each: Messages or decisions measured per stream.
-    """
-
-    processes: int
-    streams: int
-    each: int
+    processes: int  # number of client processes
+    streams: int  # number of streams per process; each has one message in flight at a time
+    each: int  # messages or decisions measured per stream
 
 
 class Sizes(NamedTuple):

@@ -97,8 +97,7 @@ def write(file: Path, root: Component, components: Iterable[Component]) -> None:
 def write_image(client: docker.DockerClient, name: str, folder: Path) -> None:
     """Write the SBOM of an image of the engine.
 
-    Raises:
-        ImageNotFound: The engine has no such image.
+    Raises ImageNotFound if the engine has no such image.
     """
     image = client.images.get(name)
     container = client.api.create_container(image.id, command=["/none"])

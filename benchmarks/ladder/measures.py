@@ -40,15 +40,10 @@ def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
 
 
 class Held(NamedTuple):
-    """The quality of rank intervals.
+    """The quality of rank intervals."""
 
-    Attributes:
-        share: Share of true ranks inside their interval.
-        width: Mean of worst less best rank.
-    """
-
-    share: float
-    width: float
+    share: float  # share of true ranks inside their interval
+    width: float  # mean of worst less best rank
 
 
 def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:

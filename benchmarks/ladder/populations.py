@@ -43,16 +43,13 @@ Skills = Mapping[int, Sequence[float]]
 
 @dataclass(frozen=True)
 class Population:
-    """Bots, numbered from 0, and how they play.
-
-    Attributes:
-        edge: A bot's gain on another beyond its strength, for styles that beat each other in a circle.
-        play: Plays a game of bots, given by seat; returns their places.
-    """
+    """Bots, numbered from 0, and how they play."""
 
     name: str
     skills: Skills
+    # A bot's gain on another beyond its strength, for styles that beat each other in a circle.
     edge: Callable[[int, int], float]
+    # Plays a game of bots, given by seat; returns their places.
     play: Callable[[Sequence[int], random.Random], tuple[int, ...]]
 
     def __len__(self) -> int:
@@ -97,8 +94,7 @@ def even(count: int, dice: random.Random) -> Population:
 def weighers(count: int) -> Population:
     """Return the bots that play real games.
 
-    Raises:
-        ValueError: More bots than were recorded.
+    Raises ValueError for more bots than were recorded.
     """
     recorded = json.loads(RECORDED.read_text())
     skills = {players: recorded["strengths"][str(players)][:count] for players in SIZES}

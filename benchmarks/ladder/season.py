@@ -48,9 +48,8 @@ class _Standing:
 class Season:
     """A ladder on which matches are drawn, played and rated; all bots are of different authors.
 
-    Attributes:
-        games: In the order in which they were rated.
-        waits: Matches between two matches of the same bot, for every pair of consecutive ones.
+    ``games`` are in the order in which they were rated; ``waits`` counts matches between two matches of the
+    same bot, for every pair of consecutive ones.
     """
 
     def __init__(self, bots: Collection[int], play: Play, usual_deals: int, dice: random.Random) -> None:

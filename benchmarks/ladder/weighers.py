@@ -32,17 +32,11 @@ _NIGIRI: Final = (Card.SALMON_NIGIRI, Card.SQUID_NIGIRI, Card.EGG_NIGIRI)
 
 @dataclass(frozen=True, slots=True)
 class Weigher:
-    """A bot's habits.
+    """A bot's habits."""
 
-    Attributes:
-        weights: Worth of each kind of card.
-        sets: Added worth of a card that completes a set, from 0 (never noticed) to 1.
-        whim: Probability of taking a random card.
-    """
-
-    weights: dict[Card, float]
-    sets: float
-    whim: float
+    weights: dict[Card, float]  # worth of each kind of card
+    sets: float  # added worth of a card that completes a set, from 0 (never noticed) to 1
+    whim: float  # probability of taking a random card
 
     def choose(self, view: View, dice: random.Random) -> Move:
         """Return one card; a weigher never uses chopsticks."""

@@ -14,37 +14,21 @@ from arena.protocol.states import BotState, MatchKind, MatchState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Books:
-    """What is in a database after all has been played.
+    """What is in a database after all has been played."""
 
-    Attributes:
-        matches: How many were queued.
-        games: How many games are there.
-        lost: Games of these matches that are not there, and numbers in the order of rating that nobody has.
-        doubled: Games that are there more than once, or that the log of the ladder has more than once.
-        blamed: Faults and take-overs in games, and bots that were benched.
-        aside: Matches that were put aside and should not have been, or the other way round.
-        attempts: How often a match was begun.
-        voids: Faults of the arena that were counted.
-        losses: How often the player was lost.
-    """
-
-    matches: int
-    games: int
-    lost: int
-    doubled: int
-    blamed: int
-    aside: int
-    attempts: int
-    voids: int
-    losses: int
+    matches: int  # how many were queued
+    games: int  # how many games are there
+    lost: int  # games of these matches that are not there, and numbers in the order of rating that nobody has
+    doubled: int  # games that are there more than once, or that the log of the ladder has more than once
+    blamed: int  # faults and take-overs in games, and bots that were benched
+    aside: int  # matches that were put aside and should not have been, or the other way round
+    attempts: int  # how often a match was begun
+    voids: int  # faults of the arena that were counted
+    losses: int  # how often the player was lost
 
 
 class Ledger:
-    """A look into the database of an arena, beside the arena.
-
-    Args:
-        url: Where it is.
-    """
+    """A look into the database of an arena, beside the arena."""
 
     def __init__(self, url: str) -> None:
         self._database = Database(url)

@@ -17,23 +17,14 @@ Kill = Callable[..., None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Something that befalls an arena.
+    """Something that befalls an arena."""
 
-    Attributes:
-        name: On the command line and in the table.
-        what: Happens, in words.
-        play: Brings it about this many times, and adds to a tally.
-        times: In a whole run.
-        quick: In CI; 0 leaves it to whole runs.
-        needs: What has to be there: ``docker``, ``postgresql``, ``root``, ``compiler``, or nothing else.
-    """
-
-    name: str
-    what: str
-    play: Play
-    times: int
-    quick: int = 0
-    needs: str = ""
+    name: str  # on the command line and in the table
+    what: str  # happens, in words
+    play: Play  # brings it about this many times, and adds to a tally
+    times: int  # in a whole run
+    quick: int = 0  # in CI; 0 leaves it to whole runs
+    needs: str = ""  # what has to be there: `docker`, `postgresql`, `root`, `compiler`, or nothing else
 
 
 def _killed(

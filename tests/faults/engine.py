@@ -29,8 +29,7 @@ _START_SECONDS: Final = 60.0
 class Engine:
     """A second engine beside the machine's own, without network.
 
-    Args:
-        folder: Everything it keeps lies there.
+    Everything it keeps lies in ``folder``.
     """
 
     def __init__(self, folder: Path) -> None:

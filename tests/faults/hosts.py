@@ -28,12 +28,8 @@ _MATCHES_A_KILL: Final = 12.5
 def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool) -> None:
     """Take one of two away in the middle of its matches.
 
-    Args:
-        tally: Where the figures go.
-        dice: For moments and deals.
-        times: How often.
-        for_good: Whether it is killed with all that it has started and begins anew later; otherwise its
-            coordinator is stopped, and goes on when the other one has played its matches.
+    With ``for_good`` it is killed with all that it has started and begins anew later. Otherwise its
+    coordinator is stopped, and goes on when the other one has played its matches.
     """
     tally.most = OTHER_HOST_SECONDS
     with server() as cluster:

@@ -49,14 +49,10 @@ _END_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How long it took until a match was claimed again.
+    """How long it took until a match was claimed again."""
 
-    Attributes:
-        seconds: By a clock on the wall.
-        waited: Of these, while the starting process could have gone on and others had the processors.
-    """
-
-    seconds: float
+    seconds: float  # by a clock on the wall
+    # Of these, while the starting process could have gone on and others had the processors.
     waited: float = 0.0
 
 
@@ -73,14 +69,9 @@ def own_folder() -> Iterator[Path]:
 class Installation:
     """An arena in a folder of its own, whose ladder is paused: it plays what this queues.
 
-    ``samples`` are the versions of the sample bots in it.
-
-    Args:
-        sandbox: How bots are run.
-        url: The database; without it SQLite in the data directory.
-        variables: Of the environment, such as ``DOCKER_HOST``.
-        python: What runs it.
-        data_dir: Its data directory; made where none is given.
+    ``samples`` are the versions of the sample bots in it. The database is SQLite in the data directory unless
+    ``url`` names one. ``python`` are the words that run it, ``variables`` are of the environment, such as
+    ``DOCKER_HOST``.
     """
 
     def __init__(
@@ -209,14 +200,8 @@ class Installation:
     def wait_for_claim(self, before: int, since: float, among: frozenset[str] = frozenset()) -> Again:
         """Wait for a claim more than before.
 
-        Args:
-            before: How many there were of these matches.
-            since: Seconds of the monotonic clock, from which on it is measured.
-            among: Which matches; all where none are named.
-
-        Raises:
-            RuntimeError: It ended without.
-            TimeoutError: There is none.
+        ``before`` is how many there were of the matches ``among``, or of all. It is measured from ``since``
+        on, by the monotonic clock. Raises RuntimeError if it ended without, or TimeoutError.
         """
 
         def claimed() -> bool:
@@ -272,12 +257,7 @@ class Installation:
     def play_out(self, seconds: float = _END_SECONDS) -> None:
         """Play all that waits, starting the process where there is none, and end it.
 
-        Args:
-            seconds: How long that may take.
-
-        Raises:
-            RuntimeError: It ended by itself, or with an error.
-            TimeoutError: It does not come to an end.
+        Raises RuntimeError if it ended by itself, or with an error; or TimeoutError.
         """
         if self.ended:
             self.start()

@@ -67,19 +67,12 @@ _STUBBORN: Final = "an altered score"
 
 @dataclass
 class LyingWorkers:
-    """Workers that tell each lie about one match, and one of them about a match as often as they are asked.
+    """Workers that tell each lie about one match, and one lie about a match as often as they are asked."""
 
-    Attributes:
-        honest: They play.
-        stubborn: The match about which they never tell the truth.
-        left: Lies that were not told yet.
-        told: Those that were, and of which matches.
-    """
-
-    honest: Workers
-    stubborn: str
-    left: list[str] = field(default_factory=lambda: list(LIES))
-    told: list[tuple[str, str]] = field(default_factory=list)
+    honest: Workers  # they play
+    stubborn: str  # the match about which they never tell the truth
+    left: list[str] = field(default_factory=lambda: list(LIES))  # lies that were not told yet
+    told: list[tuple[str, str]] = field(default_factory=list)  # those that were, and of which matches
 
     def take(self, seats: int) -> "_LyingPlace | None":
         """Reserve room with those who play."""

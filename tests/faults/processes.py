@@ -21,17 +21,11 @@ Popen = subprocess.Popen[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process.
+    """A process."""
 
-    Attributes:
-        pid: Its number.
-        parent: That of its parent.
-        command: Its words, with spaces between; empty where it has ended and nobody has asked how.
-    """
-
-    pid: int
-    parent: int
-    command: str
+    pid: int  # its number
+    parent: int  # that of its parent
+    command: str  # its words, with spaces between; empty where it has ended and nobody has asked how
 
     @property
     def is_referee(self) -> bool:
@@ -148,8 +142,7 @@ def left_of_arenas() -> list[Process]:
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> float:
     """Wait for something, and return how long it took.
 
-    Raises:
-        TimeoutError: It did not come in this many seconds.
+    Raises TimeoutError if it did not come in this many seconds.
     """
     begun = buried = time.monotonic()
     pause = _POLL_SECONDS

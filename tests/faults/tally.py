@@ -29,45 +29,29 @@ _COUNTED: Final = (
 
 @dataclass(slots=True)
 class Tally:
-    """The figures of a scenario.
-
-    Attributes:
-        scenario: Its name.
-        times: How often the fault was brought about.
-        matches: That were queued.
-        games: That are in the database at the end.
-        lost: Games that are missing, and gaps in their numbers.
-        doubled: Games that are there or were rated more than once.
-        blamed: Faults, take-overs and benched bots, where all bots were honest.
-        aside: Matches that were put aside and should not have been, or the other way round.
-        differing: Ratings and statistics that a rebuild finds otherwise.
-        left: Processes, containers, sockets and folders that were left when all had ended.
-        again: How long it took from the fault to the next claim, each time that it was measured.
-        most: The most seconds that may be, less those in which others had the processors; None where it is
-            told and held to nothing.
-        wrong: What else was not as it should be, in words.
-    """
+    """The figures of a scenario."""
 
     scenario: str
-    times: int = 0
-    matches: int = 0
-    games: int = 0
-    lost: int = 0
-    doubled: int = 0
-    blamed: int = 0
-    aside: int = 0
-    differing: int = 0
-    left: int = 0
+    times: int = 0  # how often the fault was brought about
+    matches: int = 0  # that were queued
+    games: int = 0  # that are in the database at the end
+    lost: int = 0  # games that are missing, and gaps in their numbers
+    doubled: int = 0  # games that are there or were rated more than once
+    blamed: int = 0  # faults, take-overs and benched bots, where all bots were honest
+    aside: int = 0  # matches that were put aside and should not have been, or the other way round
+    differing: int = 0  # ratings and statistics that a rebuild finds otherwise
+    left: int = 0  # processes, containers, sockets and folders that were left when all had ended
+    # How long it took from the fault to the next claim, each time that it was measured.
     again: list[Again] = field(default_factory=list)
+    # The most seconds that may be, less those in which others had the processors; None where it is told and
+    # held to nothing.
     most: float | None = None
-    wrong: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)  # what else was not as it should be, in words
 
     def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
         """Count what is there when all has been played.
 
-        Args:
-            arenas: They share a database.
-            aside: Matches that should have been put aside.
+        The arenas share a database. The matches ``aside`` should have been put aside.
         """
         books = arenas[0].ledger.books(aside)
         ratings, cards = arenas[0].rebuild()

@@ -28,17 +28,11 @@ def _sha256(content: bytes) -> str:
 
 @dataclass
 class Registry:
-    """An image registry on this host's loopback, with one repository, kaiten-test, and its tag 1.
+    """An image registry on this host's loopback, with one repository, kaiten-test, and its tag 1."""
 
-    Attributes:
-        port: Where it listens.
-        documents: Blobs and manifests by their digests.
-        tag: The digest that the tag stands for.
-    """
-
-    port: int = 0
-    documents: dict[str, bytes] = field(default_factory=dict)
-    tag: str = ""
+    port: int = 0  # where it listens
+    documents: dict[str, bytes] = field(default_factory=dict)  # blobs and manifests by their digests
+    tag: str = ""  # the digest that the tag stands for
 
     @property
     def name(self) -> str:

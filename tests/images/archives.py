@@ -35,21 +35,13 @@ Json = dict[str, Any]
 
 @dataclass(kw_only=True)
 class Draft:
-    """An image before it is in an archive.
+    """An image before it is in an archive."""
 
-    Attributes:
-        layers: Uncompressed, the lowest first.
-        config: Changes to the command's part of its configuration.
-        platform: As its configuration has it.
-        packed: How a layer is stored.
-        diff_ids: Digests of the layers; theirs when None.
-    """
-
-    layers: list[bytes] = field(default_factory=lambda: [BASE, BOT])
-    config: Json = field(default_factory=dict)
-    platform: Platform = AMD64
-    packed: Callable[[bytes], bytes] = bytes
-    diff_ids: list[str] | None = None
+    layers: list[bytes] = field(default_factory=lambda: [BASE, BOT])  # uncompressed, the lowest first
+    config: Json = field(default_factory=dict)  # changes to the command's part of its configuration
+    platform: Platform = AMD64  # as its configuration has it
+    packed: Callable[[bytes], bytes] = bytes  # how a layer is stored
+    diff_ids: list[str] | None = None  # digests of the layers; theirs when None
 
     def config_bytes(self) -> bytes:
         """Return the image's configuration."""
@@ -173,9 +165,7 @@ def docker_29(*drafts: Draft, tags: int = 1) -> dict[str, bytes]:
 def docker_archive(image: BotImage, layers: Path) -> bytes:
     """Return a repacked image as an archive that ``docker load`` takes.
 
-    Args:
-        image: What to start, and its layers' sizes.
-        layers: The file that has them, one after another.
+    ``layers`` is the file that has its layers, one after another.
     """
     name = f"{image.id[7:]}.json"
     files = {name: image.config()}

@@ -32,25 +32,15 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        image: If it was taken.
-        refusal: If it was rejected: the text for its owner.
-        trouble: If the arena was to blame.
-        notes: What its maintainers would be told.
-        seconds: In all, the spawning included.
-        cpu_seconds: The reader's processor time.
-        memory_kib: The reader's resident set at its largest.
-    """
-
-    image: BotImage | None = None
-    refusal: str | None = None
-    trouble: str | None = None
-    notes: list[str] = []
-    seconds: float
-    cpu_seconds: float
-    memory_kib: int
+    image: BotImage | None = None  # if it was taken
+    refusal: str | None = None  # if it was rejected: the text for its owner
+    trouble: str | None = None  # if the arena was to blame
+    notes: list[str] = []  # what its maintainers would be told
+    seconds: float  # in all, the spawning included
+    cpu_seconds: float  # the reader's processor time
+    memory_kib: int  # the reader's resident set at its largest
 
 
 def measure(

@@ -19,14 +19,7 @@ def header(  # noqa: PLR0913 - a header's fields
 ) -> bytes:
     """Return a header with a right checksum.
 
-    Args:
-        name: Its first 100 bytes are used.
-        kind: The type flag.
-        size: As stated.
-        mode: Permissions.
-        target: Of a link.
-        magic: Format and version.
-        raw: Bytes to put at these places before the checksum is made.
+    ``raw`` has bytes to put at these places before the checksum is made.
     """
     block = bytearray(BLOCK)
     fields = {

@@ -23,22 +23,15 @@ Check = Callable[[BotImage, Path], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """A hostile archive.
+    """A hostile archive."""
 
-    Attributes:
-        name: What it does.
-        build: Writes it to a path.
-        control: Writes the same without its hostile part, which must be taken. None where a limit shows it.
-        refused: Words of the refusal.
-        harmless: Where it is taken instead: checks what is left of it.
-        raised: Limits under which the hostile archive itself is taken: it is they that stopped it.
-    """
-
-    name: str
-    build: Build
+    name: str  # what it does
+    build: Build  # writes it to a path
+    # Writes the same without its hostile part, which must be taken. None where a limit shows it.
     control: Build | None = None
-    refused: str | None = None
-    harmless: Check | None = None
+    refused: str | None = None  # words of the refusal
+    harmless: Check | None = None  # where it is taken instead: checks what is left of it
+    # Limits under which the hostile archive itself is taken: it is they that stopped it.
     raised: dict[str, Any] = field(default_factory=dict)
 
 
@@ -62,13 +55,7 @@ def in_layer(
 ) -> Attack:
     """Return an attack by members of a layer.
 
-    Args:
-        name: What it does.
-        hostile: The members.
-        refused: Words of the refusal.
-        harmless: The check, where it is taken.
-        before: Members that do no harm by themselves; the control has them too.
-        raised: Limits under which it is taken.
+    The members ``before`` do no harm by themselves; the control has them too.
     """
     usual = (folder(b"bot"), file(b"bot/bot.py", b"pass\n"), *before)
     return Attack(

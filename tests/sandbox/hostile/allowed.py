@@ -40,8 +40,7 @@ ALLOWED: Final[Mapping[str, str]] = {
 def beyond_allowed(told: Mapping[str, Any], *, own_kernel: bool = False) -> str:
     """Return what was seen beyond that, in words.
 
-    Raises:
-        KeyError: It did not tell everything.
+    Raises KeyError if it did not tell everything.
     """
     return ", ".join(
         f"{what}: {seen}"

@@ -45,23 +45,15 @@ class FaultAt(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The most that was seen from outside while a match was played.
+    """The most that was seen from outside while a match was played."""
 
-    Attributes:
-        host: Memory that the host had less than before; bytes.
-        bots: Memory of the largest bot, as its control group counts it; bytes.
-        referees: Memory of the largest referee; bytes.
-        disk: What the engine's folders of the match's containers held, logs and written layers; bytes.
-        tasks: Processes and threads of the bot that had most, as the host counts them.
-        cores: Processor time of the bot that took most, a second in half a second of it.
-    """
-
-    host: float = 0
-    bots: float = 0
-    referees: float = 0
+    host: float = 0  # memory that the host had less than before; bytes
+    bots: float = 0  # memory of the largest bot, as its control group counts it; bytes
+    referees: float = 0  # memory of the largest referee; bytes
+    # What the engine's folders of the match's containers held, logs and written layers; bytes.
     disk: float = 0
-    tasks: float = 0
-    cores: float = 0
+    tasks: float = 0  # processes and threads of the bot that had most, as the host counts them
+    cores: float = 0  # processor time of the bot that took most, a second in half a second of it
 
 
 def hostile_seat(labels: Mapping[str, str]) -> int | None:
@@ -78,24 +70,15 @@ class CpuQuota(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of an attack.
+    """What came of an attack."""
 
-    Attributes:
-        record: Of the hostile match.
-        seat: The attacker's. Its accomplice, where it has one, sits on the next.
-        peak: The most that was used meanwhile.
-        quotas: The share of the processor of the bot on each seat, and how often it was used up.
-        left: What was still there after the match, in words, one thing each.
-        seconds: From the start of the match to its end.
-        runtime: What ran the containers, such as ``runc``; ``runsc`` for gVisor under any name.
-    """
-
-    record: MatchRecord
-    seat: int = SEAT
-    peak: Peak
-    left: tuple[str, ...]
-    seconds: float
-    runtime: str
+    record: MatchRecord  # of the hostile match
+    seat: int = SEAT  # the attacker's. Its accomplice, where it has one, sits on the next
+    peak: Peak  # the most that was used meanwhile
+    left: tuple[str, ...]  # what was still there after the match, in words, one thing each
+    seconds: float  # from the start of the match to its end
+    runtime: str  # what ran the containers, such as `runc`; `runsc` for gVisor under any name
+    # The share of the processor of the bot on each seat, and how often it was used up.
     quotas: Mapping[int, CpuQuota] = field(default_factory=dict)
 
     @property
@@ -149,53 +132,38 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """What holds an attack, and how a test takes it away. Where layers hold it, all of them go.
+    """What holds an attack, and how a test takes it away. Where layers hold it, all of them go."""
 
-    Attributes:
-        name: For the table.
-        template: Changes the arguments of the engine's create call of the attacker's container, in place.
-        referee: Lines of Python that run in the referee's process before its ``main()``.
-        clock: The match's clock instead of the attack's.
-        within: Holds while the attack is played and judged.
-        gvisor: Why a test can't take it away under gVisor; empty: it can.
-        removal: What is left is looked for just before the containers are removed, and not after it.
-    """
-
-    name: str
+    name: str  # for the table
+    # Changes the arguments of the engine's create call of the attacker's container, in place.
     template: Callable[[dict[str, Any]], None] | None = None
-    referee: str | None = None
-    clock: Clock | None = None
+    referee: str | None = None  # lines of Python that run in the referee's process before its `main()`
+    clock: Clock | None = None  # the match's clock instead of the attack's
+    # Holds while the attack is played and judged.
     within: Callable[[], AbstractContextManager[object]] = nullcontext
-    gvisor: str = ""
+    gvisor: str = ""  # why a test can't take it away under gVisor; empty: it can
+    # What is left is looked for just before the containers are removed, and not after it.
     removal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """A bot that plays honestly but for its attack.
+    """A bot that plays honestly but for its attack."""
 
-    Attributes:
-        number: Of the reference's list.
-        name: A few words; unique.
-        program: Runs in the bot's container, where this folder is as it is here, and ``arena`` is what
-            the base image holds. Its module has no side effects and imports nothing else of the tests.
-        verdicts: The letters that are right.
-        faults: Exactly these must come, in the first game; None: as the verdict says, wherever.
-        achieved: What the attack got that it must not get, in words; empty: nothing. It must be empty
-            with the control in place, and must not be without it. A fact that was never told is an error.
-        control: What holds it.
-        clock: The hostile match's.
-        accomplice: Sits on the next seat, plays honestly too, and loses the control with it.
-    """
-
-    number: int
-    name: str
+    number: int  # of the reference's list
+    name: str  # a few words; unique
+    # Runs in the bot's container, where this folder is as it is here, and `arena` is what the base image
+    # holds. Its module has no side effects and imports nothing else of the tests.
     program: Callable[[], object]
-    verdicts: str
+    verdicts: str  # the letters that are right
+    # Exactly these must come, in the first game; None: as the verdict says, wherever.
     faults: tuple[FaultAt, ...] | None = None
+    # What the attack got that it must not get, in words; empty: nothing. It must be empty with the control in
+    # place, and must not be without it. A fact that was never told is an error.
     achieved: Callable[[Outcome], str]
-    control: Control
-    clock: Clock = CLOCK
+    control: Control  # what holds it
+    clock: Clock = CLOCK  # the hostile match's
+    # Sits on the next seat, plays honestly too, and loses the control with it.
     accomplice: Callable[[], object] | None = None
 
     def commands(self) -> tuple[tuple[str, ...], ...]:

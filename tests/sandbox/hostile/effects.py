@@ -74,8 +74,7 @@ def calls(outcome: Outcome) -> str:
 def disk(outcome: Outcome) -> str:
     """Tell of disk beyond the limit of the log, or of a report that keeps too much of it.
 
-    Raises:
-        ValueError: Too little was printed to show anything.
+    Raises ValueError if too little was printed to show anything.
     """
     printed = outcome.told["mebibytes"]
     if printed < 2 * _LOG_MIB:
@@ -112,8 +111,7 @@ def counters(outcome: Outcome) -> str:
 def whispers(outcome: Outcome) -> str:
     """Tell how many bits arrived, where more of them are right than by chance.
 
-    Raises:
-        ValueError: The accomplice said nothing.
+    Raises ValueError if the accomplice said nothing.
     """
     heard, said = outcome.told["heard"], outcome.accomplice_told.get("said")
     if not said:
@@ -130,8 +128,7 @@ def unpunished(what: str) -> Callable[[Outcome], str]:
 def survivors(outcome: Outcome) -> str:
     """Name the daemons that are still there.
 
-    Raises:
-        ValueError: There never were any.
+    Raises ValueError if there never were any.
     """
     if outcome.told["daemons"] < 1:
         raise ValueError("it left no daemons")

@@ -9,13 +9,7 @@ from tests.sandbox.hostile.bot import choose
 def differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> tuple[str, ...]:
     """Compare a game with the same seed in process: all play honestly, and the stand-in where it is due.
 
-    Args:
-        spec: The match.
-        game: Its first game as it was played.
-        places: Those of that game that count.
-
-    Returns:
-        Everything that is not equal, in words.
+    ``places`` are those of the game that count. Returns everything that is not equal, in words.
     """
     faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
     moments = taken_over(faults, spec.rules.players)

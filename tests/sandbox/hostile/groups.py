@@ -12,8 +12,7 @@ _WINDOW_SECONDS: Final = 0.5
 class Group:
     """The control groups of one container, of cgroup v1, v2, or v2 with systemd.
 
-    Args:
-        details: What the engine says of the container.
+    ``details`` is what the engine says of it.
     """
 
     def __init__(self, details: dict[str, Any]) -> None:

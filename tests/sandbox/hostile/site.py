@@ -41,8 +41,7 @@ def unescaped() -> Iterator[None]:
 def shown(outcome: Outcome) -> str:
     """Say what of the bot's text reached the site's pages as it was, or reached someone it is not for.
 
-    Raises:
-        ValueError: The record does not hold what the bot wrote, so the pages prove nothing.
+    Raises ValueError if the record does not hold what the bot wrote: then the pages prove nothing.
     """
     seat, note = outcome.report, outcome.told["note"]
     decisions = [step[outcome.seat] for step in outcome.record.games[0].steps]

@@ -74,10 +74,7 @@ class LooseClient(docker.APIClient):
 class HostileStage:
     """One engine, and the programs as images on it.
 
-    Args:
-        client: Of the engine.
-        base_image: The bots' base image's id.
-        runtime: The engine's name of what is to run the containers; its default without.
+    ``runtime`` is the engine's name of what runs the containers; None for its default.
     """
 
     def __init__(self, client: docker.DockerClient, base_image: str, runtime: str | None = None) -> None:
@@ -107,12 +104,8 @@ class HostileStage:
     def attack(self, *attacks: Attack, beside: bool = True) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
         """Play attacks against the arena as it is, in one match with an honest bot on the last seat.
 
-        Args:
-            attacks: What is played; all have the same clock.
-            beside: Whether a second match of honest bots runs meanwhile.
-
-        Returns:
-            The outcome of each, and what is wrong with any of them.
+        All have the same clock. With ``beside`` a second match of honest bots runs meanwhile. Returns the
+        outcome of each, and what is wrong with any of them.
         """
         (clock,) = {attack.clock for attack in attacks}
         commands = tuple(command for attack in attacks for command in attack.commands())

@@ -51,10 +51,8 @@ def spec(name: str) -> MatchSpec:
 def played(name: str, *, fault_seat: int | None = None, other_card_of: int | None = None) -> MatchRecord:
     """Play a match of honest bots.
 
-    Args:
-        name: The match's.
-        fault_seat: Whose first decision is a fault, and the stand-in's.
-        other_card_of: Who chooses differently in the first decision.
+    The first decision of ``fault_seat`` is a fault, and the stand-in's; ``other_card_of`` chooses differently
+    in its first one.
     """
     state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes.fromhex(SEED)))
     steps: list[tuple[Decision | None, ...]] = []

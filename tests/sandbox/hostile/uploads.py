@@ -27,36 +27,22 @@ _PATIENT: Final = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """Hostile archives of one kind.
+    """Hostile archives of one kind."""
 
-    Attributes:
-        number: Of the reference's list.
-        name: A few words.
-        archives: Names of archives.
-    """
-
-    number: int
-    name: str
-    archives: tuple[str, ...]
+    number: int  # of the reference's list
+    name: str  # a few words
+    archives: tuple[str, ...]  # names of archives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of an upload.
+    """What became of an upload."""
 
-    Attributes:
-        verdicts: ``REFUSED`` or ``HARMLESS``, of each archive.
-        seconds: In all.
-        memory: The most that reading took; bytes.
-        wrong: What is not as it must be with the hostile archives.
-        loose: What is not as it must be without their hostile parts, or with the limits raised.
-    """
-
-    verdicts: frozenset[str]
-    seconds: float
-    memory: int
-    wrong: tuple[str, ...]
-    loose: tuple[str, ...]
+    verdicts: frozenset[str]  # `REFUSED` or `HARMLESS`, of each archive
+    seconds: float  # in all
+    memory: int  # the most that reading took; bytes
+    wrong: tuple[str, ...]  # what is not as it must be with the hostile archives
+    loose: tuple[str, ...]  # what is not as it must be without their hostile parts, or with the limits raised
 
 
 UPLOADS: Final = (

@@ -23,11 +23,7 @@ _SETTLE_SECONDS: Final = 15.0
 class Watch:
     """Looks at the containers of an installation, its processes and the host.
 
-    Args:
-        client: Of the engine.
-        install: The installation's id.
-        uids: Those of its bots and referees, which nobody else uses.
-        run_dir: Where its sockets lie.
+    ``uids`` are those of its bots and referees, which nobody else uses. Its sockets lie in ``run_dir``.
     """
 
     def __init__(self, client: docker.APIClient, install: str, uids: frozenset[int], run_dir: Path) -> None:

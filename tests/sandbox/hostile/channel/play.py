@@ -42,10 +42,7 @@ class Ended(Exception):
 class Call:
     """One call of Play.
 
-    Args:
-        line: Begun.
-        extra: A header block beyond what a call needs.
-        stream: Its number; odd.
+    ``extra`` is a header block beyond what a call needs, ``stream`` an odd number.
     """
 
     def __init__(self, line: Line, extra: bytes = b"", stream: int = 1) -> None:
@@ -61,8 +58,7 @@ class Call:
     def send(self, message: bytes, *, compressed: int = 0, length: int | None = None) -> None:
         """Send a message. ``length`` is what it says of itself, where that is not the truth.
 
-        Raises:
-            Ended: Nobody listens any more.
+        Raises Ended if nobody listens any more.
         """
         said = len(message) if length is None else length
         self.data(struct.pack(">BI", compressed, said) + message)
@@ -70,8 +66,7 @@ class Call:
     def data(self, payload: bytes) -> None:
         """Send bytes of the stream, as far as the referee's windows let them through.
 
-        Raises:
-            Ended: Nobody listens any more.
+        Raises Ended if nobody listens any more.
         """
         while payload:
             room = min(FRAME_BYTES, *self._windows.values())
@@ -86,8 +81,7 @@ class Call:
     def raw(self, frames: bytes) -> None:
         """Send frames as they are.
 
-        Raises:
-            Ended: Nobody listens any more.
+        Raises Ended if nobody listens any more.
         """
         try:
             self.line.send(frames)
@@ -97,8 +91,7 @@ class Call:
     def receive(self) -> bytes:
         """Return the referee's next message.
 
-        Raises:
-            Ended: There is none.
+        Raises Ended if there is none.
         """
         while len(self._inbox) < 5 or len(self._inbox) < 5 + int.from_bytes(self._inbox[1:5], "big"):
             self._step()
@@ -165,8 +158,7 @@ class Bot:
     def asked(self) -> pb.Move:
         """Return the honest answer to the next request, without sending it.
 
-        Raises:
-            Ended: There is no further request.
+        Raises Ended if there is none.
         """
         request = None
         while request is None:

@@ -138,8 +138,7 @@ class Line:
     def send(self, data: bytes) -> None:
         """Send all of it.
 
-        Raises:
-            Closed: The referee has ended the connection.
+        Raises Closed if the referee has ended the connection.
         """
         rest = memoryview(data)
         while rest:
@@ -160,8 +159,7 @@ class Line:
     def frame(self) -> Frame:
         """Return the next frame.
 
-        Raises:
-            Closed: There is none: the referee has ended the connection.
+        Raises Closed if the referee has ended the connection.
         """
         head = self._take(9)
         length = int.from_bytes(head[:3], "big")
@@ -171,10 +169,7 @@ class Line:
     def wait_for_pong(self) -> None:
         """Return when the referee has taken in everything that was sent before.
 
-        Frames that come meanwhile are passed over.
-
-        Raises:
-            Closed: It ended the connection instead.
+        Frames that come meanwhile are passed over. Raises Closed if the referee has ended the connection.
         """
         self.send(frame(PING, b"in order"))
         while True:
