@@ -1,6 +1,5 @@
 """Archives that mean harm are refused with words, or taken without the harm; cheaply, either way."""
 
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.images.image import DEFAULT_LIMITS
 from tests.images.archives import AMD64
 from tests.images.hostile import ATTACKS, CANARY, Attack
-from tests.images.measured import Outcome, measure
-
-MEMORY_KIB = 256 * 1024
-SECONDS = 10
-PATIENT = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
-"""A busy machine decides nothing here: processor time is measured. That time is up on the clock as well is
-shown in test_reader.py."""
+from tests.images.hostile.attack import PATIENT, complaints, costs
+from tests.images.measured import measure
 
 
 @pytest.fixture(autouse=True)
@@ -35,11 +28,6 @@ def _name(attack: Attack) -> str:
     return attack.name
 
 
-def _assert_cheap(outcome: Outcome) -> None:
-    assert outcome.memory_kib <= MEMORY_KIB
-    assert outcome.cpu_seconds <= SECONDS
-
-
 def test_there_are_forty_of_them() -> None:
     """There are at least forty attacks, each with a name of its own, one outcome and a control."""
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 40
@@ -53,13 +41,8 @@ def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
     archive, output = tmp_path / "archive", tmp_path / "output"
     attack.build(archive)
     outcome = measure(archive, output, AMD64, PATIENT)
-    _assert_cheap(outcome)
-    assert (outcome.trouble, outcome.notes) == (None, [])
-    if attack.harmless is not None:
-        assert outcome.image is not None, outcome.refusal
-        attack.harmless(outcome.image, output)
-    else:
-        assert re.search(attack.refused or "", outcome.refusal or ""), outcome.refusal
+    assert complaints(attack, outcome, output) == []
+    if attack.refused is not None:
         assert list(tmp_path.iterdir()) == [archive]
 
 
@@ -71,7 +54,7 @@ def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Pat
     attack.control(tmp_path / "archive")
     outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, PATIENT)
     assert outcome.image is not None, outcome
-    _assert_cheap(outcome)
+    assert costs(outcome) == []
 
 
 @pytest.mark.soak

@@ -1,14 +1,18 @@
 """What an attack is made of."""
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.images.image import BotImage
+import msgspec
+
+from arena.images.image import DEFAULT_LIMITS, BotImage
 from tests.images.archives import BASE, BOT, Draft, docker_29, old_docker, write
+from tests.images.measured import Outcome
 from tests.images.tars import file, folder, tar
 
 CANARY = Path(tempfile.gettempdir(), f"kaiten-canary-{os.getpid()}", "file")
@@ -16,6 +20,13 @@ CANARY = Path(tempfile.gettempdir(), f"kaiten-canary-{os.getpid()}", "file")
 
 OUT = b"../" * 20 + os.fsencode(CANARY).lstrip(b"/")
 """The way there, out of any folder."""
+
+PATIENT = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
+"""A busy machine decides nothing here: processor time is measured. The limit on the clock is shown in
+test_reader.py."""
+
+MOST_SECONDS = 10
+MOST_KIB = 256 * 1024
 
 Build = Callable[[Path], object]
 Check = Callable[[BotImage, Path], None]
@@ -88,3 +99,27 @@ def in_config(
 def layered(*layers: bytes) -> Draft:
     """Return an image with these layers above the usual ones."""
     return Draft(layers=[BASE, BOT, *layers])
+
+
+def complaints(attack: Attack, outcome: Outcome, output: Path) -> list[str]:
+    """Return what is wrong with the outcome of a hostile archive, in words."""
+    found = []
+    if outcome.trouble or outcome.notes:
+        found.append(f"{outcome.trouble}, {outcome.notes}")
+    elif attack.refused is not None and not re.search(attack.refused, outcome.refusal or ""):
+        found.append(f"not refused in the right words: {outcome.refusal}")
+    elif attack.harmless is not None and outcome.image is None:
+        found.append(f"refused: {outcome.refusal}")
+    elif attack.harmless is not None and outcome.image is not None:
+        try:
+            attack.harmless(outcome.image, output)
+        except AssertionError as error:
+            found.append(f"not harmless: {error}")
+    return [*found, *costs(outcome)]
+
+
+def costs(outcome: Outcome) -> list[str]:
+    """Return what reading took beyond its bounds, in words."""
+    if outcome.cpu_seconds > MOST_SECONDS or outcome.memory_kib > MOST_KIB:
+        return [f"{outcome.cpu_seconds:.1f} s, {outcome.memory_kib} KiB"]
+    return []

@@ -3,7 +3,6 @@
 Each stands for some of the hostile archives in ``tests/images/hostile``, where all of them are tested.
 """
 
-import re
 import tempfile
 import time
 from dataclasses import dataclass
@@ -12,17 +11,13 @@ from typing import Final
 
 import msgspec
 
-from arena.images.image import DEFAULT_LIMITS
 from tests.images.archives import AMD64
-from tests.images.hostile import ATTACKS, Attack
-from tests.images.measured import Outcome, measure
+from tests.images.hostile import ATTACKS
+from tests.images.hostile.attack import PATIENT, complaints
+from tests.images.measured import measure
 
 REFUSED: Final = "R"
 HARMLESS: Final = "harmless"
-
-_MOST_SECONDS: Final = 10
-_MOST_KIB: Final = 256 * 1024
-_PATIENT: Final = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +80,13 @@ def take(upload: Upload) -> Taken:
         with tempfile.TemporaryDirectory(prefix="kaiten-u-") as folder:
             archive, output = Path(folder, "archive"), Path(folder, "output")
             attack.build(archive)
-            outcome = measure(archive, output, AMD64, _PATIENT)
+            outcome = measure(archive, output, AMD64, PATIENT)
             verdicts.add(REFUSED if outcome.refusal else HARMLESS)
             memory = max(memory, outcome.memory_kib * 1024)
-            wrong += [f"{attack.name}: {what}" for what in _wrong(attack, outcome, output)]
+            wrong += [f"{attack.name}: {what}" for what in complaints(attack, outcome, output)]
             if attack.control is not None:
                 attack.control(archive)
-            limits = msgspec.structs.replace(_PATIENT, cpu_seconds=60, **attack.raised)
+            limits = msgspec.structs.replace(PATIENT, cpu_seconds=60, **attack.raised)
             freed = measure(archive, Path(folder, "freed"), AMD64, limits)
             if freed.image is None:
                 loose.append(f"{attack.name}: {freed.refusal or freed.trouble}")
@@ -102,21 +97,3 @@ def take(upload: Upload) -> Taken:
         wrong=tuple(wrong),
         loose=tuple(loose),
     )
-
-
-def _wrong(attack: Attack, outcome: Outcome, output: Path) -> list[str]:
-    found = []
-    if outcome.trouble:
-        found.append(outcome.trouble)
-    elif attack.refused is not None and not re.search(attack.refused, outcome.refusal or ""):
-        found.append(f"not refused in the right words: {outcome.refusal}")
-    elif attack.harmless is not None and outcome.image is None:
-        found.append(f"refused: {outcome.refusal}")
-    elif attack.harmless is not None and outcome.image is not None:
-        try:
-            attack.harmless(outcome.image, output)
-        except AssertionError as error:
-            found.append(f"not harmless: {error}")
-    if outcome.cpu_seconds > _MOST_SECONDS or outcome.memory_kib > _MOST_KIB:
-        found.append(f"{outcome.cpu_seconds:.1f} s, {outcome.memory_kib} KiB")
-    return found
