@@ -10,22 +10,20 @@ from tests.sandbox.hostile.attack import Attack, Control, FaultAt, Outcome
 from tests.sandbox.hostile.bot import MOMENT
 from tests.sandbox.hostile.channel import connections, floods, garbage, moves, silence, sizes
 from tests.sandbox.hostile.channel_attacks import (
+    CONNECTIONS,
     FIRST,
+    GONE_FOR_GOOD,
+    GREETING,
+    GUARD,
     NEXT,
+    NO_FILES,
+    ONE_STREAM,
+    OUT_OF_BAND,
     ROUND_BEGINS,
     attack,
     breach,
     cut_off,
     not_ended,
-)
-from tests.sandbox.hostile.channel_controls import (
-    CONNECTIONS,
-    GONE_FOR_GOOD,
-    GREETING,
-    GUARD,
-    NO_FILES,
-    ONE_STREAM,
-    OUT_OF_BAND,
 )
 
 CLOCK: Final = Clock(start_millis=30_000, move_millis=500, bank_millis=2_000)

@@ -30,8 +30,6 @@ async def measured(self):
     # Not ru_maxrss, which counts what the process was before it began this program.
     print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0], file=peak, flush=True)
 Conductor.run = measured
-from arena.play.referee.__main__ import main
-main()
 """
 
 
@@ -93,9 +91,17 @@ class QuickStage:
     @contextmanager
     def _referee(self, lines: str) -> Iterator[Path]:
         """Let referees begin with these lines, and write down their most memory in KiB."""
-        peak, program, script = (self._folder / name for name in ("peak", "referee", "referee.py"))
-        script.write_text(lines + _MEASURED.format(path=str(peak)))
-        program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")
-        program.chmod(0o700)
-        with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
+        peak = self._folder / "peak"
+        with changed_referee(self._folder, lines + _MEASURED.format(path=str(peak))):
             yield peak
+
+
+@contextmanager
+def changed_referee(folder: Path, lines: str) -> Iterator[None]:
+    """Let referees begin with these lines of Python, by an interpreter that is a script in the folder."""
+    program, script = folder / "referee", folder / "referee.py"
+    script.write_text(f"{lines}\nfrom arena.play.referee.__main__ import main\nmain()\n")
+    program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")
+    program.chmod(0o700)
+    with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
+        yield

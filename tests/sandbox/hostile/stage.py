@@ -3,21 +3,17 @@
 import fcntl
 import io
 import os
-import shlex
 import shutil
-import sys
 import tarfile
 import tempfile
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Final
-from unittest.mock import patch
 
 import docker
 
@@ -39,6 +35,7 @@ from tests.sandbox.hostile.attack import (
     seats_of,
 )
 from tests.sandbox.hostile.judge import complaints, control_complaints
+from tests.sandbox.hostile.quick import changed_referee
 from tests.sandbox.hostile.watch import Watch
 
 _SLOTS: Final = 8
@@ -181,6 +178,9 @@ class HostileStage:
             runtime=RuntimeName.DOCKER,
         )
 
+    def _referee(self, control: Control) -> AbstractContextManager[None]:
+        return nullcontext() if control.referee is None else changed_referee(self._folder, control.referee)
+
     def _image(self, command: tuple[str, ...]) -> str:
         """Return the id of an image that starts with this command: the programs' with another config."""
         if command not in self._images:
@@ -191,20 +191,6 @@ class HostileStage:
                 self._docker.api.remove_container(container, v=True, force=True)
             self._images[command] = made["Id"]
         return self._images[command]
-
-    @contextmanager
-    def _referee(self, control: Control) -> Iterator[None]:
-        """Let referees begin with the control's lines."""
-        if control.referee is None:
-            yield
-            return
-        lines = self._folder / "referee.py"
-        lines.write_text(f"{control.referee}\nfrom arena.play.referee.__main__ import main\nmain()\n")
-        program = self._folder / "referee"
-        program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {lines}\n")
-        program.chmod(0o700)
-        with patch("arena.play.launcher.launcher.sys", SimpleNamespace(executable=str(program))):
-            yield
 
 
 def _each(attacks: tuple[Attack, ...], outcome: Outcome) -> tuple[Outcome, ...]:
