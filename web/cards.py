@@ -8,8 +8,7 @@ from math import ceil
 from typing import Annotated, Final, Self
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 
 from arena.db.card_counts import CardRepository
 from arena.ladder.card_table import FEW, CardFigures, CardLine, CardTable, Estimate, table_of
@@ -18,7 +17,7 @@ from web.http.api import DataRouter
 from web.http.authentication import Callers
 from web.http.caching import tagged
 from web.http.parameters import Players
-from web.http.rendering import fixed, page, signed
+from web.http.rendering import PageRouter, fixed, page, signed
 
 _PERCENT: Final = 100
 _STEP: Final = 5
@@ -193,17 +192,15 @@ def _interval(estimate: Estimate | None) -> tuple[Cell, Cell, Cell]:
     return (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
 
 
-_METHODS: Final = ["GET", "HEAD"]
-
 Sort = Annotated[str, Query(pattern=ORDER_PATTERN)]
 Kind = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,20}$")]
 
 
 def card_pages(cards: CardRepository, callers: Callers) -> APIRouter:
     """Return the routes of card statistics. They are public."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/cards", methods=_METHODS)
+    @router.get("/cards")
     def all_cards(request: Request, players: Players = None, sort: Sort = "card") -> Response:
         table, order = read_cards(cards, players), Order.read(sort)
         return page(
@@ -218,11 +215,11 @@ def card_pages(cards: CardRepository, callers: Callers) -> APIRouter:
             FEW=FEW,
         )
 
-    @router.api_route("/cards/definitions", methods=_METHODS)
+    @router.get("/cards/definitions")
     def definitions(request: Request) -> Response:
         return page(request, "card_definitions.html", FEW=FEW)
 
-    @router.api_route("/cards/{card}", methods=_METHODS)
+    @router.get("/cards/{card}")
     def one_card(request: Request, card: Kind, players: Players = None) -> Response:
         kind = _kind(card)
         table = read_cards(cards, players)
@@ -277,9 +274,9 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
 def card_sheet(cards: CardRepository) -> APIRouter:
     """Return the route of the same numbers as CSV; its address is next to the page's."""
-    router = APIRouter()
+    router = PageRouter()
 
-    @router.api_route("/cards.csv", methods=["GET", "HEAD"])
+    @router.get("/cards.csv")
     def card_csv(request: Request, players: Players = None) -> Response:
         name = f"cards-{players}-players.csv" if players else "cards.csv"
         made = Response(

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, HTTPException, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.db.challenges import ChallengeGame, Challenges, KnownChallenge
@@ -14,7 +13,6 @@ from arena.protocol.documents import ChallengeSummary
 from arena.protocol.states import Scope
 from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, challenge_summary
 from arena.services.owners import RequestedChallenge as Wanted
-from web.account.pages import Session, logged_in
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import (
     LISTED,
@@ -29,10 +27,10 @@ from web.http.api import (
     problems,
     refusal,
 )
-from web.http.authentication import Caller, Callers
+from web.http.authentication import Caller, Callers, Session
 from web.http.errors import Problem
 from web.http.parameters import LARGEST_VERSION, Before, BotName, GameId
-from web.http.rendering import page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.screen import Shown
 
 _REFUSED: Final = problems(
@@ -139,16 +137,14 @@ def _own(challenges: Challenges, caller: Caller, id_: str) -> KnownChallenge:
 
 
 A_PAGE: Final = 10
-_METHODS: Final = ["GET", "HEAD"]
 
 
 def challenge_pages(store: Store, callers: Callers) -> APIRouter:
     """Return the routes of challenges. They require a session; programs use the API."""
-    asked = [Depends(callers.note), Depends(logged_in)]
-    router = APIRouter(prefix="/challenges", default_response_class=HTMLResponse, dependencies=asked)
+    router = PageRouter(callers, prefix="/challenges", private=True)
     pages = _Challenges(store)
-    for path, action in (("", pages.listed), ("/{id}", pages.one)):
-        router.add_api_route(path, action, methods=_METHODS)
+    router.add_api_route("", pages.listed)
+    router.add_api_route("/{id}", pages.one)
     games = private_game_pages(pages.game, store.logs, callers, base="/challenges/{id}/games")
     games.routes += router.routes
     return games

@@ -17,11 +17,10 @@ from arena.db.store import Store
 from arena.protocol.states import BotState
 from web.http.caching import tagged
 from web.http.parameters import AuthorName, BotName
-from web.http.rendering import clean_name, count, fixed, iso_moment, odds, visible
+from web.http.rendering import PageRouter, clean_name, count, fixed, iso_moment, odds, visible
 from web.viewer.pages import origin
 
 _ATOM: Final = "http://www.w3.org/2005/Atom"
-_METHODS: Final = ["GET", "HEAD"]
 _MOST_BOTS: Final = 50
 _MOST_ENTRIES: Final = 20
 _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,14 +38,14 @@ class _Entry(NamedTuple):
 
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of all feeds. They are public and the same for every caller."""
-    router = APIRouter(prefix="/feeds")
+    router = PageRouter(prefix="/feeds")
 
-    @router.api_route("/games", methods=_METHODS)
+    @router.get("/games")
     def games(request: Request) -> Response:
         entries = [_game_entry(each) for each in store.activity.current(now()).remarkable]
         return _feed(request, "Remarkable games", "/games", entries)
 
-    @router.api_route("/bots/{bot}", methods=_METHODS)
+    @router.get("/bots/{bot}")
     def bot(request: Request, bot: BotName) -> Response:
         known = store.bots.find(bot)
         if known is None:
@@ -54,7 +53,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
         return _feed(request, known.name, f"/bots/{known.name}", _bot_entries(store, known))
 
     # A name may contain a slash, as in the addresses of authors' pages.
-    @router.api_route("/authors/{author:path}", methods=_METHODS)
+    @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName) -> Response:
         bots = store.bots.listed(None, _MOST_BOTS, author=author)
         if not bots:

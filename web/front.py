@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity, RemarkableGame
 from arena.db.puzzles import KnownPuzzle
@@ -13,7 +13,7 @@ from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted, scale_of
 from web.play.puzzle import laid_out_puzzle, newest_puzzle
 from web.viewer.words import card_name
@@ -29,9 +29,9 @@ _REMARKABLE: Final = 3
 
 def front_pages(store: Store, boards: Boards, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
     """Return the route of the front page."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/", methods=["GET", "HEAD"])
+    @router.get("/")
     def front(request: Request) -> Response:
         if "players" in request.query_params:  # the leaderboard's former address
             return RedirectResponse(f"/leaderboard?{request.url.query}", 308)

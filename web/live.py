@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-import msgspec
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity
 from arena.db.live_games import LiveGames, ShownGame, WatchedMatch
@@ -15,13 +14,12 @@ from arena.db.store import Store
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.protocol.states import MatchKind, MatchState, Scope
 from arena.rules import ROUNDS
-from web.http.api import PREFIX, DataRoute, DataRouter, may_see
+from web.http.api import PREFIX, DataRouter, may_see
 from web.http.authentication import Caller, Callers
 from web.http.caching import unless_unchanged
-from web.http.rendering import page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.film import Eyes, Film, FilmStage, Frame, address, film_so_far
-from web.viewer.pages import WORDS, Asked, AskedFrame, View, origin, seated
-from web.viewer.scene import frames
+from web.viewer.pages import WORDS, Asked, AskedFrame, View, all_frames, origin, seated
 from web.viewer.screen import Screen, Shown, screen
 
 MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A match's id.")]
@@ -71,19 +69,15 @@ def replay_of(match: WatchedMatch, game: str) -> str:
     return f"{home}/replay.json" if match.kind is MatchKind.RATED else f"{PREFIX}{home}/replay"
 
 
-_METHODS: Final = ["GET", "HEAD"]
-
 GameNumber = Annotated[int, Path(ge=1, le=1_000_000)]
 After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
 
 def live_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of running matches."""
-    router = APIRouter(
-        prefix="/live", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
-    )
+    router = PageRouter(callers, prefix="/live")
 
-    @router.api_route("", methods=_METHODS)
+    @router.get("")
     def next_table(after: After = None) -> Response:
         """Redirect to a running match, not ``after``, or to the recorded games if there is none."""
         for match, _ in watchable(store.live, store.activity.current(now()), after):
@@ -91,11 +85,9 @@ def live_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> A
         return RedirectResponse("/games", 303, headers={"Cache-Control": "no-store"})
 
     pages = _Live(store.live)
-    router.add_api_route("/{match}", pages.newest, methods=_METHODS)
-    router.add_api_route(
-        "/{match}/{number}/frames.json", pages.frames, methods=_METHODS, route_class_override=DataRoute
-    )
-    router.add_api_route("/{match}/{number}/{round}/{turn}", pages.frame, methods=_METHODS)
+    router.add_api_route("/{match}", pages.newest)
+    router.add_api_route("/{match}/{number}/frames.json", pages.frames)
+    router.add_api_route("/{match}/{number}/{round}/{turn}", pages.frame)
     return router
 
 
@@ -141,8 +133,7 @@ class _Live:
         if found.game is None:
             raise _not_shown(found)
         film = film_so_far(found.game.text)
-        made = frames(film, seated(film, Eyes.read(view)))
-        return Response(msgspec.json.encode(made), media_type="application/json")
+        return all_frames(request, film, view)
 
     def _read(self, request: Request, match: str, number: int | None) -> WatchedMatch:
         return read_live(self._live, match, number, viewer_of(request).may_see)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity
 from arena.db.store import Store
@@ -13,24 +13,21 @@ from arena.protocol.states import MatchState
 from arena.rules import ROUNDS
 from web.http.authentication import Callers
 from web.http.parameters import GameId, read_game
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.live import After, GameNumber, MatchId, live_screen, read_live, watchable
 from web.viewer.film import EVERYBODY, FilmStage, Frame, film, film_so_far
 from web.viewer.pages import WORDS, AskedFrame, shown_game
 from web.viewer.screen import screen
 
-_METHODS: Final = ["GET", "HEAD"]
 _NEWEST: Final = 20
 """Number of games shown in addition to the remarkable ones of the last days."""
 
 
 def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of Kaiten TV."""
-    router = APIRouter(
-        prefix="/tv", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
-    )
+    router = PageRouter(callers, prefix="/tv")
 
-    @router.api_route("", methods=_METHODS)
+    @router.get("")
     def next_show(request: Request, after: After = None) -> Response:
         """Redirect to the next game, not ``after``. Show a page if there is none."""
         activity = store.activity.current(now())
@@ -38,14 +35,14 @@ def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> API
             return RedirectResponse(address, 303, headers={"Cache-Control": "no-store"})
         return page(request, "tv_none.html")
 
-    @router.api_route("/games/{game}", methods=_METHODS)
+    @router.get("/games/{game}")
     def recorded(request: Request, game: GameId) -> Response:
         """Show a recorded game from its first frame."""
         shown = shown_game(read_game(store.games, game))
         made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), EVERYBODY, shown.base)
         return page(request, "tv.html", screen=made, words=WORDS, show=game, match=None, playing=None)
 
-    @router.api_route("/live/{match}/{number}", methods=_METHODS)
+    @router.get("/live/{match}/{number}")
     def live(request: Request, match: MatchId, number: GameNumber) -> Response:
         """Show a running game from the round that was disclosed last."""
         found = read_live(store.live, match, number, lambda _: False)

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi import APIRouter, Form, HTTPException, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from arena.accounts.accounts import Accounts
@@ -17,8 +17,7 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from web.http.authentication import (
     Callers,
-    LogInFirst,
-    caller_of,
+    Session,
     came_from,
     can_be_overheard,
     clear_session,
@@ -28,11 +27,9 @@ from web.http.authentication import (
 )
 from web.http.errors import Problem
 from web.http.rate_limits import RateLimits, address_of
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.http.request_log import LoginFailure, SiteMetrics
 from web.http.security import PRIVATE
-
-_METHODS: Final = ["GET", "HEAD"]
 
 Text = Annotated[str, Form()]
 """A form field. A missing field counts as empty, and is refused as such."""
@@ -46,11 +43,11 @@ def entry_pages(
     accounts: Accounts, callers: Callers, attempts: RateLimits, metrics: SiteMetrics
 ) -> APIRouter:
     """Return the routes to register, log in and log out."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
     entry = _Entry(accounts, attempts, metrics)
-    router.add_api_route("/login", entry.login_form, methods=_METHODS)
+    router.add_api_route("/login", entry.login_form)
     router.add_api_route("/login", entry.login, methods=["POST"])
-    router.add_api_route("/register", entry.register_form, methods=_METHODS)
+    router.add_api_route("/register", entry.register_form)
     router.add_api_route("/register", entry.register, methods=["POST"])
     router.add_api_route("/logout", entry.logout, methods=["POST"])
     return router
@@ -163,11 +160,9 @@ Kept = Annotated[int, Field(ge=1, le=_LARGEST)]
 
 def account_pages(accounts: Accounts, callers: Callers, attempts: RateLimits) -> APIRouter:
     """Return the routes of the account page. They take a session; tokens are for programs."""
-    router = APIRouter(
-        prefix="/account", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
-    )
+    router = PageRouter(callers, prefix="/account")
     own = _OwnAccount(accounts, attempts)
-    router.add_api_route("", own.show, methods=_METHODS)
+    router.add_api_route("", own.show)
     for path, action in (
         ("/password", own.change_password),
         ("/sessions/{number}/end", own.end_session),
@@ -177,17 +172,6 @@ def account_pages(accounts: Accounts, callers: Callers, attempts: RateLimits) ->
     ):
         router.add_api_route(path, action, methods=["POST"])
     return router
-
-
-def logged_in(request: Request) -> OpenSession:
-    """Return the browser's session. Raises LogInFirst if it has none."""
-    caller = caller_of(request)
-    if caller is None or caller.session is None:
-        raise LogInFirst(request)
-    return caller.session
-
-
-Session = Annotated[OpenSession, Depends(logged_in)]
 
 
 class _OwnAccount:

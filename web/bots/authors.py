@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, HTTPException, Request, Response
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
@@ -12,7 +11,7 @@ from arena.protocol.leaderboard import Row
 from web.bots.model import VersionLine, version_line
 from web.http.authentication import Callers
 from web.http.parameters import AfterBot, AuthorName
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
 
 _MOST_BOTS: Final = 50
@@ -63,10 +62,10 @@ def read_author(store: Store, boards: Boards, author: str, after: str | None) ->
 
 def author_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
     """Return the route of authors."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
     # An operator may add bots of an author with any name, even one with a slash.
-    @router.api_route("/authors/{author:path}", methods=["GET", "HEAD"])
+    @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName, after: AfterBot = None) -> Response:
         shown = read_author(store, boards, author, after)
         if shown is None:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Query, Request, Response
 
 from arena.db.histories import Meeting
 from arena.db.store import Store
@@ -15,7 +14,7 @@ from web.bots.curve import SharedPlot, draw_together
 from web.bots.history import Habits, read_habits
 from web.cards import card_name
 from web.http.authentication import Callers
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted
 
 MOST_COMPARED: Final = 4
@@ -71,9 +70,9 @@ def typed_names(texts: list[str]) -> list[str]:
 
 def compare_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
     """Return the route of the comparison."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/compare", methods=["GET", "HEAD"])
+    @router.get("/compare")
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
         names = typed_names(bots)
         return page(

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
 from arena.protocol.leaderboard import Row
 from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedChallenge
-from web.account.pages import Session
 from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
 from web.cards import card_name
 from web.http.api import REFUSED, refusal
-from web.http.authentication import Callers
+from web.http.authentication import Callers, Session
 from web.http.errors import Problem
 from web.http.parameters import (
     BLANK,
@@ -29,7 +28,7 @@ from web.http.parameters import (
     OfVersion,
     Players,
 )
-from web.http.rendering import NAME_LENGTH, page, plain, viewer_of, visible
+from web.http.rendering import NAME_LENGTH, PageRouter, page, plain, viewer_of, visible
 from web.leaderboard.standings import PROVISIONAL_DEVIATION, Boards, Wanted
 
 _MOST_OLDER: Final = 20
@@ -68,7 +67,6 @@ def _listed(boards: Boards, wanted: Wanted) -> Iterator[str]:
     return (row.bot for row in boards.board(wanted).rows)
 
 
-_METHODS: Final = ["GET", "HEAD"]
 _LONGEST_OPPONENT: Final = 64
 _MOST_POINTS: Final = 999
 """More points than any seat can score."""
@@ -126,11 +124,9 @@ def _where(  # noqa: PLR0913, PLR0917 - what of a bot can be looked at
 
 def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) -> APIRouter:
     """Return the routes of bots. Changes require a session; programs use the API."""
-    router = APIRouter(
-        prefix="/bots/{bot}", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
-    )
+    router = PageRouter(callers, prefix="/bots/{bot}")
     bots = _Bots(store, boards, owners)
-    router.add_api_route("", bots.show, methods=_METHODS)
+    router.add_api_route("", bots.show)
     for path, action in (
         ("/version", bots.play_version),
         ("/state", bots.change_state),
@@ -293,13 +289,13 @@ def _last(store: Store, account: int, bot: KnownBot) -> KnownSubmission | None:
 
 def own_bots_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
     """Return the routes of the viewer's bots. They require a session; programs use the API."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/mine", methods=_METHODS)
+    @router.get("/mine")
     def mine(request: Request, session: Session) -> Response:
         return page(request, "mine.html", own=read_own_bots(store, boards, session.account.id))
 
-    @router.api_route("/bots", methods=_METHODS)
+    @router.get("/bots")
     def bots() -> Response:
         # Most likely an owner who removed a bot's name from its address.
         return RedirectResponse("/mine", 303)

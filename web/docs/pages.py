@@ -10,15 +10,15 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 import structlog
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
-from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
+from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from arena.platform.files import shared_folder
 from web.docs.markdown import Document, render
 from web.docs.rules import PICTURES, with_faces
 from web.http.authentication import Callers
 from web.http.caching import tagged
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.http.static import MOUNT
 from web.leaderboard.standings import Boards
 from web.viewer.pages import origin
@@ -204,20 +204,18 @@ def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | N
     return _ADDRESSES[wanted] + mark + anchor if wanted in _ADDRESSES and wanted in there else None
 
 
-_METHODS: Final = ["GET", "HEAD"]
-
 Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 
 
 def document_pages(shelf: Shelf, callers: Callers) -> APIRouter:
     """Return the routes of documents."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/docs", methods=_METHODS)
+    @router.get("/docs")
     def index(request: Request) -> Response:
         return page(request, "docs.html", chapters=shelf.chapters)
 
-    @router.api_route("/docs/{page}", methods=_METHODS)
+    @router.get("/docs/{page}")
     def one(request: Request, name: Annotated[Name, Path(alias="page")]) -> Response:
         address = f"/docs/{name}"
         if address in shelf.files:
@@ -225,7 +223,7 @@ def document_pages(shelf: Shelf, callers: Callers) -> APIRouter:
         found = _find(shelf, address)
         return page(request, "doc.html", shown=found, beside=shelf.beside(found))
 
-    @router.api_route("/rules", methods=_METHODS)
+    @router.get("/rules")
     def rules(request: Request) -> Response:
         shown = _find(shelf, "/rules")
         return page(
@@ -285,13 +283,13 @@ Sitemap: {origin}/sitemap.xml
 
 def crawler_pages(boards: Boards, shelf: Shelf) -> APIRouter:
     """Return the routes for search engines."""
-    router = APIRouter()
+    router = PageRouter()
 
-    @router.api_route("/robots.txt", methods=_METHODS)
+    @router.get("/robots.txt")
     def robots(request: Request) -> Response:
         return tagged(request, PlainTextResponse(_ROBOTS.format(origin=origin(request))))
 
-    @router.api_route("/sitemap.xml", methods=_METHODS)
+    @router.get("/sitemap.xml")
     def sitemap(request: Request) -> Response:
         documents = [page.address for chapter in shelf.chapters for page in chapter.pages]
         bots = [f"/bots/{name}" for name in boards.names()[:_MOST_BOTS]]
@@ -302,7 +300,7 @@ def crawler_pages(boards: Boards, shelf: Shelf) -> APIRouter:
         text = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{_SITEMAP}">\n{places}</urlset>\n'
         return tagged(request, Response(text, media_type="application/xml"))
 
-    @router.api_route("/favicon.ico", methods=_METHODS)
+    @router.get("/favicon.ico")
     def icon() -> Response:
         return RedirectResponse(f"{MOUNT}/mark.svg", 308)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from arena.db.analyses import Analyses
 from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
@@ -14,10 +14,12 @@ from arena.protocol.analysis import Analysis
 from arena.protocol.documents import LoggedSeat, Logs, SeatResult
 from arena.protocol.states import Scope
 from web.games.listing import GamesQuery, games_query, read_games
-from web.http.api import LISTED, DataRoute, DataRouter, Guard, Limit, Next, may_see
+from web.http.api import LISTED, DataRouter, Guard, Limit, Next, may_see
 from web.http.authentication import Caller, Callers
+from web.http.caching import tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, OfVersion, read_game, replay_of
+from web.http.rendering import PageRouter
 from web.viewer.logs import decisions
 
 
@@ -143,11 +145,12 @@ def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
 
 def replay_api(repository: GameRepository) -> APIRouter:
     """Return the route of public replays; its addresses are below the games' pages."""
-    router = APIRouter(route_class=DataRoute)
+    router = PageRouter()
 
-    @router.api_route("/games/{game}/replay.json", methods=["GET", "HEAD"])
-    def replay(game: GameId) -> Response:
-        return Response(replay_of(read_game(repository, game)), media_type="application/json")
+    @router.get("/games/{game}/replay.json")
+    def replay(request: Request, game: GameId) -> Response:
+        found = replay_of(read_game(repository, game))
+        return tagged(request, Response(found, media_type="application/json"))
 
     return router
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse
 
 from arena.db.game_search import WINDOW, GameFilter, GameOrder
 from arena.db.games import GameRepository, GameSummary
@@ -24,7 +23,7 @@ from web.http.parameters import (
     Since,
     Until,
 )
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 
 GAMES_A_PAGE: Final = 50
 
@@ -106,14 +105,11 @@ def games_query(  # noqa: PLR0913, PLR0917 - filters
     )
 
 
-_METHODS: Final = ["GET", "HEAD"]
-
-
 def public_pages(repository: GameRepository, callers: Callers) -> APIRouter:
     """Return the route of the list of games."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/games", methods=_METHODS)
+    @router.get("/games")
     def games(request: Request, query: Annotated[GamesQuery, Depends(games_query)]) -> Response:
         found = read_games(repository, query, GAMES_A_PAGE + 1)
         shown = found[:GAMES_A_PAGE]

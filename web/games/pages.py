@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
-from fastapi.responses import HTMLResponse
 
 from arena.db.game_logs import GameLogs
 from arena.db.games import GamePage
 from arena.db.store import Store
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
-from web.account.pages import logged_in
 from web.games.analysis import decisions_of, laid_out
 from web.games.placed import Placed, card
-from web.http.authentication import Callers
+from web.http.authentication import Callers, logged_in
 from web.http.parameters import GameId, read_game
-from web.http.rendering import bot_address, clean_name, count, page, viewer_of
+from web.http.rendering import PageRouter, bot_address, clean_name, count, page, viewer_of
 from web.viewer.logs import read_private_log
 from web.viewer.pages import origin, viewer_routes
 from web.viewer.screen import Shown
@@ -165,14 +163,11 @@ def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tupl
                     yield line.anchor, f"{name}: {cell.fault}, round {played.number}, turn {line.number}"
 
 
-_METHODS: Final = ["GET", "HEAD"]
-
-
 def game_pages(store: Store, callers: Callers) -> APIRouter:
     """Return the routes of games."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/games/{game}", methods=_METHODS)
+    @router.get("/games/{game}")
     def one_game(request: Request, game: GameId) -> Response:
         found = read_game(store.games, game)
         return page(
@@ -187,7 +182,7 @@ def game_pages(store: Store, callers: Callers) -> APIRouter:
             log=read_private_log(store.logs, game, viewer_of(request)),
         )
 
-    @router.api_route("/games/{game}/decisions/{seat}", methods=_METHODS)
+    @router.get("/games/{game}/decisions/{seat}")
     def decisions(request: Request, game: GameId, seat: Annotated[int, Path(ge=0, le=4)]) -> Response:
         found = read_game(store.games, game)
         analysis = store.analyses.find(game)
@@ -237,12 +232,7 @@ def private_game_pages(find: Find, logs: GameLogs, callers: Callers, *, base: st
 
     router = viewer_routes(shown, logs, callers, base=base, private=True)
 
-    @router.api_route(
-        f"{base}/{{game}}",
-        methods=_METHODS,
-        response_class=HTMLResponse,
-        dependencies=[Depends(callers.note), Depends(logged_in)],
-    )
+    @router.get(f"{base}/{{game}}", dependencies=[Depends(logged_in)])
     def one_game(request: Request, game: GameId, found: Found) -> Response:
         return page(
             request,

@@ -5,10 +5,10 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import quote, urlsplit
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 
 from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import LIFE, scopes_of
@@ -215,8 +215,12 @@ def caller_of(request: Request) -> Caller | None:
     return found
 
 
-class LogInFirst(HTTPException):
-    """Raised by pages that need a log-in; answered with a redirect to the log-in form and back."""
+def logged_in(request: Request) -> OpenSession:
+    """Return the browser's session. Without one, raise a redirect to the log-in form and back."""
+    caller = caller_of(request)
+    if caller is None or caller.session is None:
+        raise HTTPException(303, "Log in first.", {"Location": log_in_first(request)})
+    return caller.session
 
-    def __init__(self, request: Request) -> None:
-        super().__init__(303, "Log in first.", {"Location": log_in_first(request)})
+
+Session = Annotated[OpenSession, Depends(logged_in)]

@@ -1,18 +1,19 @@
 """The templates, their filters and functions."""
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena.platform.names import WrongName, check_name
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
-from web.http.authentication import caller_of
+from web.http.authentication import Callers, caller_of, logged_in
 from web.http.caching import tagged
 from web.http.static import STATIC
 
@@ -227,6 +228,29 @@ def page(request: Request, template: str, *, status: int = 200, **context: objec
 def render(template: str, **context: object) -> str:
     """Render a template without a request."""
     return _ENVIRONMENT.get_template(template).render(context)
+
+
+class PageRouter(APIRouter):
+    """Routes of pages, each for GET and HEAD unless it names its methods.
+
+    Each notes its caller, unless ``callers`` is None: then its answer is the same for everyone. Routes that
+    are ``private`` need a session.
+    """
+
+    def __init__(self, callers: Callers | None = None, *, prefix: str = "", private: bool = False) -> None:
+        noted = [] if callers is None else [Depends(callers.note)]
+        super().__init__(prefix=prefix, dependencies=[*noted, Depends(logged_in)] if private else noted)
+
+    def add_api_route(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        **options: Any,  # noqa: ANN401 - FastAPI's own
+    ) -> None:
+        """Add a route."""
+        if options.get("methods") in (None, ["GET"]):
+            options["methods"] = ["GET", "HEAD"]
+        super().add_api_route(path, endpoint, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from arena.db.bots import Bots
 from arena.protocol.leaderboard import Row
 from web.http.caching import unless_unchanged
 from web.http.parameters import BotName
-from web.http.rendering import fixed, render
+from web.http.rendering import PageRouter, fixed, render
 from web.leaderboard.standings import Boards
 
 _NARROW: Final = frozenset("fijlrtI.,:;'|!()[]- ")
@@ -75,9 +75,9 @@ _LASTS: Final = "public, max-age=300"
 
 def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
     """Return the routes of badges. They are the same for every visitor, and any site may embed them."""
-    router = APIRouter()
+    router = PageRouter()
 
-    @router.api_route("/bots/{bot}/badge.svg", methods=["GET", "HEAD"])
+    @router.get("/bots/{bot}/badge.svg")
     def badge(request: Request, bot: BotName) -> Response:
         known = bots.find(bot)
         if known is None:

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Request, Response
 
 from arena.db.ratings import RatingRepository
 from arena.ladder.calibration import SHARE, Calibration, Span, calibrate
@@ -15,7 +14,7 @@ from arena.ladder.rating import BETAS
 from web.http.api import DataRouter
 from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
 
 GAMES: Final = 10_000
@@ -67,9 +66,9 @@ class Plot:
 
 def calibration_pages(calibrations: Calibrations, callers: Callers) -> APIRouter:
     """Return the route of the page."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/leaderboard/calibration", methods=["GET", "HEAD"])
+    @router.get("/leaderboard/calibration")
     def calibration(request: Request) -> Response:
         request.state.lasting = True
         revision, found = calibrations.current()

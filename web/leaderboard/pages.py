@@ -10,7 +10,6 @@ from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import HTMLResponse
 
 from arena.ladder.ranks import SHARE
 from arena.protocol.leaderboard import Row
@@ -18,7 +17,7 @@ from web.http.api import LISTED, DataRouter, Next
 from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
 from web.http.parameters import House, Offset, Players, RowLimit, Search
-from web.http.rendering import iso_moment, page
+from web.http.rendering import PageRouter, iso_moment, page
 from web.leaderboard.standings import (
     PROVISIONAL_DEVIATION,
     Board,
@@ -57,7 +56,6 @@ def _cell(value: object) -> object:
 
 
 A_PAGE: Final = 50
-_METHODS: Final = ["GET", "HEAD"]
 _CSV: Final = "text/csv; charset=utf-8; header=present"
 
 Order = Annotated[BoardOrder, Query(description="The field to sort by, the best or largest first.")]
@@ -117,9 +115,9 @@ def asked_for(
 
 def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
     """Return the routes of the leaderboard."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/leaderboard", methods=_METHODS)
+    @router.get("/leaderboard")
     def leaderboard(
         request: Request, asked: Annotated[Asked, Depends(asked_for)], number: PageNumber = 1
     ) -> Response:
@@ -131,7 +129,7 @@ def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
             lambda: _leaderboard_page(request, boards.board(part), asked, number),
         )
 
-    @router.api_route("/leaderboard.csv", methods=_METHODS)
+    @router.get("/leaderboard.csv")
     def table(
         request: Request,
         asked: Annotated[Asked, Depends(asked_for)],

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Request, Response
 
 from arena.db.histories import Histories, Meeting
 from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted
 
 _MEETING: Final = Wanted(limit=20)
@@ -33,9 +32,9 @@ def encounter(meeting: Meeting) -> Encounter:
 
 def versus_pages(histories: Histories, boards: Boards, callers: Callers) -> APIRouter:
     """Return the route of the table."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/leaderboard/versus", methods=["GET", "HEAD"])
+    @router.get("/leaderboard/versus")
     def versus(request: Request) -> Response:
         request.state.lasting = True
         return unless_unchanged(

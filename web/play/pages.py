@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Path, Query, Request, Response
+from fastapi import APIRouter, Form, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
 from arena.db.bots import KnownBot
@@ -27,7 +27,7 @@ from web.http.authentication import Callers, set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
 from web.http.rate_limits import RateLimits
-from web.http.rendering import page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of
 from web.play.table import YOU, move_of, seating_of, table_view
 from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
@@ -89,16 +89,14 @@ def play_pages(  # noqa: PLR0913 - what the pages are made of
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
     games = viewer_routes(pages.shown, store.logs, callers, base="/play/{id}/games")
-    router = APIRouter(
-        prefix="/play", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
-    )
-    router.add_api_route("", pages.lobby, methods=["GET", "HEAD"])
+    router = PageRouter(callers, prefix="/play")
+    router.add_api_route("", pages.lobby)
     router.add_api_route("", pages.sit_down, methods=["POST"])
-    router.add_api_route("/{id}", pages.table, methods=["GET"])
+    router.add_api_route("/{id}", pages.table)
     router.add_api_route("/{id}/move", pages.move, methods=["POST"])
     router.add_api_route("/{id}/leave", pages.leave, methods=["POST"])
-    router.add_api_route("/{id}/decisions", pages.decisions, methods=["GET"])
-    router.add_api_route("/{id}/replay.json", pages.replay, methods=["GET"])
+    router.add_api_route("/{id}/decisions", pages.decisions)
+    router.add_api_route("/{id}/replay.json", pages.replay)
     games.routes += router.routes
     return games
 

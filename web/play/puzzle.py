@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from arena.db.puzzles import KnownPuzzle, Puzzles
 from arena.play.replay.decisions import decisions
@@ -14,11 +13,10 @@ from arena.play.replay.document import PublicReplay, parse
 from arena.rules import Card, View
 from web.games.analysis import ShownDecision, shown_decision
 from web.http.authentication import Callers
-from web.http.rendering import page
+from web.http.rendering import PageRouter, page
 from web.play.table import TableView, seated, table_view
 from web.viewer.words import card_name
 
-_METHODS: Final = ["GET", "HEAD"]
 _EARLIER: Final = 14
 
 
@@ -61,16 +59,14 @@ def newest_puzzle(puzzles: Puzzles, today: date) -> KnownPuzzle | None:
 
 def puzzle_pages(puzzles: Puzzles, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes."""
-    router = APIRouter(
-        prefix="/puzzle", default_response_class=HTMLResponse, dependencies=[Depends(callers.note)]
-    )
+    router = PageRouter(callers, prefix="/puzzle")
 
-    @router.api_route("", methods=_METHODS)
+    @router.get("")
     def newest(request: Request) -> Response:
         known = newest_puzzle(puzzles, now().date())
         return page(request, "puzzle_none.html") if known is None else answer(request, known, None)
 
-    @router.api_route("/{day}", methods=_METHODS)
+    @router.get("/{day}")
     def of_day(
         request: Request, day: date, card: Annotated[str | None, Query(max_length=20)] = None
     ) -> Response:

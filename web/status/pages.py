@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import msgspec
 import structlog
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 
 from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
 from arena.db.store import Store
@@ -16,20 +16,18 @@ from arena.protocol.states import Scope
 from web.http.api import DataRouter
 from web.http.authentication import Caller, Callers
 from web.http.errors import MEDIA_TYPE, document
-from web.http.rendering import page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of
 from web.http.security import PRIVATE
 from web.status.model import Status, bars_of, read_status
-
-_METHODS: Final = ["GET", "HEAD"]
 
 
 def status_pages(
     store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
 ) -> APIRouter:
     """Return the route of the status page."""
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
+    router = PageRouter(callers)
 
-    @router.api_route("/status", methods=_METHODS)
+    @router.get("/status")
     def status(request: Request) -> Response:
         facts = read_status(store, now(), operator=viewer_of(request).operator, disk_full=not has_room())
         return page(request, "status.html", facts=facts, bars=bars_of(facts.hours))
@@ -68,14 +66,14 @@ def health_api(check: Callable[[], None]) -> APIRouter:
 
     ``check`` raises StoreError if the database is unusable; it may hang.
     """
-    router = APIRouter()
+    router = PageRouter()
     check_in_time = InTime(check, _SECONDS)
 
-    @router.api_route("/healthz", methods=["GET", "HEAD"])
+    @router.get("/healthz")
     async def health() -> Response:
         return _ok()
 
-    @router.api_route("/readyz", methods=["GET", "HEAD"])
+    @router.get("/readyz")
     def ready() -> Response:
         try:
             check_in_time()

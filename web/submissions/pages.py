@@ -8,8 +8,7 @@ from typing import Annotated, Final
 
 import fastapi
 import structlog
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, HTTPException, Request, Response
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
@@ -25,13 +24,12 @@ from arena.protocol.states import MatchState
 from arena.protocol.submissions import Stage, UploadKind
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
-from web.account.pages import Session, logged_in
 from web.games.pages import PrivateGame, private_game_pages
 from web.games.placed import Placed, card
 from web.http.api import PREFIX
-from web.http.authentication import Callers, can_be_overheard
+from web.http.authentication import Callers, Session, can_be_overheard
 from web.http.parameters import Before, GameId
-from web.http.rendering import page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.screen import Shown
 
 _log = structlog.get_logger()
@@ -139,7 +137,6 @@ def _queued(store: Store, known: KnownSubmission) -> int:
 
 
 A_PAGE: Final = 25
-_METHODS: Final = ["GET", "HEAD"]
 
 SubmissionId = Annotated[str, fastapi.Path(alias="id", pattern=r"^[0-9a-f]{1,64}$")]
 
@@ -209,17 +206,13 @@ class _Limits:
 
 def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIRouter:
     """Return the routes of submissions. They require a session; programs use the API."""
-    asked = [Depends(callers.note), Depends(logged_in)]
-    router = APIRouter(default_response_class=HTMLResponse, dependencies=asked)
+    router = PageRouter(callers, private=True)
     pages = _Submissions(store, receiver)
-    for path, action in (
-        ("/submit", pages.form),
-        ("/submissions", pages.listed),
-        ("/submissions/{id}", pages.one),
-    ):
-        router.add_api_route(path, action, methods=_METHODS)
-    start = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(callers.note)])
-    start.add_api_route("/start", pages.start, methods=_METHODS)
+    router.add_api_route("/submit", pages.form)
+    router.add_api_route("/submissions", pages.listed)
+    router.add_api_route("/submissions/{id}", pages.one)
+    start = PageRouter(callers)
+    start.add_api_route("/start", pages.start)
     games = private_game_pages(pages.game, store.logs, callers, base="/submissions/{id}/games")
     games.routes += router.routes
     games.routes += start.routes

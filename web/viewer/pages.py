@@ -9,19 +9,16 @@ from typing import Annotated, Final
 import msgspec
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse
 
 from arena.db.game_logs import GameLogs
 from arena.db.games import GamePage
 from arena.db.store import Store
 from arena.protocol.analysis import Analysis
-from web.account.pages import logged_in
-from web.http.api import DataRoute
-from web.http.authentication import Callers
-from web.http.caching import not_modified, tag_of
+from web.http.authentication import Callers, logged_in
+from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, read_game, replay_of
-from web.http.rendering import page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.film import EYES_PATTERN, Eyes, Film, FilmStage, Frame, film
 from web.viewer.logs import read_private_log
 from web.viewer.pictures import Chances, picture, turn_picture
@@ -82,14 +79,18 @@ def asked_film(shown: Shown, asked: AskedFrame) -> Film:
     return played
 
 
+def all_frames(request: Request, played: Film, view: str) -> Response:
+    """Return all frames of a game as data. Raises HTTPException (404) if there is no such seat."""
+    made = frames(played, seated(played, Eyes.read(view)))
+    return tagged(request, Response(msgspec.json.encode(made), media_type="application/json"))
+
+
 def seated(played: Film, eyes: Eyes) -> Eyes:
     """Return these eyes unchanged. Raises HTTPException (404) if there is no such seat."""
     if eyes.seat is not None and eyes.seat >= played.rules.players:
         raise HTTPException(404, f"This game has no seat {eyes.seat}.")
     return eyes
 
-
-_METHODS: Final = ["GET", "HEAD"]
 
 Find = Callable[..., Shown]
 """Dependency: returns the game of an address.
@@ -105,15 +106,10 @@ def viewer_routes(
 
     ``base`` begins the addresses of its games, without a trailing slash; ``private`` pages require a session.
     """
-    router = APIRouter(default_response_class=HTMLResponse)
-    known = [Depends(callers.note)]
+    router = PageRouter(callers)
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
 
-    @router.api_route(
-        f"{base}/{{game}}/{{round}}/{{turn}}",
-        methods=_METHODS,
-        dependencies=[*known, Depends(logged_in)] if private else known,
-    )
+    @router.get(f"{base}/{{game}}/{{round}}/{{turn}}", dependencies=[Depends(logged_in)] if private else None)
     def one_frame(request: Request, game: GameId, shown: Found, asked: Asked) -> Response:
         made = asked_screen(shown, asked, shown.base)
         return page(
@@ -126,18 +122,10 @@ def viewer_routes(
             log=read_private_log(logs, game, viewer_of(request)),
         )
 
-    def all_frames(shown: Found, view: View = "all") -> Response:
-        played = film(shown.replay)
-        made = frames(played, seated(played, Eyes.read(view)))
-        return Response(msgspec.json.encode(made), media_type="application/json")
+    @router.get(f"{base}/{{game}}/frames.json")
+    def frames_of_game(request: Request, shown: Found, view: View = "all") -> Response:
+        return all_frames(request, film(shown.replay), view)
 
-    router.add_api_route(
-        f"{base}/{{game}}/frames.json",
-        all_frames,
-        methods=_METHODS,
-        route_class_override=DataRoute,
-        dependencies=known,
-    )
     return router
 
 
@@ -221,9 +209,17 @@ def viewer_pages(store: Store, callers: Callers) -> APIRouter:
         return shown_game(read_game(store.games, game))
 
     router = viewer_routes(find, store.logs, callers, base="/games")
+    router.routes += _for_other_sites(store, find).routes
+    return router
+
+
+def _for_other_sites(store: Store, find: Find) -> APIRouter:
+    """Return the routes of frames and link previews that other sites show. They are the same for everyone."""
+    router = PageRouter()
+    pictures = Pictures()
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
 
-    @router.api_route("/embed/{game}/{round}/{turn}", methods=_METHODS, response_class=HTMLResponse)
+    @router.get("/embed/{game}/{round}/{turn}")
     def embedded(
         request: Request, game: GameId, shown: Found, asked: Asked, *, play: bool = False
     ) -> Response:
@@ -235,24 +231,7 @@ def viewer_pages(store: Store, callers: Callers) -> APIRouter:
         analysis = store.analyses.find(game)
         return None if analysis is None else _chances(analysis)
 
-    _add_pictures(router, find, chances)
-    return router
-
-
-def _chances(analysis: Analysis) -> Chances:
-    """Return the chances by what each seat could know."""
-    seats = range(len(analysis.result))
-    return tuple(
-        [(*(turn.known[seat].chance for turn in analysis.turns), analysis.result[seat]) for seat in seats]
-    )
-
-
-def _add_pictures(router: APIRouter, find: Find, chances: Callable[..., Chances | None]) -> None:
-    """Add the routes of link previews. They need no authentication."""
-    pictures = Pictures()
-    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
-
-    @router.api_route("/games/{game}/og.png", methods=_METHODS)
+    @router.get("/games/{game}/og.png")
     async def result(
         request: Request, shown: Found, known: Annotated[Chances | None, Depends(chances)]
     ) -> Response:
@@ -262,7 +241,6 @@ def _add_pictures(router: APIRouter, find: Find, chances: Callable[..., Chances 
     def played(shown: Found, asked: Asked) -> Film:
         return asked_film(shown, asked)
 
-    @router.api_route("/games/{game}/{round}/{turn}/og.png", methods=_METHODS)
     async def one_frame(
         request: Request, shown: Found, asked: Asked, played: Annotated[Film, Depends(played)]
     ) -> Response:
@@ -270,3 +248,14 @@ def _add_pictures(router: APIRouter, find: Find, chances: Callable[..., Chances 
         return await pictures.answer(
             request, of, lambda: turn_picture(played, asked.frame, asked.eyes, shown.title)
         )
+
+    router.add_api_route("/games/{game}/{round}/{turn}/og.png", one_frame)
+    return router
+
+
+def _chances(analysis: Analysis) -> Chances:
+    """Return the chances by what each seat could know."""
+    seats = range(len(analysis.result))
+    return tuple(
+        [(*(turn.known[seat].chance for turn in analysis.turns), analysis.result[seat]) for seat in seats]
+    )
