@@ -2,8 +2,10 @@
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
+
+from fastapi import Query
 
 from arena.db.bots import KnownBot, KnownVersion
 from arena.db.histories import FoundGames, WantedGames
@@ -23,6 +25,7 @@ from web.bots.history import (
     read_opponents_of,
 )
 from web.bots.mistakes import Mistakes, read_mistakes
+from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Offset, OfVersion, Players
 from web.leaderboard.standings import PROVISIONAL_DEVIATION
 
 VERSIONS_A_PAGE: Final = 10
@@ -64,21 +67,28 @@ class VersionLine:
     result: VersionResult  # in all games
 
 
+_MOST_POINTS: Final = 999
+"""More points than any seat can score."""
+
+_Place = Annotated[int | None, Query(ge=1, le=5)]
+_Points = Annotated[int | None, Query(ge=-_MOST_POINTS, le=_MOST_POINTS)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
     """The query parameters of a bot's page. None means no filter, or the first page of a list."""
 
-    version: int | None = None
-    opponent: str | None = None
-    players: int | None = None
-    place: int | None = None
-    min: int | None = None  # minimum points scored
-    max: int | None = None  # maximum points scored
-    fault: Literal["yes", "no"] | None = None  # games with or without a fault of the bot
-    before: int | None = None  # games with a smaller number
-    versions: int | None = None  # versions with a smaller number
-    opponents: int | None = None  # number of opponents to skip
-    curve: int | None = None  # number of players of the games in the curve, and of those expected
+    version: Annotated[OfVersion, BLANK] = None
+    opponent: Annotated[OfBot, BLANK] = None
+    players: Annotated[Players, BLANK] = None
+    place: Annotated[_Place, BLANK] = None
+    min: Annotated[_Points, BLANK] = None  # minimum points scored
+    max: Annotated[_Points, BLANK] = None  # maximum points scored
+    fault: Annotated[Faults, BLANK] = None  # games with or without a fault of the bot
+    before: Before = None  # games with a smaller number
+    versions: BeforeVersion = None  # versions with a smaller number
+    opponents: Offset = 0  # number of opponents to skip
+    curve: Players = None  # number of players of the games in the curve, and of those expected
 
     @property
     def wanted(self) -> WantedGames:
@@ -100,14 +110,14 @@ class Where:
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
         """Return the query string with these parameters changed."""
+        defaults = asdict(Where())
         values = asdict(replace(self, **changes))
-        query = urlencode({name: value for name, value in values.items() if value is not None})
+        query = urlencode({name: value for name, value in values.items() if value != defaults[name]})
         return f"?{query}" if query else ""
 
     def all_games(self) -> str:
         """Return the query string without filters of games."""
-        kept: dict[str, Any] = {"versions": self.versions, "opponents": self.opponents, "curve": self.curve}
-        return Where(**kept).at()
+        return Where(versions=self.versions, opponents=self.opponents, curve=self.curve).at()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +145,8 @@ def read_bot_page(store: Store, bot: KnownBot, where: Where, *, private: bool) -
     overall = playing.results[OVERALL]
     micros = median(overall.times)
     versions = store.bots.versions(bot.name, where.versions, VERSIONS_A_PAGE + 1)
-    skipped = where.opponents or 0
     opponents = read_opponents_of(
-        store, bot.name, playing.results, where.curve, skipped, OPPONENTS_A_PAGE + 1
+        store, bot.name, playing.results, where.curve, where.opponents, OPPONENTS_A_PAGE + 1
     )
     curve = store.histories.curve(bot.name, where.curve or OVERALL, CURVE_VERSIONS)
     return BotPage(
@@ -148,7 +157,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: Where, *, private: bool) -
         versions=tuple(version_line(version, private=private) for version in versions[:VERSIONS_A_PAGE]),
         older_versions=versions[-2].number if len(versions) > VERSIONS_A_PAGE else None,
         opponents=opponents[:OPPONENTS_A_PAGE],
-        more_opponents=skipped + OPPONENTS_A_PAGE if len(opponents) > OPPONENTS_A_PAGE else None,
+        more_opponents=where.opponents + OPPONENTS_A_PAGE if len(opponents) > OPPONENTS_A_PAGE else None,
         found=store.histories.games(bot.name, where.wanted, where.before, GAMES_A_PAGE),
         habits=read_habits(store, bot.name),
         failures=read_failures(store, bot.name),

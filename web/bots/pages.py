@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from arena.db.bots import KnownBot
@@ -18,15 +18,8 @@ from web.http.api import REFUSED, refusal
 from web.http.authentication import Callers, Session
 from web.http.errors import Problem
 from web.http.parameters import (
-    BLANK,
     LARGEST_VERSION,
-    Before,
     BotName,
-    Faults,
-    OfBot,
-    Offset,
-    OfVersion,
-    Players,
 )
 from web.http.rendering import NAME_LENGTH, PageRouter, page, plain, viewer_of, visible
 from web.leaderboard.standings import PROVISIONAL_DEVIATION, Boards, Wanted
@@ -68,13 +61,7 @@ def _listed(boards: Boards, wanted: Wanted) -> Iterator[str]:
 
 
 _LONGEST_OPPONENT: Final = 64
-_MOST_POINTS: Final = 999
-"""More points than any seat can score."""
-
 VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
-VersionsBefore = Annotated[int | None, Query(ge=1, le=LARGEST_VERSION)]
-Place = Annotated[int | None, Query(ge=1, le=5)]
-Score = Annotated[int | None, Query(ge=-_MOST_POINTS, le=_MOST_POINTS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,34 +79,6 @@ class _Refused:
     form: str
     problem: Problem
     typed: _Typed = _Typed()
-
-
-def _where(  # noqa: PLR0913, PLR0917 - what of a bot can be looked at
-    version: Annotated[OfVersion, BLANK] = None,
-    opponent: Annotated[OfBot, BLANK] = None,
-    players: Annotated[Players, BLANK] = None,
-    place: Annotated[Place, BLANK] = None,
-    min: Annotated[Score, BLANK] = None,  # noqa: A002 - as in addresses
-    max: Annotated[Score, BLANK] = None,  # noqa: A002 - as in addresses
-    fault: Annotated[Faults, BLANK] = None,
-    before: Before = None,
-    versions: VersionsBefore = None,
-    opponents: Offset = 0,
-    curve: Players = None,
-) -> Where:
-    return Where(
-        version=version,
-        opponent=opponent,
-        players=players,
-        place=place,
-        min=min,
-        max=max,
-        fault=fault,
-        before=before,
-        versions=versions,
-        opponents=opponents or None,
-        curve=curve,
-    )
 
 
 def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) -> APIRouter:
@@ -146,7 +105,7 @@ class _Bots:
         self._owners = owners
 
     def show(
-        self, request: Request, bot: BotName, where: Annotated[Where, Depends(_where)], done: str = ""
+        self, request: Request, bot: BotName, where: Annotated[Where, Depends()], done: str = ""
     ) -> Response:
         known = self._store.bots.find(bot)
         if known is None:

@@ -13,7 +13,7 @@ from arena.db.games import GameRepository, GameSeat, GameSummary
 from arena.protocol.analysis import Analysis
 from arena.protocol.documents import LoggedSeat, Logs, SeatResult
 from arena.protocol.states import Scope
-from web.games.listing import GamesQuery, games_query, read_games
+from web.games.listing import GamesQuery, read_games
 from web.http.api import LISTED, DataRouter, Guard, Limit, Next, may_see
 from web.http.authentication import Caller, Callers
 from web.http.caching import tagged
@@ -89,7 +89,7 @@ def games_api(repository: GameRepository) -> APIRouter:
     @router.get("/games", responses=LISTED)
     def games(
         next_page: Next,
-        query: Annotated[GamesQuery, Depends(games_query)],
+        query: Annotated[GamesQuery, Depends()],
         version: OfVersion = None,
         limit: Limit = 50,
     ) -> GameList:

@@ -1,8 +1,7 @@
 """The list of rated games: all of them, or those that match filters, in a chosen order."""
 
 from dataclasses import asdict, dataclass, replace
-from datetime import date
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -30,18 +29,18 @@ GAMES_A_PAGE: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamesQuery:
-    """The parameters of lists of games. None means no filter, or the first page."""
+    """The query parameters of lists of games. None means no filter, or the first page."""
 
-    bot: str | None = None
-    author: str | None = None
-    players: int | None = None
-    points: int | None = None  # at least this many for a seat
-    margin: int | None = None  # at most this many points between first and second place
-    faults: Literal["yes", "no"] | None = None
-    since: date | None = None
-    until: date | None = None
-    order: GameOrder = GameOrder.NEWEST
-    before: int | None = None
+    bot: Annotated[OfBot, BLANK] = None
+    author: Annotated[OfAuthor, BLANK] = None
+    players: Annotated[Players, BLANK] = None
+    points: Annotated[BestPoints, BLANK] = None
+    margin: Annotated[Margin, BLANK] = None
+    faults: Annotated[Faults, BLANK] = None
+    since: Annotated[Since, BLANK] = None
+    until: Annotated[Until, BLANK] = None
+    order: Order = GameOrder.NEWEST
+    before: Before = None
 
     @property
     def filter(self) -> GameFilter:
@@ -78,39 +77,12 @@ def read_games(games: GameRepository, query: GamesQuery, limit: int) -> tuple[Ga
     return games.newest(query.before, limit, bot=query.bot)
 
 
-def games_query(  # noqa: PLR0913, PLR0917 - filters
-    bot: Annotated[OfBot, BLANK] = None,
-    author: Annotated[OfAuthor, BLANK] = None,
-    players: Annotated[Players, BLANK] = None,
-    points: Annotated[BestPoints, BLANK] = None,
-    margin: Annotated[Margin, BLANK] = None,
-    faults: Annotated[Faults, BLANK] = None,
-    since: Annotated[Since, BLANK] = None,
-    until: Annotated[Until, BLANK] = None,
-    order: Order = GameOrder.NEWEST,
-    before: Before = None,
-) -> GamesQuery:
-    """Return the parameters of a request: a dependency of pages and the API."""
-    return GamesQuery(
-        bot=bot,
-        author=author,
-        players=players,
-        points=points,
-        margin=margin,
-        faults=faults,
-        since=since,
-        until=until,
-        order=order,
-        before=before,
-    )
-
-
 def public_pages(repository: GameRepository, callers: Callers) -> APIRouter:
     """Return the route of the list of games."""
     router = PageRouter(callers)
 
     @router.get("/games")
-    def games(request: Request, query: Annotated[GamesQuery, Depends(games_query)]) -> Response:
+    def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
         found = read_games(repository, query, GAMES_A_PAGE + 1)
         shown = found[:GAMES_A_PAGE]
         pages = len(found) > len(shown) and query.order is GameOrder.NEWEST

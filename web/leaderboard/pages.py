@@ -66,10 +66,10 @@ PageNumber = Annotated[int, Query(alias="page", ge=1, le=2**31)]
 class Asked:
     """The query parameters of the leaderboard."""
 
-    players: int | None  # number of players; None for all games
-    house: str  # `without` excludes house bots
-    search: str  # part of a bot's or author's name
-    order: BoardOrder
+    players: Players = None
+    house: House = "with"
+    search: Search = ""
+    order: Order = BoardOrder.SCORE
 
     @property
     def is_narrow(self) -> bool:
@@ -103,24 +103,12 @@ class Asked:
 _UNSAID: Final[dict[str, int | str]] = {"house": "with", "order": BoardOrder.SCORE, "page": 1}
 
 
-def asked_for(
-    players: Players = None,
-    house: House = "with",
-    search: Search = "",
-    order: Order = BoardOrder.SCORE,
-) -> Asked:
-    """Return the parameters of a request: a dependency of the page, the table and the API."""
-    return Asked(players=players, house=house, search=search, order=order)
-
-
 def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
     """Return the routes of the leaderboard."""
     router = PageRouter(callers)
 
     @router.get("/leaderboard")
-    def leaderboard(
-        request: Request, asked: Annotated[Asked, Depends(asked_for)], number: PageNumber = 1
-    ) -> Response:
+    def leaderboard(request: Request, asked: Annotated[Asked, Depends()], number: PageNumber = 1) -> Response:
         request.state.lasting = True
         part = asked.part((number - 1) * A_PAGE, A_PAGE)
         return unless_unchanged(
@@ -132,7 +120,7 @@ def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
     @router.get("/leaderboard.csv")
     def table(
         request: Request,
-        asked: Annotated[Asked, Depends(asked_for)],
+        asked: Annotated[Asked, Depends()],
         offset: Offset = 0,
         limit: RowLimit = 500,
     ) -> Response:
@@ -191,7 +179,7 @@ def public_api(boards: Boards) -> APIRouter:
     @router.get("/leaderboard", responses=LISTED)
     def leaderboard(
         next_page: Next,
-        asked: Annotated[Asked, Depends(asked_for)],
+        asked: Annotated[Asked, Depends()],
         offset: Offset = 0,
         limit: RowLimit = 100,
     ) -> Leaderboard:
