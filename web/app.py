@@ -137,7 +137,7 @@ def create_app(parts: Parts) -> FastAPI:
     # No redirect for an extra slash: it would go to whatever host the request names.
     app = Site(
         lambda site: RequestLog(
-            PageCache(GZipMiddleware(site, compresslevel=_GZIP_LEVEL), parts.store.pulse, parts.now),
+            PageCache(GZipMiddleware(site, compresslevel=_GZIP_LEVEL), store.pulse, parts.now),
             parts.metrics,
         ),
         title="Kaiten",
@@ -148,63 +148,57 @@ def create_app(parts: Parts) -> FastAPI:
     )
     app.add_middleware(SameSite)
     app.add_middleware(Paced, pace=parts.pace)
-    callers, attempts = (
-        Callers(accounts, parts.store.bots),
-        RateLimits(parts.store.people, accounts, parts.now),
-    )
+    app.state.callers = Callers(accounts, store.bots)
+    attempts = RateLimits(store.people, accounts, parts.now)
     routers = (
-        front_pages(parts.store, boards, callers, parts.now),
-        leaderboard_pages(boards, callers),
-        versus_pages(parts.store.histories, boards, callers),
-        calibration_pages(calibrations, callers),
-        badge_pages(boards, parts.store.bots),
-        public_pages(store.games, callers),
+        front_pages(store, boards, parts.now),
+        leaderboard_pages(boards),
+        versus_pages(store.histories, boards),
+        calibration_pages(calibrations),
+        badge_pages(boards, store.bots),
+        public_pages(store.games),
         crawler_pages(boards, open_shelf()),
-        status_pages(parts.store, callers, parts.receiver.has_room, parts.now),
-        document_pages(open_shelf(), callers),
-        game_pages(parts.store, callers),
-        viewer_pages(store, callers),
-        live_pages(parts.store, callers, parts.now),
-        tv_pages(store, callers, parts.now),
+        status_pages(store, parts.receiver.has_room, parts.now),
+        document_pages(open_shelf()),
+        game_pages(parts.store),
+        viewer_pages(store),
+        live_pages(store, parts.now),
+        tv_pages(store, parts.now),
         card_sheet(store.cards),
-        card_pages(store.cards, callers),
-        bot_pages(parts.store, boards, parts.owners, callers),
-        compare_pages(parts.store, boards, callers),
-        author_pages(parts.store, boards, callers),
-        feeds(parts.store, parts.now),
-        play_pages(
-            store, callers, attempts, parts.now, tables=parts.tables_for_people, analyses=parts.analyses
-        ),
-        puzzle_pages(store.puzzles, callers, parts.now),
-        challenge_pages(parts.store, callers),
-        entry_pages(accounts, callers, attempts, parts.metrics),
-        account_pages(accounts, callers, attempts),
-        own_bots_pages(parts.store, boards, callers),
-        submission_pages(parts.store, parts.receiver, callers),
-        health_api(parts.store.check),
+        card_pages(store.cards),
+        bot_pages(store, boards, parts.owners),
+        compare_pages(store, boards),
+        author_pages(store, boards),
+        feeds(store, parts.now),
+        play_pages(store, attempts, parts.now, tables=parts.tables_for_people, analyses=parts.analyses),
+        puzzle_pages(store.puzzles, parts.now),
+        challenge_pages(parts.store),
+        entry_pages(accounts, attempts, parts.metrics),
+        account_pages(accounts, attempts),
+        own_bots_pages(store, boards),
+        submission_pages(store, parts.receiver),
+        health_api(store.check),
         replay_api(store.games),
         description_api(),
         public_api(boards),
         calibration_api(calibrations),
-        status_api(parts.store, callers, parts.receiver.has_room, parts.now),
+        status_api(store, parts.receiver.has_room, parts.now),
         games_api(store.games),
         analyses_api(store.analyses, store.games),
-        live_api(parts.store.live, callers),
+        live_api(store.live),
         cards_api(store.cards),
-        logs_api(store.logs, callers),
-        bots_api(parts.store.bots, parts.owners, callers),
+        logs_api(store.logs),
+        bots_api(store.bots, parts.owners),
         histories_api(parts.store),
-        challenge_api(parts.store.challenges, parts.owners, callers),
-        account_api(accounts, callers, attempts),
-        submission_api(
-            parts.store.submissions, parts.owners, counted(parts.receiver.begin, parts.metrics), callers
-        ),
+        challenge_api(store.challenges, parts.owners),
+        account_api(accounts, attempts),
+        submission_api(store.submissions, parts.owners, counted(parts.receiver.begin, parts.metrics)),
     )
     for router in routers:
         # Not include_router, which would build each route again at the first request.
         app.router.routes += router.routes
     app.mount(MOUNT, VersionedFiles())
-    install_error_handlers(app, callers)
+    install_error_handlers(app)
     return app
 
 

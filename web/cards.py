@@ -14,7 +14,6 @@ from arena.db.card_counts import CardRepository
 from arena.ladder.card_table import FEW, CardFigures, CardLine, CardTable, Estimate, table_of
 from arena.rules import DECK_COUNTS, Card
 from web.http.api import DataRouter
-from web.http.authentication import Callers
 from web.http.caching import tagged
 from web.http.parameters import Players
 from web.http.rendering import PageRouter, fixed, page, signed
@@ -196,9 +195,9 @@ Sort = Annotated[str, Query(pattern=ORDER_PATTERN)]
 Kind = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,20}$")]
 
 
-def card_pages(cards: CardRepository, callers: Callers) -> APIRouter:
+def card_pages(cards: CardRepository) -> APIRouter:
     """Return the routes of card statistics. They are public."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/cards")
     def all_cards(request: Request, players: Players = None, sort: Sort = "card") -> Response:
@@ -274,7 +273,7 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
 def card_sheet(cards: CardRepository) -> APIRouter:
     """Return the route of the same numbers as CSV; its address is next to the page's."""
-    router = PageRouter()
+    router = PageRouter(anonymous=True)
 
     @router.get("/cards.csv")
     def card_csv(request: Request, players: Players = None) -> Response:

@@ -10,7 +10,6 @@ from arena.db.challenges import ChallengeGame, Challenges, KnownChallenge
 from arena.db.store import Store
 from arena.play.replay.document import PublicReplay
 from arena.protocol.documents import ChallengeSummary
-from arena.protocol.states import Scope
 from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, challenge_summary
 from arena.services.owners import RequestedChallenge as Wanted
 from web.games.pages import PrivateGame, private_game_pages
@@ -19,15 +18,15 @@ from web.http.api import (
     PREFIX,
     REFUSED,
     DataRouter,
-    Guard,
     Limit,
     Next,
+    Owner,
+    Reader,
     located,
-    may_see,
     problems,
     refusal,
 )
-from web.http.authentication import Caller, Callers, Session
+from web.http.authentication import Caller, Session
 from web.http.errors import Problem
 from web.http.parameters import LARGEST_VERSION, Before, BotName, GameId
 from web.http.rendering import PageRouter, page, viewer_of
@@ -75,12 +74,9 @@ class ChallengeList:
     next: str | None
 
 
-def challenge_api(challenges: Challenges, owners: Owners, callers: Callers) -> APIRouter:
+def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
     """Return the routes of challenges."""
     router = DataRouter("challenges")
-    guard = Guard(callers)
-    Owner = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
-    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
 
     @router.post(
         "/bots/{bot}/challenges",
@@ -131,7 +127,7 @@ def challenge_api(challenges: Challenges, owners: Owners, callers: Callers) -> A
 def _own(challenges: Challenges, caller: Caller, id_: str) -> KnownChallenge:
     """Return a challenge that this caller may see; others' answer 404."""
     known = challenges.find(id_)
-    if known is None or not may_see(caller, known.account):
+    if known is None or not caller.may_see(known.account):
         raise Problem(404, "You have no such challenge.")
     return known
 
@@ -139,13 +135,13 @@ def _own(challenges: Challenges, caller: Caller, id_: str) -> KnownChallenge:
 A_PAGE: Final = 10
 
 
-def challenge_pages(store: Store, callers: Callers) -> APIRouter:
+def challenge_pages(store: Store) -> APIRouter:
     """Return the routes of challenges. They require a session; programs use the API."""
-    router = PageRouter(callers, prefix="/challenges", private=True)
+    router = PageRouter(prefix="/challenges", private=True)
     pages = _Challenges(store)
     router.add_api_route("", pages.listed)
     router.add_api_route("/{id}", pages.one)
-    games = private_game_pages(pages.game, store.logs, callers, base="/challenges/{id}/games")
+    games = private_game_pages(pages.game, store.logs, base="/challenges/{id}/games")
     games.routes += router.routes
     return games
 

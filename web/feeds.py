@@ -38,7 +38,7 @@ class _Entry(NamedTuple):
 
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of all feeds. They are public and the same for every caller."""
-    router = PageRouter(prefix="/feeds")
+    router = PageRouter(prefix="/feeds", anonymous=True)
 
     @router.get("/games")
     def games(request: Request) -> Response:

@@ -11,7 +11,6 @@ from arena.db.activity import Activity, RemarkableGame
 from arena.db.puzzles import KnownPuzzle
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
-from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted, scale_of
@@ -27,9 +26,9 @@ _REMARKABLE: Final = 3
 """Number of games of each kind."""
 
 
-def front_pages(store: Store, boards: Boards, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> APIRouter:
     """Return the route of the front page."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/")
     def front(request: Request) -> Response:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity
@@ -14,8 +14,7 @@ from arena.db.store import Store
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.protocol.states import MatchKind, MatchState, Scope
 from arena.rules import ROUNDS
-from web.http.api import PREFIX, DataRouter, may_see
-from web.http.authentication import Caller, Callers
+from web.http.api import PREFIX, Anybody, DataRouter
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.film import Eyes, Film, FilmStage, Frame, address, film_so_far
@@ -73,9 +72,9 @@ GameNumber = Annotated[int, Path(ge=1, le=1_000_000)]
 After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
 
-def live_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of running matches."""
-    router = PageRouter(callers, prefix="/live")
+    router = PageRouter(prefix="/live")
 
     @router.get("")
     def next_table(after: After = None) -> Response:
@@ -228,10 +227,9 @@ class LiveMatch:
     replays: tuple[str, ...]
 
 
-def live_api(live: LiveGames, callers: Callers) -> APIRouter:
+def live_api(live: LiveGames) -> APIRouter:
     """Return the route of matches in progress."""
     router = DataRouter("games")
-    Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
 
     @router.get("/live/{match}")
     def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
@@ -241,7 +239,7 @@ def live_api(live: LiveGames, callers: Callers) -> APIRouter:
         """
 
         def allowed(account: int | None) -> bool:
-            return caller is not None and Scope.READ in caller.scopes and may_see(caller, account)
+            return caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
 
         return _told(read_live(live, match, game, allowed))
 

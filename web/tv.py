@@ -11,7 +11,6 @@ from arena.db.activity import Activity
 from arena.db.store import Store
 from arena.protocol.states import MatchState
 from arena.rules import ROUNDS
-from web.http.authentication import Callers
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, page
 from web.live import After, GameNumber, MatchId, live_screen, read_live, watchable
@@ -23,9 +22,9 @@ _NEWEST: Final = 20
 """Number of games shown in addition to the remarkable ones of the last days."""
 
 
-def tv_pages(store: Store, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of Kaiten TV."""
-    router = PageRouter(callers, prefix="/tv")
+    router = PageRouter(prefix="/tv")
 
     @router.get("")
     def next_show(request: Request, after: After = None) -> Response:

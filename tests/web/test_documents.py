@@ -146,7 +146,8 @@ def test_the_site_does_without_documents_that_are_not_there(world: World, tmp_pa
     assert "Sample bots" not in chapters
     assert len(chapters) == len(CHAPTERS) - 1
     app = FastAPI()
-    app.include_router(document_pages(shelf, Callers(world.accounts, world.store.bots)))
+    app.state.callers = Callers(world.accounts, world.store.bots)
+    app.include_router(document_pages(shelf))
     client = TestClient(app)
     for address in (
         "/docs",

@@ -14,8 +14,8 @@ from arena.db.credentials import KnownToken
 from arena.db.errors import TooManyTokens
 from arena.protocol.documents import Account, Token
 from arena.protocol.states import Scope
-from web.http.api import DataRouter, Guard, problems
-from web.http.authentication import Caller, Callers
+from web.http.api import DataRouter, Reader, guard, problems
+from web.http.authentication import Caller
 from web.http.errors import Problem
 from web.http.rate_limits import RateLimits, address_of
 
@@ -66,16 +66,16 @@ class WantedToken(BaseModel):
     password: Annotated[str, Field(max_length=LONGEST)] = ""
 
 
-def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> APIRouter:
+LoggedIn = Annotated[Caller, guard()]
+Maker = Annotated[Caller, guard(Scope.TOKENS)]
+
+
+def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
     """Return the routes of accounts for programs."""
     router = DataRouter("account")
-    guard = Guard(callers)
-    Anybody = Annotated[Caller, guard()]  # noqa: N806 - a type
-    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
-    Maker = Annotated[Caller, guard(Scope.TOKENS)]  # noqa: N806 - a type
 
     @router.get("/account")
-    def who_am_i(caller: Anybody) -> Account:
+    def who_am_i(caller: LoggedIn) -> Account:
         """Return the account and the scopes of the caller's token or session."""
         account = caller.account
         return Account(
@@ -122,7 +122,7 @@ def account_api(accounts: Accounts, callers: Callers, attempts: RateLimits) -> A
         return NewToken(secret=secret, **asdict(_shown(token)))
 
     @router.delete("/account/tokens/{number}", status_code=204)
-    def revoke(request: Request, caller: Anybody, number: Number) -> None:
+    def revoke(request: Request, caller: LoggedIn, number: Number) -> None:
         """Revoke a token.
 
         Requires the scope tokens, unless a token revokes itself, which is how a program logs out.

@@ -16,7 +16,6 @@ from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from web.http.authentication import (
-    Callers,
     Session,
     came_from,
     can_be_overheard,
@@ -39,11 +38,9 @@ WayBack = Annotated[str, Query(alias="next")]
 """The page to go to after logging in. Anyone can write such a link, so it must be a page of this site."""
 
 
-def entry_pages(
-    accounts: Accounts, callers: Callers, attempts: RateLimits, metrics: SiteMetrics
-) -> APIRouter:
+def entry_pages(accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> APIRouter:
     """Return the routes to register, log in and log out."""
-    router = PageRouter(callers)
+    router = PageRouter()
     entry = _Entry(accounts, attempts, metrics)
     router.add_api_route("/login", entry.login_form)
     router.add_api_route("/login", entry.login, methods=["POST"])
@@ -158,9 +155,9 @@ Kept = Annotated[int, Field(ge=1, le=_LARGEST)]
 """A token that a new password doesn't end."""
 
 
-def account_pages(accounts: Accounts, callers: Callers, attempts: RateLimits) -> APIRouter:
+def account_pages(accounts: Accounts, attempts: RateLimits) -> APIRouter:
     """Return the routes of the account page. They take a session; tokens are for programs."""
-    router = PageRouter(callers, prefix="/account")
+    router = PageRouter(prefix="/account")
     own = _OwnAccount(accounts, attempts)
     router.add_api_route("", own.show)
     for path, action in (

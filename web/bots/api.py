@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from arena.db.bots import Bots, KnownBot, KnownVersion
@@ -18,8 +18,18 @@ from arena.protocol.states import Scope
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents_of
 from web.bots.model import CURVE_VERSIONS
-from web.http.api import LISTED, REFUSED, DataRouter, Guard, Limit, Next, may_see, problems, refusal
-from web.http.authentication import Caller, Callers
+from web.http.api import (
+    LISTED,
+    REFUSED,
+    Anybody,
+    DataRouter,
+    Limit,
+    Next,
+    Owner,
+    Reader,
+    problems,
+    refusal,
+)
 from web.http.errors import Problem
 from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players
 
@@ -100,13 +110,9 @@ class WantedChange(BaseModel):
         return self
 
 
-def bots_api(bots: Bots, owners: Owners, callers: Callers) -> APIRouter:
+def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     """Return the routes of bots."""
     router = DataRouter("bots")
-    guard = Guard(callers)
-    Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
-    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
-    Owner = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
 
     @router.get("/bots", responses=LISTED)
     def listed(next_page: Next, after: AfterBot = None, limit: Limit = 100) -> BotList:
@@ -129,7 +135,7 @@ def bots_api(bots: Bots, owners: Owners, callers: Callers) -> APIRouter:
         Their notes are for the bot's owner and for operators, who ask with the scope read.
         """
         account = _found(bots, bot).account
-        noted = caller is not None and Scope.READ in caller.scopes and may_see(caller, account)
+        noted = caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
         found = bots.versions(bot, before, limit + 1)
         shown = tuple(version_of(each, noted=noted) for each in found[:limit])
         following = next_page(before=shown[-1].number) if len(found) > limit else None

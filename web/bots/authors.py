@@ -9,7 +9,6 @@ from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.protocol.leaderboard import Row
 from web.bots.model import VersionLine, version_line
-from web.http.authentication import Callers
 from web.http.parameters import AfterBot, AuthorName
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
@@ -60,9 +59,9 @@ def read_author(store: Store, boards: Boards, author: str, after: str | None) ->
     )
 
 
-def author_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
+def author_pages(store: Store, boards: Boards) -> APIRouter:
     """Return the route of authors."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     # An operator may add bots of an author with any name, even one with a slash.
     @router.get("/authors/{author:path}")

@@ -13,7 +13,6 @@ from arena.rules import Card
 from web.bots.curve import SharedPlot, draw_together
 from web.bots.history import Habits, read_habits
 from web.cards import card_name
-from web.http.authentication import Callers
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted
 
@@ -68,9 +67,9 @@ def typed_names(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))[:MOST_COMPARED]
 
 
-def compare_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
+def compare_pages(store: Store, boards: Boards) -> APIRouter:
     """Return the route of the comparison."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/compare")
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults

@@ -15,7 +15,7 @@ from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedC
 from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
 from web.cards import card_name
 from web.http.api import REFUSED, refusal
-from web.http.authentication import Callers, Session
+from web.http.authentication import Session
 from web.http.errors import Problem
 from web.http.parameters import (
     LARGEST_VERSION,
@@ -81,9 +81,9 @@ class _Refused:
     typed: _Typed = _Typed()
 
 
-def bot_pages(store: Store, boards: Boards, owners: Owners, callers: Callers) -> APIRouter:
+def bot_pages(store: Store, boards: Boards, owners: Owners) -> APIRouter:
     """Return the routes of bots. Changes require a session; programs use the API."""
-    router = PageRouter(callers, prefix="/bots/{bot}")
+    router = PageRouter(prefix="/bots/{bot}")
     bots = _Bots(store, boards, owners)
     router.add_api_route("", bots.show)
     for path, action in (
@@ -246,9 +246,9 @@ def _last(store: Store, account: int, bot: KnownBot) -> KnownSubmission | None:
     return next(iter(store.submissions.newest(account=account, bot=bot.name, limit=1)), None)
 
 
-def own_bots_pages(store: Store, boards: Boards, callers: Callers) -> APIRouter:
+def own_bots_pages(store: Store, boards: Boards) -> APIRouter:
     """Return the routes of the viewer's bots. They require a session; programs use the API."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/mine")
     def mine(request: Request, session: Session) -> Response:

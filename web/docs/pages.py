@@ -16,7 +16,6 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from arena.platform.files import shared_folder
 from web.docs.markdown import Document, render
 from web.docs.rules import PICTURES, with_faces
-from web.http.authentication import Callers
 from web.http.caching import tagged
 from web.http.rendering import PageRouter, page
 from web.http.static import MOUNT
@@ -207,9 +206,9 @@ def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | N
 Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 
 
-def document_pages(shelf: Shelf, callers: Callers) -> APIRouter:
+def document_pages(shelf: Shelf) -> APIRouter:
     """Return the routes of documents."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/docs")
     def index(request: Request) -> Response:
@@ -283,7 +282,7 @@ Sitemap: {origin}/sitemap.xml
 
 def crawler_pages(boards: Boards, shelf: Shelf) -> APIRouter:
     """Return the routes for search engines."""
-    router = PageRouter()
+    router = PageRouter(anonymous=True)
 
     @router.get("/robots.txt")
     def robots(request: Request) -> Response:

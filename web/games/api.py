@@ -12,10 +12,8 @@ from arena.db.game_search import GameOrder
 from arena.db.games import GameRepository, GameSeat, GameSummary
 from arena.protocol.analysis import Analysis
 from arena.protocol.documents import LoggedSeat, Logs, SeatResult
-from arena.protocol.states import Scope
 from web.games.listing import GamesQuery, read_games
-from web.http.api import LISTED, DataRouter, Guard, Limit, Next, may_see
-from web.http.authentication import Caller, Callers
+from web.http.api import LISTED, DataRouter, Limit, Next, Reader
 from web.http.caching import tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, OfVersion, read_game, replay_of
@@ -145,7 +143,7 @@ def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
 
 def replay_api(repository: GameRepository) -> APIRouter:
     """Return the route of public replays; its addresses are below the games' pages."""
-    router = PageRouter()
+    router = PageRouter(anonymous=True)
 
     @router.get("/games/{game}/replay.json")
     def replay(request: Request, game: GameId) -> Response:
@@ -165,17 +163,15 @@ def _line(game: GameSummary) -> GameLine:
     )
 
 
-def logs_api(repository: GameLogs, callers: Callers) -> APIRouter:
+def logs_api(repository: GameLogs) -> APIRouter:
     """Return the route of logs."""
     router = DataRouter("games")
-    guard = Guard(callers)
-    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
 
     @router.get("/games/{game}/logs")
     def logs(caller: Reader, game: GameId) -> Logs:
         """Return the logs of the caller's bots in a game, rated or not; operators see every seat."""
         log = repository.find(game)
-        seats = [seat for seat in log.seats if may_see(caller, seat.account)] if log else []
+        seats = [seat for seat in log.seats if caller.may_see(seat.account)] if log else []
         if log is None or not seats:
             raise Problem(404, "There is no game of this id in which you have a bot.")
         if not log.kept:

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from arena.db.game_search import WINDOW, GameFilter, GameOrder
 from arena.db.games import GameRepository, GameSummary
-from web.http.authentication import Callers
 from web.http.parameters import (
     BLANK,
     Before,
@@ -77,9 +76,9 @@ def read_games(games: GameRepository, query: GamesQuery, limit: int) -> tuple[Ga
     return games.newest(query.before, limit, bot=query.bot)
 
 
-def public_pages(repository: GameRepository, callers: Callers) -> APIRouter:
+def public_pages(repository: GameRepository) -> APIRouter:
     """Return the route of the list of games."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/games")
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:

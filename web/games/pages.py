@@ -13,7 +13,7 @@ from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
 from web.games.analysis import decisions_of, laid_out
 from web.games.placed import Placed, card
-from web.http.authentication import Callers, logged_in
+from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, bot_address, clean_name, count, page, viewer_of
 from web.viewer.logs import read_private_log
@@ -163,9 +163,9 @@ def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tupl
                     yield line.anchor, f"{name}: {cell.fault}, round {played.number}, turn {line.number}"
 
 
-def game_pages(store: Store, callers: Callers) -> APIRouter:
+def game_pages(store: Store) -> APIRouter:
     """Return the routes of games."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/games/{game}")
     def one_game(request: Request, game: GameId) -> Response:
@@ -223,14 +223,14 @@ Find = Callable[..., PrivateGame]
 """Dependency: returns the game of an address; raises 404 if the caller may not see it."""
 
 
-def private_game_pages(find: Find, logs: GameLogs, callers: Callers, *, base: str) -> APIRouter:
+def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:
     """Return the routes of private games; ``base`` begins their addresses, without a trailing slash."""
     Found = Annotated[PrivateGame, Depends(find)]  # noqa: N806 - a type
 
     def shown(found: Found) -> Shown:
         return found.shown
 
-    router = viewer_routes(shown, logs, callers, base=base, private=True)
+    router = viewer_routes(shown, logs, base=base, private=True)
 
     @router.get(f"{base}/{{game}}", dependencies=[Depends(logged_in)])
     def one_game(request: Request, game: GameId, found: Found) -> Response:

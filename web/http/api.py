@@ -9,9 +9,9 @@ bots:
   place lists its fields. The docstrings of both become the API description: the function's first line is the
   summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
   ``Query(description=…)``.
-- Require a scope with ``Reader = Annotated[Caller, guard(Scope.READ)]`` as an argument's type, where ``guard
-  = Guard(callers)``. Answer ``raise Problem(404, …)`` where :func:`may_see` returns False, so that the answer
-  doesn't reveal what exists. Domain errors become problems in :func:`refusal`.
+- Require a scope with an argument's type, such as ``caller: Reader``. Answer ``raise Problem(404, …)`` where
+  ``caller.may_see`` returns False, so that the answer doesn't reveal what exists. Domain errors become
+  problems in :func:`refusal`.
 - Raise :class:`web.http.errors.Problem` for errors. The common ones are described for every route; declare
   others with ``responses=problems({409: "The name is taken."})``.
 - Return a list as a dataclass of a tuple and ``next``. Give its route ``responses=LISTED`` and the argument
@@ -49,7 +49,7 @@ from arena.protocol.states import Scope
 from arena.protocol.submissions import HINTS, CauseKind
 from arena.services.owners import ChallengeRefused, NotYours
 from arena.submissions.uploads import DiskFull, NoRoom, TooLarge, UploadRefused
-from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, Callers
+from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, note_caller
 from web.http.caching import tagged
 from web.http.errors import MEDIA_TYPE, Problem, ProblemDocument, too_much
 
@@ -264,7 +264,7 @@ Next = Annotated[NextPage, Depends()]
 
 _BEARER: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
 
-# These two only document the API; Callers authenticates.
+# These two only document the API; note_caller authenticates.
 _TOKEN: Final = HTTPBearer(
     scheme_name="token",
     description="An account's token, kaiten_…, created at /account. The list names the required scope.",
@@ -278,37 +278,34 @@ _SESSION: Final = APIKeyCookie(
 )
 
 
-class Guard:
-    """Makes dependencies that require a logged-in caller, optionally with a scope."""
+def guard(scope: Scope | None = None) -> object:
+    """Return a dependency that gives the caller.
 
-    def __init__(self, callers: Callers) -> None:
-        self._callers = callers
+    It answers 401 if there is none, and 403 if the caller lacks the scope.
+    """
+    scopes = [] if scope is None else [scope.value]
 
-    def __call__(self, scope: Scope | None = None) -> object:
-        """Return a dependency that gives the caller; it answers 401 or 403 if the caller may not pass."""
-        scopes = [] if scope is None else [scope.value]
+    def allowed(
+        caller: Anybody,
+        _token: Annotated[object, Security(_TOKEN, scopes=scopes)],
+        _session: Annotated[object, Security(_SESSION, scopes=scopes)],
+    ) -> Caller:
+        if caller is None:
+            raise Problem(401, "There is no valid token or session.", headers=_BEARER)
+        if scope is not None and scope not in caller.scopes:
+            raise Problem(
+                403,
+                f"This requires the scope {scope}.",
+                hint=f"Create a token with the scope {scope} at /account.",
+            )
+        return caller
 
-        def allowed(
-            caller: Annotated[Caller | None, Depends(self._callers.note)],
-            _token: Annotated[object, Security(_TOKEN, scopes=scopes)],
-            _session: Annotated[object, Security(_SESSION, scopes=scopes)],
-        ) -> Caller:
-            if caller is None:
-                raise Problem(401, "There is no valid token or session.", headers=_BEARER)
-            if scope is not None and scope not in caller.scopes:
-                raise Problem(
-                    403,
-                    f"This requires the scope {scope}.",
-                    hint=f"Create a token with the scope {scope} at /account.",
-                )
-            return caller
-
-        return Depends(allowed)
+    return Depends(allowed)
 
 
-def may_see(caller: Caller, account: int | None) -> bool:
-    """Return whether the caller may see an account's data: its owner and operators may."""
-    return account == caller.account.id or Scope.OPERATE in caller.scopes
+Anybody = Annotated[Caller | None, Depends(note_caller)]
+Reader = Annotated[Caller, guard(Scope.READ)]
+Owner = Annotated[Caller, guard(Scope.SUBMIT)]
 
 
 _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {

@@ -165,22 +165,20 @@ class Caller:
     # Names of the account's benched bots; only looked up for browsers, whose pages show it.
     benched: tuple[str, ...]
 
+    def may_see(self, account: int | None) -> bool:
+        """Return whether the caller may see an account's data: its owner and operators may."""
+        return account == self.account.id or Scope.OPERATE in self.scopes
+
 
 class Callers:
-    """Authenticates requests and notes the caller on the request's state for pages, headers and errors."""
+    """Authenticates requests; the application's state has one, as ``callers``."""
 
     def __init__(self, accounts: Accounts, bots: Bots) -> None:
         self._accounts = accounts
         self._bots = bots
 
-    def note(self, request: Request) -> Caller | None:
-        """Dependency: authenticate once and note the caller."""
-        if not hasattr(request.state, "caller"):
-            request.state.caller = self.find(request)
-        return caller_of(request)
-
     def find(self, request: Request) -> Caller | None:
-        """Authenticate again, ignoring the noted caller: the session may have changed since."""
+        """Authenticate a request."""
         # A request with this header bypasses the CSRF check, so its cookies must not count.
         if "authorization" in request.headers:
             return self._with_token(request.headers["authorization"])
@@ -207,6 +205,19 @@ class Callers:
         if found is None:
             return None
         return Caller(account=found.account, scopes=found.scopes, session=None, token=found.token, benched=())
+
+
+def find_caller(request: Request) -> Caller | None:
+    """Authenticate again, ignoring the noted caller: the session may have changed since."""
+    callers: Callers = request.app.state.callers
+    return callers.find(request)
+
+
+def note_caller(request: Request) -> Caller | None:
+    """Dependency: authenticate once, and note the caller on the request for pages, headers and errors."""
+    if not hasattr(request.state, "caller"):
+        request.state.caller = find_caller(request)
+    return caller_of(request)
 
 
 def caller_of(request: Request) -> Caller | None:

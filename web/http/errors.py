@@ -17,7 +17,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from arena.db.errors import StoreError
-from web.http.authentication import Callers
+from web.http.authentication import note_caller
 from web.http.rendering import page
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -115,13 +115,13 @@ def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Res
 _log = structlog.get_logger()
 
 
-def install_error_handlers(app: FastAPI, callers: Callers) -> None:
-    """Install the error handlers; ``callers`` names the user in the header even where no route matched."""
+def install_error_handlers(app: FastAPI) -> None:
+    """Install the error handlers."""
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
-        with suppress(StoreError):
-            await run_in_threadpool(callers.note, request)
+        with suppress(StoreError):  # the page's header names the user even where no route matched
+            await run_in_threadpool(note_caller, request)
         hint = error.hint if isinstance(error, Problem) else ""
         made = answer(request, error.status_code, error.detail, hint=hint)
         made.headers.update(error.headers or {})

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from arena.platform.names import WrongName, check_name
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
-from web.http.authentication import Callers, caller_of, logged_in
+from web.http.authentication import caller_of, logged_in, note_caller
 from web.http.caching import tagged
 from web.http.static import STATIC
 
@@ -233,12 +233,11 @@ def render(template: str, **context: object) -> str:
 class PageRouter(APIRouter):
     """Routes of pages, each for GET and HEAD unless it names its methods.
 
-    Each notes its caller, unless ``callers`` is None: then its answer is the same for everyone. Routes that
-    are ``private`` need a session.
+    Answers of ``anonymous`` routes are the same for everyone; ``private`` ones need a session.
     """
 
-    def __init__(self, callers: Callers | None = None, *, prefix: str = "", private: bool = False) -> None:
-        noted = [] if callers is None else [Depends(callers.note)]
+    def __init__(self, *, prefix: str = "", anonymous: bool = False, private: bool = False) -> None:
+        noted = [] if anonymous else [Depends(note_caller)]
         super().__init__(prefix=prefix, dependencies=[*noted, Depends(logged_in)] if private else noted)
 
     def add_api_route(

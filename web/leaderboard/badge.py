@@ -75,7 +75,7 @@ _LASTS: Final = "public, max-age=300"
 
 def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
     """Return the routes of badges. They are the same for every visitor, and any site may embed them."""
-    router = PageRouter()
+    router = PageRouter(anonymous=True)
 
     @router.get("/bots/{bot}/badge.svg")
     def badge(request: Request, bot: BotName) -> Response:

@@ -12,7 +12,6 @@ from arena.db.ratings import RatingRepository
 from arena.ladder.calibration import SHARE, Calibration, Span, calibrate
 from arena.ladder.rating import BETAS
 from web.http.api import DataRouter
-from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
@@ -64,9 +63,9 @@ class Plot:
         return round(100 * max(0.0, min(1.0, (share - self.low) / (1 - self.low))), 1)
 
 
-def calibration_pages(calibrations: Calibrations, callers: Callers) -> APIRouter:
+def calibration_pages(calibrations: Calibrations) -> APIRouter:
     """Return the route of the page."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/leaderboard/calibration")
     def calibration(request: Request) -> Response:

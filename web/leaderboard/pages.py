@@ -14,7 +14,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from arena.ladder.ranks import SHARE
 from arena.protocol.leaderboard import Row
 from web.http.api import LISTED, DataRouter, Next
-from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
 from web.http.parameters import House, Offset, Players, RowLimit, Search
 from web.http.rendering import PageRouter, iso_moment, page
@@ -103,9 +102,9 @@ class Asked:
 _UNSAID: Final[dict[str, int | str]] = {"house": "with", "order": BoardOrder.SCORE, "page": 1}
 
 
-def leaderboard_pages(boards: Boards, callers: Callers) -> APIRouter:
+def leaderboard_pages(boards: Boards) -> APIRouter:
     """Return the routes of the leaderboard."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/leaderboard")
     def leaderboard(request: Request, asked: Annotated[Asked, Depends()], number: PageNumber = 1) -> Response:

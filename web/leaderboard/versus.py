@@ -6,7 +6,6 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from arena.db.histories import Histories, Meeting
-from web.http.authentication import Callers
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted
@@ -30,9 +29,9 @@ def encounter(meeting: Meeting) -> Encounter:
     return Encounter(meeting.games, share, round(share * _SHADES))
 
 
-def versus_pages(histories: Histories, boards: Boards, callers: Callers) -> APIRouter:
+def versus_pages(histories: Histories, boards: Boards) -> APIRouter:
     """Return the route of the table."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/leaderboard/versus")
     def versus(request: Request) -> Response:

@@ -23,7 +23,7 @@ from arena.protocol.states import BotState, PersonGameState
 from arena.rules import InvalidRules, Rules
 from web.games.analysis import decisions_of, laid_out
 from web.games.pages import Participant
-from web.http.authentication import Callers, set_visitor, visitor_of
+from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
 from web.http.rate_limits import RateLimits
@@ -74,9 +74,8 @@ class FinalPlace:
     total: int
 
 
-def play_pages(  # noqa: PLR0913 - what the pages are made of
+def play_pages(
     store: Store,
-    callers: Callers,
     limits: RateLimits,
     now: Callable[[], datetime],
     *,
@@ -88,8 +87,8 @@ def play_pages(  # noqa: PLR0913 - what the pages are made of
     ``tables`` is whether the arena has tables for people, ``analyses`` whether it analyses their games.
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
-    games = viewer_routes(pages.shown, store.logs, callers, base="/play/{id}/games")
-    router = PageRouter(callers, prefix="/play")
+    games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
+    router = PageRouter(prefix="/play")
     router.add_api_route("", pages.lobby)
     router.add_api_route("", pages.sit_down, methods=["POST"])
     router.add_api_route("/{id}", pages.table)

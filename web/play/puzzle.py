@@ -12,7 +12,6 @@ from arena.play.replay.decisions import decisions
 from arena.play.replay.document import PublicReplay, parse
 from arena.rules import Card, View
 from web.games.analysis import ShownDecision, shown_decision
-from web.http.authentication import Callers
 from web.http.rendering import PageRouter, page
 from web.play.table import TableView, seated, table_view
 from web.viewer.words import card_name
@@ -57,9 +56,9 @@ def newest_puzzle(puzzles: Puzzles, today: date) -> KnownPuzzle | None:
     return puzzles.find(days[0]) if days else None
 
 
-def puzzle_pages(puzzles: Puzzles, callers: Callers, now: Callable[[], datetime]) -> APIRouter:
+def puzzle_pages(puzzles: Puzzles, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes."""
-    router = PageRouter(callers, prefix="/puzzle")
+    router = PageRouter(prefix="/puzzle")
 
     @router.get("")
     def newest(request: Request) -> Response:

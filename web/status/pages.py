@@ -2,30 +2,27 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 import structlog
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
 from arena.db.store import Store
 from arena.ops.monitoring import InTime
 from arena.protocol.states import Scope
-from web.http.api import DataRouter
-from web.http.authentication import Caller, Callers
+from web.http.api import Anybody, DataRouter
 from web.http.errors import MEDIA_TYPE, document
 from web.http.rendering import PageRouter, page, viewer_of
 from web.http.security import PRIVATE
 from web.status.model import Status, bars_of, read_status
 
 
-def status_pages(
-    store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
-) -> APIRouter:
+def status_pages(store: Store, has_room: Callable[[], bool], now: Callable[[], datetime]) -> APIRouter:
     """Return the route of the status page."""
-    router = PageRouter(callers)
+    router = PageRouter()
 
     @router.get("/status")
     def status(request: Request) -> Response:
@@ -35,12 +32,9 @@ def status_pages(
     return router
 
 
-def status_api(
-    store: Store, callers: Callers, has_room: Callable[[], bool], now: Callable[[], datetime]
-) -> APIRouter:
+def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], datetime]) -> APIRouter:
     """Return the route of the status API."""
     router = DataRouter("arena")
-    Anybody = Annotated[Caller | None, Depends(callers.note)]  # noqa: N806 - a type
 
     @router.get("/status")
     def status(caller: Anybody) -> Status:
@@ -66,7 +60,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
 
     ``check`` raises StoreError if the database is unusable; it may hang.
     """
-    router = PageRouter()
+    router = PageRouter(anonymous=True)
     check_in_time = InTime(check, _SECONDS)
 
     @router.get("/healthz")

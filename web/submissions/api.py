@@ -25,15 +25,15 @@ from web.http.api import (
     PREFIX,
     REFUSED,
     DataRouter,
-    Guard,
     Limit,
     Next,
+    Owner,
+    Reader,
     located,
-    may_see,
     problems,
     refusal,
 )
-from web.http.authentication import Caller, Callers
+from web.http.authentication import Caller, find_caller
 from web.http.errors import Problem
 from web.http.parameters import Before, OfBot
 from web.http.uploads import Begin, pieces
@@ -176,14 +176,9 @@ class SubmissionList:
     next: str | None
 
 
-def submission_api(
-    repository: SubmissionRepository, owners: Owners, begin: Begin, callers: Callers
-) -> APIRouter:
+def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begin) -> APIRouter:
     """Return the routes of submissions."""
     router = DataRouter("submissions")
-    guard = Guard(callers)
-    Sender = Annotated[Caller, guard(Scope.SUBMIT)]  # noqa: N806 - a type
-    Reader = Annotated[Caller, guard(Scope.READ)]  # noqa: N806 - a type
     following = SubmissionEvents(repository)
 
     @router.put(
@@ -196,7 +191,7 @@ def submission_api(
     async def submit(  # noqa: PLR0913, PLR0917 - what is said of a file
         request: Request,
         response: Response,
-        caller: Sender,
+        caller: Owner,
         bot: Annotated[str, Path(description="The bot's name; a new name creates a new bot.")],
         kind: Annotated[UploadKind, Query(description="The kind of file.")],
         note: Annotated[str, Query(description="A note for you and the operators.")] = "",
@@ -251,7 +246,7 @@ def submission_api(
         status_code=204,
         responses=problems({409: "The submission is not in progress: it is active or rejected."}),
     )
-    def cancel(caller: Sender, id_: SubmissionId) -> None:
+    def cancel(caller: Owner, id_: SubmissionId) -> None:
         """Cancel your submission in progress. It still counts towards the quota."""
         _cancel(owners, caller, _own(repository, caller, id_))
 
@@ -273,8 +268,8 @@ def submission_api(
         known = _own(repository, caller, id_)
 
         def allowed() -> bool:
-            now = callers.find(request)
-            return now is not None and Scope.READ in now.scopes and may_see(now, known.account)
+            now = find_caller(request)
+            return now is not None and Scope.READ in now.scopes and now.may_see(known.account)
 
         # A proxy that buffers the stream would delay each stage.
         made = following.events(known, caller.account.id, allowed)
@@ -286,7 +281,7 @@ def submission_api(
 def _own(repository: SubmissionRepository, caller: Caller, id_: str) -> KnownSubmission:
     """Return a submission that this caller may see. Raises 404 for others."""
     known = repository.find(id_)
-    if known is None or not may_see(caller, known.account):
+    if known is None or not caller.may_see(known.account):
         raise Problem(404, "You have no such submission.")
     return known
 

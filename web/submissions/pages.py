@@ -27,7 +27,7 @@ from arena.submissions.receiver import NOTE_LENGTH, Receiver
 from web.games.pages import PrivateGame, private_game_pages
 from web.games.placed import Placed, card
 from web.http.api import PREFIX
-from web.http.authentication import Callers, Session, can_be_overheard
+from web.http.authentication import Session, can_be_overheard
 from web.http.parameters import Before, GameId
 from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.screen import Shown
@@ -204,16 +204,16 @@ class _Limits:
     note: int = NOTE_LENGTH
 
 
-def submission_pages(store: Store, receiver: Receiver, callers: Callers) -> APIRouter:
+def submission_pages(store: Store, receiver: Receiver) -> APIRouter:
     """Return the routes of submissions. They require a session; programs use the API."""
-    router = PageRouter(callers, private=True)
+    router = PageRouter(private=True)
     pages = _Submissions(store, receiver)
     router.add_api_route("/submit", pages.form)
     router.add_api_route("/submissions", pages.listed)
     router.add_api_route("/submissions/{id}", pages.one)
-    start = PageRouter(callers)
+    start = PageRouter()
     start.add_api_route("/start", pages.start)
-    games = private_game_pages(pages.game, store.logs, callers, base="/submissions/{id}/games")
+    games = private_game_pages(pages.game, store.logs, base="/submissions/{id}/games")
     games.routes += router.routes
     games.routes += start.routes
     return games

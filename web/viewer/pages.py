@@ -14,7 +14,7 @@ from arena.db.game_logs import GameLogs
 from arena.db.games import GamePage
 from arena.db.store import Store
 from arena.protocol.analysis import Analysis
-from web.http.authentication import Callers, logged_in
+from web.http.authentication import logged_in
 from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, read_game, replay_of
@@ -99,14 +99,12 @@ Raises 404 if the game doesn't exist or the viewer may not see it.
 """
 
 
-def viewer_routes(
-    find: Find, logs: GameLogs, callers: Callers, *, base: str, private: bool = False
-) -> APIRouter:
+def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = False) -> APIRouter:
     """Return the routes of a viewer.
 
     ``base`` begins the addresses of its games, without a trailing slash; ``private`` pages require a session.
     """
-    router = PageRouter(callers)
+    router = PageRouter()
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
 
     @router.get(f"{base}/{{game}}/{{round}}/{{turn}}", dependencies=[Depends(logged_in)] if private else None)
@@ -202,20 +200,20 @@ def shown_game(found: GamePage) -> Shown:
     )
 
 
-def viewer_pages(store: Store, callers: Callers) -> APIRouter:
+def viewer_pages(store: Store) -> APIRouter:
     """Return the routes of the viewer of rated games."""
 
     def find(game: GameId) -> Shown:
         return shown_game(read_game(store.games, game))
 
-    router = viewer_routes(find, store.logs, callers, base="/games")
+    router = viewer_routes(find, store.logs, base="/games")
     router.routes += _for_other_sites(store, find).routes
     return router
 
 
 def _for_other_sites(store: Store, find: Find) -> APIRouter:
     """Return the routes of frames and link previews that other sites show. They are the same for everyone."""
-    router = PageRouter()
+    router = PageRouter(anonymous=True)
     pictures = Pictures()
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
 
