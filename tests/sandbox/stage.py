@@ -64,7 +64,6 @@ class DockerStage:
         self.runtime = DockerRuntime(connect(), runtime=container_runtime)
         self.client = client
         self.gvisor = self.runtime.host.gvisor
-        self.filters_calls = not self.gvisor or _filters_calls(client, container_runtime)
         self._base = base_image
         self._images: list[str] = []
         self._sources: dict[str, str] = {}
@@ -115,11 +114,6 @@ class DockerStage:
             with suppress(ImageNotFound):
                 self.client.images.remove(image, force=True)
         self.runtime.close()
-
-
-def _filters_calls(client: docker.DockerClient, runtime: str | None) -> bool:
-    """Tell whether gVisor is asked to hold the allow-list of system calls; by itself it does not."""
-    return "--oci-seccomp" in (client.info()["Runtimes"][runtime].get("runtimeArgs") or ())
 
 
 class ProcessStage:
