@@ -19,7 +19,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.policy import slot_owner
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, Sandbox, SandboxSpec
 
 LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 
@@ -191,6 +191,19 @@ def spec_for(
     )
 
 
+@contextmanager
+def launched(
+    stage: Stage, source: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
+) -> Iterator[tuple[Sandbox, socket.socket]]:
+    """Give a started sandbox and its referee's socket; remove it in the end."""
+    with listening(slot) as (folder, server):
+        sandbox = stage.runtime.launch(spec_for(stage, source, folder, slot=slot, limits=limits))
+        try:
+            yield sandbox, server
+        finally:
+            sandbox.remove()
+
+
 def run(stage: Stage, program: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS) -> tuple[Exit, str]:
     """Run a program to its end in a sandbox, and return how it ended and what it printed to stderr."""
     return run_source(stage, stage.source(program), slot=slot, limits=limits)
@@ -200,9 +213,5 @@ def run_source(
     stage: Stage, source: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
 ) -> tuple[Exit, str]:
     """Do the same with a source of the stage's runtime."""
-    with listening(slot) as (folder, _):
-        sandbox = stage.runtime.launch(spec_for(stage, source, folder, slot=slot, limits=limits))
-        try:
-            return sandbox.wait(), sandbox.stderr()
-        finally:
-            sandbox.remove()
+    with launched(stage, source, slot=slot, limits=limits) as (sandbox, _):
+        return sandbox.wait(), sandbox.stderr()

@@ -20,7 +20,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, run, spec_for
+from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, launched, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -140,13 +140,9 @@ def test_a_wrong_entry_point_ends_at_once(
 ) -> None:
     """A bot that can't be started has a shell's exit code, and the reason on its stderr."""
     image = docker_stage.started_by([command])
-    with listening() as (folder, _):
-        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
-        try:
-            assert sandbox.wait().code == code
-            assert words in sandbox.stderr()
-        finally:
-            sandbox.remove()
+    with launched(docker_stage, image) as (sandbox, _):
+        assert sandbox.wait().code == code
+        assert words in sandbox.stderr()
 
 
 def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
@@ -236,13 +232,9 @@ def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> 
 def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
     """An image that claims to be another installation's runs as ours."""
     image = docker_stage.image(f'LABEL {INSTALL_LABEL}=someone-else\nENTRYPOINT ["true"]')
-    with listening() as (folder, _):
-        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, image, folder))
-        try:
-            assert docker_stage.runtime.sweep("someone-else") == 0
-            assert len(docker_stage.leftovers()) == 1
-        finally:
-            sandbox.remove()
+    with launched(docker_stage, image):
+        assert docker_stage.runtime.sweep("someone-else") == 0
+        assert len(docker_stage.leftovers()) == 1
 
 
 def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.init_program import Init, InitVolume, init_for
 from arena.sandbox.runtime import RuntimeTrouble
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import DockerStage, listening, run, run_source, spec_for
+from tests.sandbox.stage import DockerStage, launched, listening, run, run_source, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -184,18 +184,12 @@ def test_the_dead_are_collected(container_stage: DockerStage) -> None:
 
 def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
     """Processes that a bot left in sessions of their own, deaf to signals, end when it does."""
-    with listening() as (folder, server):
-        sandbox = container_stage.runtime.launch(
-            spec_for(container_stage, container_stage.source(DAEMON), folder)
-        )
-        try:
-            channel, _ = server.accept()
-            with channel:
-                channel.settimeout(30)
-                assert channel.recv(1) == b""  # each of its processes held the other end
-            assert sandbox.wait().code == 7
-        finally:
-            sandbox.remove()
+    with launched(container_stage, container_stage.source(DAEMON)) as (sandbox, server):
+        channel, _ = server.accept()
+        with channel:
+            channel.settimeout(30)
+            assert channel.recv(1) == b""  # each of its processes held the other end
+        assert sandbox.wait().code == 7
 
 
 def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None:

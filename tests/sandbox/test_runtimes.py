@@ -9,7 +9,7 @@ import pytest
 
 from arena.sandbox.runtime import LaunchRefused, Sandbox
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import ProcessStage, Stage, listening, run, spec_for
+from tests.sandbox.stage import ProcessStage, Stage, launched, listening, run, spec_for
 
 FOREVER = "import signal, sys; print('here', file=sys.stderr, flush=True); signal.pause()"
 
@@ -34,15 +34,11 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
     """A launched program finds the socket by ARENA_REFEREE; wait returns its exit code."""
-    with listening() as (folder, server):
-        sandbox = stage.runtime.launch(spec_for(stage, stage.source(SAY_HELLO), folder))
-        try:
-            channel, _ = server.accept()
-            with channel:
-                assert channel.recv(5) == b"hello"
-            assert sandbox.wait().code == 0
-        finally:
-            sandbox.remove()
+    with launched(stage, stage.source(SAY_HELLO)) as (sandbox, server):
+        channel, _ = server.accept()
+        with channel:
+            assert channel.recv(5) == b"hello"
+        assert sandbox.wait().code == 0
 
 
 @pytest.mark.parametrize("code", [0, 3])
@@ -160,13 +156,9 @@ def test_parallel_launches_do_not_mix(stage: Stage) -> None:
 
 def test_limits_are_words(stage: Stage) -> None:
     """A sandbox says what holds it."""
-    with listening() as (folder, _):
-        sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
-        try:
-            assert sandbox.limits
-            assert all(sandbox.limits)
-        finally:
-            sandbox.remove()
+    with launched(stage, stage.source(FOREVER)) as (sandbox, _):
+        assert sandbox.limits
+        assert all(sandbox.limits)
 
 
 def test_a_good_source_passes_the_check(stage: Stage) -> None:
