@@ -1,15 +1,17 @@
-"""Archives of images as engines and builders write them, small and whole; and one that the engine loads."""
+"""Archives of images as engines and builders write them, small and whole; reading them; and one to load."""
 
 import hashlib
 import io
 import json
+import os
 import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.images.image import BotImage, Platform
+from arena.images.image import DEFAULT_LIMITS, BotImage, IntakeLimits, Platform
+from arena.images.reader import INTAKE_UID, repack
 from tests.images.tars import file, folder, symlink, tar, zipped
 
 AMD64 = Platform("linux", "amd64")
@@ -191,3 +193,14 @@ def write(path: Path, files: Mapping[str, bytes], *, compressed: bool = False) -
     whole = tar(*members(files))
     path.write_bytes(zipped(whole) if compressed else whole)
     return path
+
+
+READER = INTAKE_UID if os.geteuid() == 0 else None
+"""The reader's user, as far as this machine allows."""
+
+
+def read(
+    archive: Path, output: Path, platform: Platform = AMD64, limits: IntakeLimits = DEFAULT_LIMITS
+) -> BotImage:
+    """Repack an archive as the arena does it."""
+    return repack(archive, output, platform, uid=READER, limits=limits)

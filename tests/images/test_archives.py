@@ -19,9 +19,9 @@ from tests.images.archives import (
     members,
     oci,
     old_docker,
+    read,
     write,
 )
-from tests.images.reading import read
 from tests.images.tars import file, folder, hard_link, header, long_name, pax, symlink, tar, zipped
 
 DRAFT = Draft()

@@ -1,9 +1,6 @@
 """Files become kept images: told apart by what they are, and wrapped on bases that are kept once."""
 
 import gzip
-import io
-import json
-import tarfile
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,39 +12,17 @@ from arena.images.image import IntakeTrouble, Platform, Rejected
 from arena.images.intake import Bases, Intake, remove_left, workspace
 from arena.images.store import GRACE, ImageStore, Room
 from arena.protocol.languages import Language
-from tests.images.builders import NOW, PLENTY, blobs, layer, store_in
+from tests.images.archives import Draft, members, old_docker
+from tests.images.builders import NOW, PLENTY, blobs, store_in
+from tests.images.tars import file as file_in_tar
+from tests.images.tars import tar
 
 ENGINE_ID = "sha256:" + "e" * 64
 
 
-def tar_of(files: dict[str, bytes]) -> bytes:
-    """Return a tar of these files."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 def saved(text: str) -> bytes:
     """Return what docker save writes of an image with one file."""
-    inner = tar_of({"etc/motd": text.encode()})
-    config = {
-        "architecture": "amd64",
-        "os": "linux",
-        "config": {"Cmd": ["python3"]},
-        "rootfs": {"type": "layers", "diff_ids": [layer(inner).digest]},
-    }
-    manifest = [{"Config": "config.json", "RepoTags": None, "Layers": ["layer.tar"]}]
-    return tar_of(
-        {
-            "layer.tar": inner,
-            "config.json": json.dumps(config).encode(),
-            "manifest.json": json.dumps(manifest).encode(),
-        }
-    )
+    return tar(*members(old_docker(Draft(layers=[tar(file_in_tar(b"etc/motd", text.encode()))]))))
 
 
 class Engine:
@@ -141,7 +116,7 @@ def test_a_base_that_was_pruned_is_exported_again(
         ("bot.tar", b"", "neither"),
         ("bot.py", b"\x1f\x8bnonsense", "gzip"),
         ("bot.py", b"a\0b", "NUL"),
-        ("bot.tar", tar_of({"readme": b"nothing"}), "archive"),
+        ("bot.tar", tar(file_in_tar(b"readme", b"nothing")), "archive"),
     ],
     ids=["zip", "empty", "broken gzip", "binary", "no image"],
 )
@@ -161,7 +136,7 @@ def test_a_base_that_is_refused_is_the_arenas_fault(
     intake: Intake, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody's file is blamed for what the arena's own image lacks."""
-    monkeypatch.setattr(engine, "archive", tar_of({"readme": b"nothing"}))
+    monkeypatch.setattr(engine, "archive", tar(file_in_tar(b"readme", b"nothing")))
     file = tmp_path / "a.py"
     file.write_text("pass")
     with pytest.raises(IntakeTrouble, match=f"{ENGINE_ID} can't be stored"):

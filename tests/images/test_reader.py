@@ -16,9 +16,8 @@ from arena.images.archive import MAX_ANSWER_BYTES, Job
 from arena.images.archive import __main__ as process
 from arena.images.archive.sources import Window
 from arena.images.image import DEFAULT_LIMITS, IntakeLimits, IntakeTrouble, Rejected
-from tests.images.archives import AMD64, Draft, oci, write
+from tests.images.archives import AMD64, READER, Draft, oci, read, write
 from tests.images.hostile.sizes import two_million_files
-from tests.images.reading import READER, read
 
 PROBE = """
 import json, os, resource, socket

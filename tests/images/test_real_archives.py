@@ -9,8 +9,7 @@ import docker
 import pytest
 
 from arena.images.image import BotImage, Platform
-from tests.images.archives import docker_archive, members
-from tests.images.reading import read
+from tests.images.archives import docker_archive, members, read
 from tests.images.tars import tar
 from tests.patience import WAIT_SECONDS
 

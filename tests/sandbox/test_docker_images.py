@@ -1,8 +1,6 @@
 """Submitted images reach the engine by digest, when they are needed, and are believed by their content."""
 
-import io
 import json
-import tarfile
 import uuid
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,18 +20,14 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.images import DockerImages, EngineImage
 from arena.sandbox.runtime import KeptImage, RuntimeTrouble
 from tests.images.builders import NOW, keep, store_in
+from tests.images.tars import file, tar
 
 pytestmark = pytest.mark.docker
 
 
 def layer_with(text: str) -> bytes:
     """Return a layer with one file."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        info = tarfile.TarInfo("bot")
-        info.size = len(text)
-        tar.addfile(info, io.BytesIO(text.encode()))
-    return buffer.getvalue()
+    return tar(file(b"bot", text.encode()))
 
 
 @dataclass
