@@ -1,16 +1,17 @@
 """SBOMs: what is locked or in an image is listed, and what is missing is said."""
 
-import io
 import json
 import subprocess
 import sys
-import tarfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import docker
 import pytest
+
+from tests.images.archives import members
+from tests.images.tars import tar
 
 _ROOT = Path(__file__).parents[2]
 _FILES = {
@@ -28,14 +29,9 @@ _FILES = {
 def image(docker_client: docker.DockerClient) -> Iterator[str]:
     """Give the name of an image with these files."""
     name = f"kaiten/test-sbom-{uuid.uuid4().hex[:8]}:latest"
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w") as tar:
-        for path, text in _FILES.items():
-            member = tarfile.TarInfo(path)
-            member.size = len(text)
-            tar.addfile(member, io.BytesIO(text.encode()))
+    content = tar(*members({path: text.encode() for path, text in _FILES.items()}))
     repository, _, tag = name.rpartition(":")
-    docker_client.api.import_image_from_data(content.getvalue(), repository=repository, tag=tag)
+    docker_client.api.import_image_from_data(content, repository=repository, tag=tag)
     yield name
     docker_client.images.remove(name)
 

@@ -4,7 +4,6 @@ import fcntl
 import io
 import os
 import shutil
-import tarfile
 import tempfile
 import time
 import uuid
@@ -23,6 +22,8 @@ from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeN
 from arena.rules import Rules
 from arena.sandbox.docker.policy import FIRST_UID
 from arena.sandbox.docker.runtime import DockerRuntime
+from tests.images.archives import members
+from tests.images.tars import tar
 from tests.sandbox.hostile import bot
 from tests.sandbox.hostile.attack import (
     CLOCK,
@@ -217,14 +218,7 @@ def _build(client: docker.DockerClient, base_image: str) -> str:
     }
     label = f"LABEL kaiten.test={uuid.uuid4().hex}"
     files["Dockerfile"] = f"FROM {base_image}\n{label}\nCOPY tests /bot/tests\n".encode()
-    context = io.BytesIO()
-    with tarfile.open(fileobj=context, mode="w") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            member.mode = 0o644
-            archive.addfile(member, io.BytesIO(content))
-    context.seek(0)
+    context = io.BytesIO(tar(*members(files)))
     image, _ = client.images.build(
         fileobj=context, custom_context=True, rm=True, nocache=True, network_mode="none"
     )
