@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.db.errors import DatabaseDamaged, DatabaseUnavailable, DatabaseUnwritable, StoreError
@@ -181,6 +181,25 @@ class Database:
         with self._transaction(self._writer) as connection:
             yield connection
 
+    @contextmanager
+    def migrate(self) -> Iterator[Connection]:
+        """Write in one transaction in which migrations may change tables.
+
+        SQLite can change a table's constraints only by replacing the table, so its foreign keys are checked
+        at the end. Raises as :meth:`write`, and IntegrityError if a foreign key refers to no row.
+        """
+        engine = self._writer.execution_options(replaces_tables=self.is_sqlite)
+        try:
+            with self._transaction(engine) as connection:
+                yield connection
+                check = "PRAGMA foreign_key_check"
+                if self.is_sqlite and (broken := connection.execute(text(check)).first()):
+                    raise IntegrityError(
+                        check, None, ValueError(f"a foreign key of the table {broken.table} refers to no row")
+                    )
+        finally:
+            self._engine.dispose()  # so that no connection stays without checks
+
     def connect(self) -> Connection:
         """Open a connection in autocommit mode; the caller closes it."""
         return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -322,7 +341,10 @@ def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
 
 
 def _on_begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("writes", False)
+    options = connection.get_execution_options()
+    writes = options.get("writes", False)
+    if options.get("replaces_tables", False):
+        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")  # has no effect within a transaction
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 

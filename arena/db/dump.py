@@ -279,7 +279,7 @@ def _part(file: Path) -> Path:
 
 def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
     """Fill a database in one transaction."""
-    with closing(Database(url)) as database, _refused(), database.write() as connection:
+    with closing(Database(url)) as database, _refused(), database.migrate() as connection:
         _check_no_tables(connection, database.url)
         upgrade(connection, revision)
         made = MetaData()

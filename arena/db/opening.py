@@ -34,7 +34,7 @@ VERSION_TABLE: Final = "kaiten_schema"
 FIRST_REVISION: Final = "0100"
 """The first of ``migrations/versions``. Revisions are four digits, each larger than the one before."""
 
-NEWEST_REVISION: Final = "0100"
+NEWEST_REVISION: Final = "0101"
 """The revision that this program needs: the last of ``migrations/versions``."""
 
 NO_UPGRADE: Final = "from before the first release, which this version can't read or upgrade"
@@ -131,7 +131,7 @@ def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
 
 def _migrate(database: Database) -> None:
     """Migrate a database to the newest revision. Safe in several processes at the same time."""
-    with database.write() as connection:
+    with database.migrate() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         revision = revision_of(connection, database.url)

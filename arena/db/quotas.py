@@ -18,7 +18,7 @@ from arena.protocol.submissions import UploadKind
 class Quota:
     """An author's limits. Zero allows none."""
 
-    submissions_a_day: int  # uploads started within 24 hours, including aborted ones
+    submissions_a_day: int  # uploads started within 24 hours, including aborted ones; as many checks
     bots: int  # different names, including those of open submissions
     on_their_way: int  # open submissions of all authors together
 
@@ -51,6 +51,7 @@ class NewSubmission:
     size: int  # bytes
     sha256: str  # hexadecimal
     received: datetime  # UTC
+    check_only: bool  # whether it becomes no version if it qualifies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,12 +152,15 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     if new.sha256:
         check_file(connection, new.bot, new.sha256)
     quota = of_author(connection, new.account, quota)
-    finished, begun = _sent_within_a_day(connection, new.author, new.account, new.received)
+    finished, begun = _sent_within_a_day(
+        connection, new.author, new.account, new.received, check_only=new.check_only
+    )
     today, most = finished + begun, quota.submissions_a_day
     if today >= most:
+        what = "checks" if new.check_only else "submissions"
         unfinished = f", {begun} of them unfinished" if begun else ""
         raise QuotaReached(
-            f"{new.author} has sent {today} submissions within 24 hours{unfinished}, and the limit is {most}",
+            f"{new.author} has sent {today} {what} within 24 hours{unfinished}, and the limit is {most}",
             _until_one_may_be_sent(connection, new, today - most),
         )
     names = _names(connection, new.author, new.account)
@@ -193,7 +197,7 @@ def allowance_of(
     """Return the uploads that an author may send now."""
     own = of_author(connection, account, quota)
     return UploadAllowance(
-        sent=sum(_sent_within_a_day(connection, author, account, now)),
+        sent=sum(_sent_within_a_day(connection, author, account, now, check_only=False)),
         submissions_a_day=own.submissions_a_day,
         bots=len(_names(connection, author, account)),
         most_bots=own.bots,
@@ -225,10 +229,15 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 
 
 def _sent_within_a_day(
-    connection: Connection, author: str, account: int | None, now: datetime
+    connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
 ) -> tuple[int, int]:
-    """Return the number of an author's uploads that became submissions, and of the others."""
-    finished = _count(connection, _of(author, account), SubmissionRow.received > now - _DAY)
+    """Return the number of an author's uploads that became submissions, or checks, and of unfinished ones."""
+    finished = _count(
+        connection,
+        _of(author, account),
+        SubmissionRow.received > now - _DAY,
+        SubmissionRow.check_only.is_(check_only),
+    )
     begun = connection.execute(
         select(func.count()).where(_of(author, account, BegunRow), BegunRow.began > now - _DAY)
     ).scalar_one()
@@ -240,7 +249,9 @@ def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many:
     since = new.received - _DAY
     counted = union_all(
         select(SubmissionRow.received.label("at")).where(
-            _of(new.author, new.account), SubmissionRow.received > since
+            _of(new.author, new.account),
+            SubmissionRow.received > since,
+            SubmissionRow.check_only.is_(new.check_only),
         ),
         select(BegunRow.began.label("at")).where(
             _of(new.author, new.account, BegunRow), BegunRow.began > since

@@ -658,13 +658,14 @@ class SubmissionRow(Base):
     """A submitted file; ``number`` is its place in the queue.
 
     ``source`` is the id of the image built from it. ``waiting`` says what the arena lacks to proceed.
-    ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last one.
+    ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last one. One that is ``check_only``
+    becomes no version.
     """
 
     __tablename__ = "submission"
     __table_args__ = (
         CheckConstraint(
-            "stage IN ('received', 'inspected', 'qualifying', 'active', 'rejected')", name="stage"
+            "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
         CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
         Index(
@@ -695,6 +696,7 @@ class SubmissionRow(Base):
     ended: Mapped[Moment | None]
     waiting: Mapped[Reason | None]
     cause: Mapped[Blob | None]
+    check_only: Mapped[bool] = mapped_column(server_default=false())
 
 
 class UnratedGameRow(Base):

@@ -43,6 +43,7 @@ class KnownSubmission:
     ended: datetime | None  # UTC; None while it is open
     waiting: str | None  # what the arena lacks to proceed, or None
     cause: Cause | None  # why it was rejected, or None
+    check_only: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,7 @@ class SubmissionRepository(Repository):
                 "sha256": new.sha256,
                 "stage": Stage.RECEIVED,
                 "received": new.received,
+                "check_only": new.check_only,
             }
             connection.execute(insert(SubmissionRow).values(values))
             return _known(connection.execute(_submissions().where(SubmissionRow.id == new.id)).one())
@@ -272,6 +274,15 @@ class SubmissionRepository(Repository):
                 select(BotVersionRow.number).where(BotVersionRow.id == version)
             ).scalar_one()
 
+    def passed(self, id_: str, at: datetime) -> None:
+        """Record that a check has qualified."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.QUALIFYING)
+                .values(stage=Stage.PASSED, ended=at, waiting=None)
+            )
+
     def withdraw(self, id_: str, at: datetime) -> bool:
         """Cancel an open submission for its author. Return False if it isn't open."""
         with self._transactions.write() as connection:
@@ -353,6 +364,7 @@ def _known(row: Row[*tuple[Any, ...]]) -> KnownSubmission:
         ended=row.ended,
         waiting=row.waiting,
         cause=None if row.cause is None else decode_cause(row.cause),
+        check_only=row.check_only,
     )
 
 

@@ -327,6 +327,7 @@ class Submission:
         size: Size of the file in bytes.
         sha256: SHA-256 hash of the file, hexadecimal.
         stage: The submission's stage.
+        check_only: Whether it is a check, which becomes no version if it qualifies.
         waiting: What the arena is waiting for, or None.
         version: Number of the resulting version, or None.
         received: When the file arrived, in UTC.
@@ -344,6 +345,7 @@ class Submission:
     size: int
     sha256: str
     stage: Stage
+    check_only: bool
     waiting: str | None
     version: int | None
     received: datetime

@@ -12,7 +12,7 @@ from arena.protocol.languages import LANGUAGES
 class Stage(StrEnum):
     """The stage of a submission.
 
-    received ─▶ inspected ─▶ qualifying ─▶ active
+    received ─▶ inspected ─▶ qualifying ─▶ active or passed
         └───────────┴────────────┴───────▶ rejected
     """
 
@@ -24,13 +24,15 @@ class Stage(StrEnum):
     """The engine has the image; it plays unrated games."""
     ACTIVE = "active"
     """It is the newest version of its bot and plays rated games."""
+    PASSED = "passed"
+    """A check that qualified: it becomes no version."""
     REJECTED = "rejected"
     """Not accepted; the cause says why."""
 
     @property
     def over(self) -> bool:
         """True if this stage is final."""
-        return self in {Stage.ACTIVE, Stage.REJECTED}
+        return self in {Stage.ACTIVE, Stage.PASSED, Stage.REJECTED}
 
 
 class UploadKind(StrEnum):

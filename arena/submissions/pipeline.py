@@ -213,6 +213,10 @@ class Pipeline:
         return bool(workers) and all(worker.status.usable is not None for worker in workers)
 
     def _enter(self, submission: KnownSubmission) -> None:
+        if submission.check_only:
+            self._store.submissions.passed(submission.id, self._now())
+            _log.info("check passed", submission=submission.id, bot=submission.bot)
+            return
         try:
             version = self._store.submissions.activate(submission.id, self._now())
         except BotTaken as error:

@@ -78,6 +78,7 @@ class Upload:
     note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
     size: int | None = None  # bytes; None if unknown before the end
     sha256: str | None = None  # hexadecimal; None if unknown before the end
+    check_only: bool = False  # whether it becomes no version if it qualifies
 
     @property
     def limit(self) -> int:
@@ -140,6 +141,7 @@ class Receiver:
             size=upload.size or 0,
             sha256=(upload.sha256 or "").lower(),
             received=self._now(),
+            check_only=upload.check_only,
         )
         if upload.size is not None and upload.size > upload.limit:
             raise _too_large(upload)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
+from arena.protocol.submissions import Cause, CauseKind, Stage
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
 from tests.browser.visits import WATCH_SHIFTS, Visit, hard_to_read, log_in, visit_of
@@ -367,6 +368,27 @@ def test_without_scripts_there_is_another_way(browser: Browser, town: Town) -> N
     page.context.close()
 
 
+def checked(page: Page, town: Town) -> None:
+    """Check a bot in the editor: its progress, its games and the verdict appear below the editor."""
+    page.get_by_label("Name of the bot").fill("wendys")
+    page.get_by_role("button", name="Check").click()
+    below = page.get_by_role("region", name="Check")
+    expect(below.locator("[aria-current=step]")).to_contain_text("received")
+    check = town.newest("wendys")
+    qualify(town, check.id, 3)
+    expect(below.get_by_role("link", name="Game 3")).to_be_visible()
+    town.store.submissions.passed(check.id, datetime.now(UTC))
+    expect(below.get_by_role("heading", name="The check passed")).to_be_visible()
+    expect(below.get_by_role("status")).to_contain_text("wendys: passed.")
+    page.get_by_role("button", name="Check").click()
+    cause = Cause(stage=Stage.RECEIVED, kind=CauseKind.FILE, text="line 7 is wrong", hint="Mend it.")
+    expect(below.locator("[aria-current=step]")).to_contain_text("received")
+    town.store.submissions.reject(town.newest("wendys").id, cause, datetime.now(UTC))
+    expect(below.get_by_role("heading", name="What went wrong")).to_be_visible()
+    expect(below).to_contain_text("Line 7 is wrong.")
+    expect(page).to_have_url(f"{town.here}/start")
+
+
 def test_a_bot_is_written_in_the_browser_and_submitted(browser: Browser, town: Town) -> None:
     """The text outlives reloads, a log-in and a refusal; the keyboard is enough; each language has one."""
     visit = visit_of(browser, town.here, "desktop", "dark")
@@ -389,6 +411,7 @@ def test_a_bot_is_written_in_the_browser_and_submitted(browser: Browser, town: T
     page.get_by_label("Language").select_option("javascript")
     expect(source).to_contain_text("function choose(view)")
     page.get_by_label("Language").select_option("python")
+    checked(page, town)
     page.get_by_label("Name of the bot").fill("greedy")
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("the name greedy belongs to a bot of house")

@@ -10,7 +10,7 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database
-from arena.db.opening import NEWEST_REVISION, revision_of
+from arena.db.opening import NEWEST_REVISION, revision_of, upgrade
 from arena.db.store import open_store
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
@@ -65,6 +65,32 @@ def test_nothing_is_lost_on_the_way_up(
         for key, row in after["bot"].items()
     }
     assert after == before
+
+
+def _of_0100(table: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    if table != "submission":
+        return rows
+    return [
+        {column: value for column, value in row.items() if column != "check_only"}
+        for row in rows
+        if row["stage"] != "passed"
+    ]
+
+
+def test_the_revisions_before_are_migrated(empty_url: str) -> None:
+    """Rows of 0100 stay, with the defaults of later columns; SQLite checks foreign keys again afterwards."""
+    with closing(Database(empty_url)) as database, database.migrate() as connection:
+        upgrade(connection, "0100")
+        every_table.fill(connection, _of_0100)
+        before = {name: dict(rows) for name, rows in held(connection).items()}
+    open_store(empty_url).close()
+    with closing(Database(empty_url)) as database:
+        after = rows_of(database)
+        sent = after["submission"].values()
+        assert {row.pop("check_only") for row in sent} == {False}
+        assert after == before
+        with pytest.raises(IntegrityError), database.write() as connection:
+            connection.execute(text("DELETE FROM submission"))
 
 
 @on_both

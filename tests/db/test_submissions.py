@@ -41,6 +41,7 @@ def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | 
         size=120,
         sha256=sha256(id_.encode()).hexdigest(),
         received=START,
+        check_only=False,
     )
 
 
@@ -247,6 +248,19 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
         store.submissions.add(new("u4", bot="other", author="ann"), quota)
     assert [each.id for each in store.submissions.newest(limit=2)] == ["u3", "u2"]
     assert [each.id for each in store.submissions.newest(before=2)] == ["u1"]
+
+
+def test_checks_have_a_quota_of_their_own(store: Store) -> None:
+    """They use up nothing of that of submissions, and have a limit as high."""
+    quota = Quota(submissions_a_day=1, bots=1, on_their_way=9)
+    checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
+    store.submissions.add(checks[0], quota)
+    assert store.submissions.allowance("ben", None, quota, START).sent == 0
+    with pytest.raises(QuotaReached, match="ben has sent 1 checks within 24 hours, and the limit is 1"):
+        store.submissions.add(checks[1], quota)
+    store.submissions.add(new("u1"), quota)
+    with pytest.raises(QuotaReached, match="1 submissions"):
+        store.submissions.add(new("u2"), quota)
 
 
 def test_a_quota_says_how_long_it_lasts(store: Store) -> None:

@@ -111,9 +111,9 @@ class Place:
             clock=lambda: self.seconds,
         )
 
-    def send(self, bot: str = "mine", content: bytes | None = None) -> str:
+    def send(self, bot: str = "mine", content: bytes | None = None, *, check_only: bool = False) -> str:
         """Send an image and return the submission's id."""
-        upload = Upload(bot=bot, author="ben", account=None, kind=UploadKind.IMAGE)
+        upload = Upload(bot=bot, author="ben", account=None, kind=UploadKind.IMAGE, check_only=check_only)
         with self.receiver.begin(upload) as incoming:
             incoming.write(saved(bot) if content is None else content)
             return incoming.finish().id
@@ -191,6 +191,21 @@ def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
     waiting = place.claim()
     assert "mine" in [seat.bot for seat in waiting.seats]
     assert len(waiting.spec.seeds) == 1
+
+
+def test_a_check_qualifies_and_enters_nothing(place: Place) -> None:
+    """The same file can be submitted afterwards."""
+    id_ = place.send(check_only=True)
+    for _ in range(6):
+        place.step()
+        if place.stage(id_) is Stage.QUALIFYING:
+            place.play()
+    checked = place.found(id_)
+    assert (checked.stage, checked.version, checked.ended) == (Stage.PASSED, None, place.now)
+    assert place.store.bots.find("mine") is None
+    assert place.store.leases.claim("here", "worker", place.now, RuntimeName.DOCKER) is None
+    place.step()
+    assert place.stage(place.send()) is Stage.RECEIVED
 
 
 def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place) -> None:

@@ -29,6 +29,7 @@ SENT = KnownSubmission(
     ended=None,
     waiting=None,
     cause=None,
+    check_only=False,
 )
 LATER = [START + timedelta(seconds=seconds) for seconds in (3, 4, 64)]
 
@@ -54,6 +55,9 @@ def test_each_step_knows_where_the_submission_is(stage: Stage, reached: int, sta
         : reached + 1
     ]
     assert made[-1].stage is (Stage.REJECTED if stage is Stage.REJECTED else Stage.ACTIVE)
+    assert steps(replace(sent, check_only=True))[-1].stage is (
+        Stage.REJECTED if stage is Stage.REJECTED else Stage.PASSED
+    )
 
 
 def test_what_was_rejected_at_once_never_reached_the_rest() -> None:

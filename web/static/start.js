@@ -1,10 +1,11 @@
-// Writes and submits a bot in the browser. The text of each language is kept until it is submitted.
+// Writes, checks and submits a bot in the browser. The text of each language is kept until it is reset.
 
 import { edit } from "./editor.js";
+import { localise } from "./times.js";
 import { address, put, refusal, sha256 } from "./upload.js";
 
 const form = document.querySelector("[data-start]");
-const { bot, kind, submit } = form.elements;
+const { bot, kind, check, submit } = form.elements;
 const refused = form.querySelector("[data-refusal]");
 const sources = new Map(Array.from(form.querySelectorAll("textarea"), (area) => [area.dataset.kind, area]));
 
@@ -37,28 +38,62 @@ function refuse(...texts) {
   refused.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
 }
 
-async function send() {
+async function send(isCheck) {
   const file = new File([editor.text], "bot", { type: "text/plain" });
   const most = Number(form.dataset.most);
   if (!editor.text.trim()) return refuse("There is no code yet.", "Write a bot, or reset to the example.");
   if (file.size > most) return refuse(`The code has ${file.size} bytes; the limit is ${most}.`);
   refuse();
-  submit.disabled = true;
+  check.disabled = submit.disabled = true;
   try {
-    const where = address(bot.value, { kind: kind.value, note: "", digest: await sha256(file) });
+    const where = address(bot.value, { kind: kind.value, note: "", digest: await sha256(file), isCheck });
     const { status, body } = await put(where, file, { signal: new AbortController().signal, onProgress() {} });
-    if (status === 201) return location.assign(`/submissions/${body.id}`);
-    refuse(...refusal(status, body));
+    if (status === 201) {
+      if (!isCheck) return location.assign(`/submissions/${body.id}`);
+      follow(body.id);
+    } else refuse(...refusal(status, body));
   } catch {
-    refuse("The upload failed.", "The connection ended. Submit again; your code is still here.");
+    refuse("The upload failed.", "The connection ended. Try again; your code is still here.");
   }
-  submit.disabled = false;
+  check.disabled = submit.disabled = false;
+}
+
+const checked = document.querySelector("[data-checked]");
+let source = null;
+
+/** Show a check's progress and verdict: parts of its page. */
+async function showCheck(address) {
+  const answer = await fetch(address, { cache: "no-store" });
+  if (!answer.ok || source?.address !== address) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  localise(page);
+  for (const place of checked.querySelectorAll("[data-part]")) {
+    place.replaceChildren(...page.querySelector(`[data-live="${place.dataset.part}"]`).childNodes);
+  }
+  const said = page.querySelector('[data-live="line"]').dataset.now;
+  const status = checked.querySelector("[data-status]");
+  if (status.textContent !== said) status.textContent = said;
+}
+
+/** Follow a check to its end. The browser reconnects by itself; the link leads to the check's own page. */
+function follow(id) {
+  source?.close();
+  source = Object.assign(new EventSource(`/api/v1/submissions/${id}/events`), { address: `/submissions/${id}` });
+  const { address } = source;
+  source.addEventListener("stage", (event) => {
+    if (JSON.parse(event.data).ended) event.target.close();
+    showCheck(address).catch(() => {});
+  });
+  checked.querySelector("[data-page]").href = address;
+  checked.hidden = false;
+  checked.scrollIntoView({ block: "nearest" });
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (submit) send(); // missing if the visitor isn't logged in
+  if (submit) send(false); // missing if the visitor isn't logged in
 });
+check?.addEventListener("click", () => form.reportValidity() && send(true));
 kind.addEventListener("change", () => {
   show();
   refuse();
@@ -73,4 +108,4 @@ form.querySelector("[data-again]").addEventListener("click", () => {
 for (const area of sources.values()) area.closest("p").hidden = true;
 host.hidden = false;
 show();
-if (submit) submit.disabled = false;
+if (submit) check.disabled = submit.disabled = false;

@@ -11,8 +11,9 @@ export async function sha256(file) {
 }
 
 // Returns the upload address of a bot's file, without the digest if it is null.
-export function address(bot, { kind, note, digest }) {
+export function address(bot, { kind, note, digest, isCheck = false }) {
   const query = new URLSearchParams({ kind, note });
+  if (isCheck) query.set("check_only", "true");
   if (digest) query.set("sha256", digest);
   return `/api/v1/bots/${encodeURIComponent(bot)}/submissions?${query}`;
 }

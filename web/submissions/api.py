@@ -199,10 +199,15 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             str | None,
             Query(pattern=_SHA256, description="SHA-256 of the file; a file with another is refused."),
         ] = None,
+        check_only: Annotated[  # noqa: FBT002 - a query parameter
+            bool,
+            Query(description="Qualify the file without making it a version: the last stage is `passed`."),
+        ] = False,
     ) -> Submission:
-        """Send a file for a new version of a bot.
+        """Send a file for a new version of a bot, or for a check.
 
-        The body may be chunked, without a length.
+        The body may be chunked, without a length. Checks have a quota of their own, as large as that of
+        submissions.
         """
         length = request.headers.get("content-length")
         upload = Upload(
@@ -213,6 +218,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             note=note,
             size=None if length is None else int(length),
             sha256=sha256,
+            check_only=check_only,
         )
         try:
             async with contextmanager_in_threadpool(begin(upload)) as incoming:

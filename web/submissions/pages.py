@@ -58,8 +58,10 @@ class ProgressStep:
 
 
 def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
-    """Return the four steps of a submission; the last is active, unless it was rejected."""
-    end = Stage.REJECTED if submission.stage is Stage.REJECTED else Stage.ACTIVE
+    """Return the four steps of a submission; the last is active or passed, unless it was rejected."""
+    end = Stage.PASSED if submission.check_only else Stage.ACTIVE
+    if submission.stage is Stage.REJECTED:
+        end = Stage.REJECTED
     moments = {
         Stage.RECEIVED: submission.received,
         Stage.INSPECTED: submission.inspected,

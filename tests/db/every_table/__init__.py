@@ -1,6 +1,6 @@
 """Rows of every table, a module for each noun: what a database of the newest revision can hold."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection
 
@@ -21,12 +21,17 @@ from tests.db.every_table import (
 from tests.db.every_table.games import played
 from tests.db.every_table.tables import Tables
 
+Rows = list[dict[str, object]]
 
-def fill(connection: Connection) -> None:
-    """Write rows into all tables of a database that is at the newest revision."""
+
+def fill(connection: Connection, then: Callable[[str, Rows], Rows] = lambda _, rows: rows) -> None:
+    """Write rows into all tables of a database.
+
+    ``then`` makes a table's rows of the newest revision those of the database's revision.
+    """
     tables = Tables(connection)
     games = played()
-    parts: list[Mapping[str, list[dict[str, object]]]] = [
+    parts: list[Mapping[str, Rows]] = [
         people.rows(),
         bots.rows(),
         submissions.rows(),
@@ -43,5 +48,5 @@ def fill(connection: Connection) -> None:
     ]
     for part in parts:
         for table, rows in part.items():
-            tables.add(table, rows)
+            tables.add(table, then(table, rows))
     tables.go_on_counting()

@@ -6,7 +6,7 @@ from tests.db.every_table.bots import NEW
 from tests.db.every_table.moments import at
 from tests.db.every_table.people import ANN, BEN, FORMER, PSEUDONYM
 
-RECEIVED, INSPECTED, QUALIFYING, ACTIVE, REJECTED = range(1, 6)
+RECEIVED, INSPECTED, QUALIFYING, ACTIVE, REJECTED, PASSED = range(1, 7)
 
 
 def rows() -> dict[str, list[dict[str, object]]]:
@@ -43,6 +43,7 @@ def rows() -> dict[str, list[dict[str, object]]]:
                 ended=at(74),
                 cause=json.dumps(CAUSE).encode(),
             ),
+            _submission(PASSED, "passed", check_only=True, source="sha256:d", ended=at(75)),
         ],
     }
 
@@ -79,4 +80,5 @@ def _submission(number: int, stage: str, **others: object) -> dict[str, object]:
         "ended": None,
         "waiting": None,
         "cause": None,
+        "check_only": False,
     } | others

@@ -1,0 +1,17 @@
+"""Submissions that are only checked: they qualify and become no version."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0101"
+down_revision = "0100"
+
+_STAGES = "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')"
+
+
+def upgrade() -> None:
+    """Mark them, and give them a last stage."""
+    with op.batch_alter_table("submission") as table:
+        table.add_column(sa.Column("check_only", sa.Boolean(), server_default=sa.false(), nullable=False))
+        table.drop_constraint(op.f("ck_submission_stage"), type_="check")
+        table.create_check_constraint(op.f("ck_submission_stage"), _STAGES)
