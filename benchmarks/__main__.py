@@ -7,10 +7,8 @@ from typing import Final
 
 from arena.platform.settings import WrongSettings, read_settings
 from arena.sandbox.runtime import RuntimeTrouble
-from benchmarks.figures import summarise
 from benchmarks.hall import open_hall
-from benchmarks.machine import describe_machine
-from benchmarks.report import as_json, print_report
+from benchmarks.report import as_json, describe_machine, print_report, summarise
 from benchmarks.run import repetition
 
 _REPETITIONS: Final = 3

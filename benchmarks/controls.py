@@ -19,9 +19,9 @@ from rich.table import Table
 
 from arena.protocol.match import MatchRecord, RuntimeName
 from arena.sandbox.runtime import SEAT_LABEL
-from benchmarks.diary import Diary, bot_cpu
 from benchmarks.hall import Hall, open_hall
-from benchmarks.machine import describe_machine
+from benchmarks.report import describe_machine
+from benchmarks.tables import Diary, bot_cpu
 
 Loosen = Callable[[dict[str, Any]], None]
 

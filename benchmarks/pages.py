@@ -31,7 +31,7 @@ from rich.table import Table
 
 from arena.db.store import open_store
 from benchmarks.crowd import Crowd, fill, is_watched, play_for_real
-from benchmarks.machine import describe_machine
+from benchmarks.report import describe_machine
 from benchmarks.served import address_of, cpu_of_an_answer, plainest
 
 SMALL: Final = Crowd(bots=100, games=100)

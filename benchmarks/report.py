@@ -1,14 +1,67 @@
-"""The figures as a table and as JSON."""
+"""The figures of one run, their medians over several, and the host of the measurements: a table, and JSON."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
+import google.protobuf
+import grpc
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.figures import Summary
+
+class Figure(NamedTuple):
+    """One measured value."""
+
+    section: str  # what it is part of
+    name: str  # unique in its section
+    value: float  # in that unit
+    unit: str  # `x` is a ratio of two figures of the same repetition
+    goal: str = ""  # in words, or empty
+
+
+class Summary(NamedTuple):
+    """One figure over all repetitions; ``figure`` holds the median."""
+
+    figure: Figure
+    values: tuple[float, ...]
+
+
+def summarise(repetitions: Sequence[Sequence[Figure]]) -> Iterator[Summary]:
+    """Yield the median of every figure. All repetitions have the same figures in the same order."""
+    for same in zip(*repetitions, strict=True):
+        values = tuple(figure.value for figure in same)
+        yield Summary(same[0]._replace(value=median(values)), values)
+
+
+def describe_machine(sandbox: str) -> dict[str, str]:
+    """Return the machine's properties by their names, in the order of reading."""
+    return {
+        "cores": f"{len(os.sched_getaffinity(0))} ({_processor()})",
+        "load at the start": f"{os.getloadavg()[0]:.1f}",
+        "system": f"{platform.system()} {platform.release()}",
+        "Python": platform.python_version(),
+        "grpcio": grpc.__version__,
+        "protobuf": google.protobuf.__version__,
+        "sandbox": sandbox,
+    }
+
+
+def _processor() -> str:
+    """Return the processor's name as Linux knows it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
 
 _SMALL = 10
 _LARGE = 100

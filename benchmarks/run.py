@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from arena.ladder.matchmaking import DEALS
 from benchmarks.engine import PLAYER_COUNTS, measure_engine
-from benchmarks.figures import Figure
 from benchmarks.hall import Hall
+from benchmarks.report import Figure
 from benchmarks.results import Keeping, measure_results
 from benchmarks.tables import Start, Tables, measure_start, measure_tables
 from benchmarks.talk import Talk, measure_talk
