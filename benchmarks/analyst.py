@@ -20,8 +20,8 @@ from typing import Final, NamedTuple
 from arena.play.analysis.analyst import PLAYOUTS, judged, turn_of
 from arena.play.analysis.futures import Futures
 from arena.play.botfiles import load_bot, samples
-from arena.play.replay.decisions import RecordedDecision, decisions, log_of
 from arena.play.replay.document import PublicReplay, Seat
+from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.play.simulate import SimulatedPlayer, simulate
 from arena.protocol.analysis import AnalysedDecision, Option
 from arena.protocol.match import Decision, move_of

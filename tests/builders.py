@@ -8,14 +8,12 @@ from arena.db.bots import NewVersion
 from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
 from arena.db.store import Store
 from arena.ladder.card_counts import count_game
-from arena.play.analysis.analyst import analyse
-from arena.play.analysis.house import house_bots
+from arena.play.analysis.analyst import analyse, house_bots
 from arena.play.botfiles import samples
-from arena.play.referee.stand_in import places_with_faults, taken_over
 from arena.play.replay.document import Seat, build, encode, parse
 from arena.protocol.analysis import FEWEST_PLAYOUTS, AnalysedDecision, Analysis
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
-from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, taken_over
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport, played_again
 from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
 

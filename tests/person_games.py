@@ -6,8 +6,8 @@ from datetime import datetime
 from arena.db.person_games import ChosenMove, NewPersonGame
 from arena.db.store import Store
 from arena.play.analysis.analyst import analyse
-from arena.play.referee.stand_in import stand_in
 from arena.play.replay.document import Seat, build, encode, parse
+from arena.protocol.faults import stand_in
 from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, shuffled_deck, view
 
 SEED = "0" * 32

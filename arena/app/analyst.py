@@ -16,7 +16,7 @@ from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.platform.recurring import Recurring
 from arena.play.analysis.analyst import ANALYST, VERSION
-from arena.play.analysis.puzzles import merit, puzzle_in
+from arena.play.analysis.grading import merit, puzzle_in
 from arena.protocol.analysis import Analysis
 
 _log = structlog.get_logger()

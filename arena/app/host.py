@@ -16,7 +16,7 @@ from arena.app.folders import INSTALL_SIZE, CannotStart, private_folder, utc_now
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_canary_image
 from arena.platform.settings import Settings
-from arena.play.launcher.errors import HostTooSmall
+from arena.play.launcher import HostTooSmall
 from arena.play.launcher.seats import LONGEST_RUN_DIR
 from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
 from arena.protocol.controls import HostReport

@@ -9,9 +9,8 @@ import typer
 
 from arena.cli.console import echo, fail, opened, print_json, print_table, say, tracked
 from arena.cli.replays import checked, in_file, path_of
-from arena.play.analysis.analyst import PLAYOUTS
+from arena.play.analysis.analyst import PLAYOUTS, house_bots
 from arena.play.analysis.analyst import analyse as analysis_of
-from arena.play.analysis.house import house_bots
 from arena.play.botfiles import samples
 from arena.play.replay.document import PublicReplay
 from arena.protocol.analysis import (

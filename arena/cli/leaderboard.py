@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.cli.console import fail
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

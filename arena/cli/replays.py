@@ -17,8 +17,8 @@ from arena.home.bots import HomeBot, UnusableBot, find_bot
 from arena.home.bulk import simulated_mistake, simulated_player
 from arena.home.timing import DecisionTimer
 from arena.home.workers import PlayingFailed
-from arena.play.replay.decisions import log_of
 from arena.play.replay.document import InvalidReplay, PublicReplay, encode, is_json, parse
+from arena.play.replay.verify import log_of
 from arena.play.replay.verify import verify as difference_of
 from arena.play.simulate import SimulatedBotFailed
 from arena.play.simulate import simulate as games_of

@@ -32,7 +32,7 @@ _NEWEST_GAMES: Final = 20_000
 
 def fit_beta() -> None:
     """Fit the noise of a game (β) to the newest games, and print the gain in prediction."""
-    from arena.ladder.fitting import fit_betas
+    from arena.ladder.calibration import fit_betas
 
     with opened_arena() as (_, store):
         fits = fit_betas(store.ratings.predicted_games(_NEWEST_GAMES))

@@ -28,7 +28,7 @@ from arena.db.schema import (
     RatingEventRow,
     RatingRow,
 )
-from arena.ladder.fitting import PredictedGame
+from arena.ladder.calibration import PredictedGame
 from arena.ladder.leaderboard import BoardLine, Standing, standings
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
 from arena.ladder.rating import Rating, median

@@ -15,10 +15,9 @@ from arena.home import timing
 from arena.home.puzzle import Puzzle, puzzle_of
 from arena.home.timing import DecisionTimer, OutOfTime
 from arena.play.referee.player import Ask, Event, FaultNoticed, Lost, PlayerAnswer
-from arena.play.referee.stand_in import places_with_faults, taken_over
 from arena.play.referee.table import GameTable
 from arena.play.replay.document import Seat, build, encode
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import Clock, Decision
 from arena.rules import Result, Rules, State, View
 from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser

@@ -18,7 +18,7 @@ from arena.home.bots import HomeBot
 from arena.home.games import HomeGame, HomeResult, Mistake, home_result, with_its_replay
 from arena.home.puzzle import puzzle_of
 from arena.home.workers import BotUnloadable, PlayingFailed
-from arena.play.launcher.errors import LauncherError
+from arena.play.launcher import LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat

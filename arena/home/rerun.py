@@ -7,8 +7,8 @@ from typing import NamedTuple
 from arena.home.bots import HomeBot
 from arena.home.puzzle import Puzzle, puzzle_of
 from arena.home.solving import Solution, answers
-from arena.play.replay.decisions import RecordedDecision, decisions, log_of
 from arena.play.replay.document import PublicReplay
+from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.protocol.match import decision_of
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, Generic, TypeVar
 
-from arena.ladder.fitting import PredictedGame
+from arena.ladder.calibration import PredictedGame
 from arena.ladder.posterior import stated
 from arena.ladder.rating import BETAS, Rating, expected_with
 

@@ -1,7 +1,14 @@
-"""Kinds of faults, and which of them end a bot's game."""
+"""Kinds of faults, and what follows from them: the stand-in's moves, take-overs and places.
 
+The stand-in plays for bots that don't answer correctly: one decision or, after the seat's third fault in a
+game or the loss of its stream, all decisions to the end of the game.
+"""
+
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
+
+from arena.rules import Move, View
 
 
 class Fault(StrEnum):
@@ -34,3 +41,45 @@ FINAL_FAULTS: Final = frozenset({Fault.CRASH, Fault.ABSENT, Fault.EXPELLED})
 
 FAULTS_TO_TAKE_OVER: Final = 3
 """After this many faults in one game, the stand-in plays the rest of it."""
+
+
+def stand_in(view: View) -> Move:
+    """Return the stand-in's move: the first card of the hand in the order of the table of kinds.
+
+    It never uses chopsticks. If it controls the dummy, it gives the dummy the next card of the hand. The move
+    follows from the view only, so that a record can be checked.
+    """
+    if view.control:
+        return Move((view.hand[0],), view.hand[1])
+    return Move((view.hand[0],))
+
+
+def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
+    """Return, per seat, the index into ``faults`` of its take-over, or None.
+
+    A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
+    ``faults`` is in order of play, each entry with the fault's name or None per seat.
+    """
+    moments: list[int | None] = [None] * seats
+    counts = [0] * seats
+    for moment, row in enumerate(faults):
+        for seat, fault in enumerate(row):
+            if fault is None or moments[seat] is not None:
+                continue
+            counts[seat] += 1
+            if fault in FINAL_FAULTS or counts[seat] == FAULTS_TO_TAKE_OVER:
+                moments[seat] = moment
+    return tuple(moments)
+
+
+def places_with_faults(rules_places: Sequence[int], moments: Sequence[int | None]) -> tuple[int, ...]:
+    """Return the final places: taken-over seats rank below all others.
+
+    Among themselves they rank by how long they lasted: later is better, the same turn shares the place.
+    ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
+    """
+    ranks = [
+        (0, place) if moment is None else (1, -moment)
+        for place, moment in zip(rules_places, moments, strict=True)
+    ]
+    return tuple(1 + sum(other < mine for other in ranks) for mine in ranks)

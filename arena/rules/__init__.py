@@ -16,18 +16,20 @@ from arena.rules.cards import (
     SHUFFLE,
     Card,
     Hand,
+    IllegalMove,
+    InvalidRecord,
+    InvalidRules,
     Rules,
+    RulesError,
     Table,
     shuffled_deck,
     simulation_seed,
     unshuffled_deck,
 )
-from arena.rules.errors import IllegalMove, InvalidRecord, InvalidRules, RulesError
-from arena.rules.knowledge import HeldCards, Knowledge, Memory, knowledge
 from arena.rules.play import GameLog, Replay, apply, asked, deals, moments, new_game, replay
 from arena.rules.scoring import RoundScore, colours, places, score_nigiri, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move, legal_moves
-from arena.rules.view import View, seen, view
+from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seen, view
 
 __all__ = [
     "DECK_COUNTS",

@@ -1,6 +1,7 @@
-"""The kinds of cards, the variants, and the deck with its shuffle ``sha256-fisher-yates/1``.
+"""The errors of the rules, the kinds of cards, the variants, and the deck with its shuffle.
 
-The shuffle can be repeated in any language. Nobody who has seen some cards can work out the rest.
+The shuffle ``sha256-fisher-yates/1`` can be repeated in any language. Nobody who has seen some cards can work
+out the rest.
 Source: the table "Deck" and the sections "Variants" and "Determinism" of docs/rules.md, with test vectors.
 """
 
@@ -14,7 +15,27 @@ from struct import unpack
 from types import MappingProxyType
 from typing import Final
 
-from arena.rules.errors import InvalidRules
+
+class RulesError(ValueError):
+    """Base of all errors of the rules."""
+
+
+class InvalidRules(RulesError):
+    """There is no such game."""
+
+
+class IllegalMove(RulesError):
+    """A choice that a rule forbids. Nothing has been changed by it."""
+
+    def __init__(self, rule: str, seat: int, what: str) -> None:
+        super().__init__(f"seat {seat}: {what} ({rule})")
+        self.rule = rule  # the section of docs/rules.md that forbids it
+        self.seat = seat  # whose choice it was
+        self.what = what  # what is wrong with it
+
+
+class InvalidRecord(RulesError):
+    """A record that the rules can't have produced."""
 
 
 class Card(IntEnum):

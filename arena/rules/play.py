@@ -7,8 +7,7 @@ docs/rules.md.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from arena.rules.cards import ROUNDS, Card, Hand, Rules, Table, unshuffled_deck
-from arena.rules.errors import InvalidRecord, InvalidRules
+from arena.rules.cards import ROUNDS, Card, Hand, InvalidRecord, InvalidRules, Rules, Table, unshuffled_deck
 from arena.rules.scoring import RoundScore, places, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move
 

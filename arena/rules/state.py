@@ -6,8 +6,7 @@ dataclass takes several times as long to make.
 
 from typing import Final, NamedTuple
 
-from arena.rules.cards import Card, Hand, Rules, Table
-from arena.rules.errors import IllegalMove
+from arena.rules.cards import Card, Hand, IllegalMove, Rules, Table
 from arena.rules.scoring import RoundScore
 
 Play = tuple[Card, ...]

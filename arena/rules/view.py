@@ -1,13 +1,15 @@
-"""A seat's view of a game, the only way from a state to a bot.
+"""A seat's view of a game, the only way from a state to a bot, and what the seat can infer from it.
 
-Source: the section "A bot's view" of docs/rules.md.
+Source: the sections "A bot's view" and "Inference" of docs/rules.md.
 """
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from arena.rules.cards import Card, Hand, Rules, Table
+from arena.rules.cards import Card, Hand, Rules, Table, unshuffled_deck
 from arena.rules.play import asked
-from arena.rules.state import Move, State, Turn, legal_moves
+from arena.rules.state import Move, Play, State, Turn, in_control, legal_moves
 
 
 class View(NamedTuple):
@@ -67,3 +69,128 @@ def seen(state: State, seat: int) -> View:
         state.turns,
         state.past_hands[seat],
     )
+
+
+class HeldCards(NamedTuple):
+    """The known cards of one hand, or of the dummy's pile."""
+
+    certain: Hand  # cards that are in it whatever the deal was
+    hidden: int  # how many more it has
+
+
+class Knowledge(NamedTuple):
+    """All that a seat can know about the places of cards, and nothing more.
+
+    The hands are possible together exactly if each is made of its certain cards and of as many of the unseen
+    ones as it has hidden cards, where no unseen card is used twice.
+    """
+
+    hands: tuple[HeldCards, ...]  # one a player; with a dummy its pile comes last
+    # Cards of which no place is known, in the order of the table of kinds. Those that are hidden in no hand
+    # lie undealt.
+    unseen: Hand
+
+
+class Memory:
+    """One seat's memory of a round, from the deal on.
+
+    ``unplayed`` are the cards that this round may have been dealt from; ``pile`` is the size of the dummy's
+    pile, None without a dummy.
+    """
+
+    def __init__(self, unplayed: Iterable[Card], sizes: Sequence[int], pile: int | None = None) -> None:
+        self._unseen = Counter(unplayed)
+        self._certain: list[Counter[Card]] = [Counter() for _ in sizes]
+        self._hidden = list(sizes)
+        self._pile = pile
+
+    def draw(self, seat: int) -> None:
+        """Record a seat's draw from the dummy's pile, which only the seat sees."""
+        assert self._pile  # noqa: S101 - there is one to draw from
+        self._pile -= 1
+        self._hidden[seat] += 1
+
+    def look(self, seat: int, hand: Hand) -> None:
+        """Record the seat's own hand."""
+        held = Counter(hand)
+        self._unseen -= held - self._certain[seat]
+        self._certain[seat] = held
+        self._hidden[seat] = 0
+
+    def reveal(self, seat: int, cards: Play, *, chopsticks: bool) -> None:
+        """Record the cards that left a hand.
+
+        ``cards`` were taken from it; with ``chopsticks``, chopsticks went back into it afterwards.
+        """
+        for card in cards:
+            if self._certain[seat][card]:
+                self._certain[seat][card] -= 1
+            else:
+                self._unseen[card] -= 1
+                self._hidden[seat] -= 1
+        self._certain[seat][Card.CHOPSTICKS] += chopsticks
+
+    def pass_on(self, step: int) -> None:
+        """Pass every hand on by ``step`` seats."""
+        players = range(len(self._hidden))
+        self._certain = [self._certain[(seat - step) % len(players)] for seat in players]
+        self._hidden = [self._hidden[(seat - step) % len(players)] for seat in players]
+
+    def knowledge(self) -> Knowledge:
+        """Return what follows from all that was seen."""
+        unseen, hands = self._unseen.copy(), []
+        places = list(zip(self._certain, self._hidden, strict=True))
+        for certain, hidden in places if self._pile is None else (*places, (Counter[Card](), self._pile)):
+            # Cards that can't be elsewhere must be here.
+            elsewhere = unseen.total() - hidden
+            forced = Counter({card: count - elsewhere for card, count in unseen.items() if count > elsewhere})
+            unseen -= forced
+            hands.append(HeldCards(_sorted(certain + forced), hidden - forced.total()))
+        return Knowledge(tuple(hands), _sorted(unseen))
+
+
+def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
+    """Return what a seat knows from its view, and from no habit of the others.
+
+    ``view`` is from before the choice. With ``revealed``, the turn that followed, the answer is what the seat
+    knows after the reveal, before the hands are passed.
+    """
+    rules = view.rules
+    turns = [turn for turn in view.turns if turn.round == view.round]
+    memory = Memory(
+        _unplayed(view), [rules.hand_size] * rules.players, rules.hand_size if rules.dummy else None
+    )
+    for number, hand in enumerate((*view.past_hands, view.hand), start=1):
+        controller = in_control(rules, view.round, number) if rules.dummy else None
+        if controller is not None:
+            memory.draw(controller)
+        memory.look(view.seat, hand)
+        if number <= len(turns):
+            _reveal(memory, turns[number - 1], controller)
+            memory.pass_on(rules.direction(view.round))
+        elif revealed is not None:
+            _reveal(memory, revealed, controller)
+    return memory.knowledge()
+
+
+def _reveal(memory: Memory, turn: Turn, controller: int | None) -> None:
+    players = turn.plays if controller is None else turn.plays[:-1]
+    for seat, play in enumerate(players):
+        taken = (*play, *turn.plays[-1]) if seat == controller else play
+        memory.reveal(seat, taken, chopsticks=len(play) > 1)
+
+
+def _unplayed(view: View) -> Iterator[Card]:
+    """Return the cards that were not dealt in earlier rounds, in which all cards were seen."""
+    cards = Counter(unshuffled_deck(view.rules))
+    for turn in view.turns:
+        if turn.round < view.round:
+            for play in turn.plays:
+                cards.subtract(play)
+                # The chopsticks that went back are played once more.
+                cards[Card.CHOPSTICKS] += len(play) > 1
+    return cards.elements()
+
+
+def _sorted(cards: "Counter[Card]") -> Hand:
+    return tuple(sorted(cards.elements()))

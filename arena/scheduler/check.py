@@ -8,11 +8,10 @@ from typing import Final
 
 from arena.db.matches import Claim, FinishedGame, FinishedMatch
 from arena.ladder.card_counts import count_game
-from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher import MatchVoid
 from arena.play.referee.clock import SeatClock
-from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
 from arena.play.replay.document import Seat, build, encode
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, places_with_faults, stand_in, taken_over
 from arena.protocol.match import (
     Decision,
     GameRecord,

@@ -20,9 +20,8 @@ from arena.play.launcher.launcher import longest_seconds
 from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName, encode
 from arena.protocol.states import MatchState
-from arena.scheduler.backoff import RETRY_DELAYS, RetryDelays
 from arena.scheduler.live import SHOW_SECONDS, LiveMatches
-from arena.scheduler.settling import InFlight, Playing, Settling, Watcher
+from arena.scheduler.settling import RETRY_DELAYS, InFlight, Playing, RetryDelays, Settling, Watcher
 from arena.scheduler.workers import Place, Workers
 
 _log = structlog.get_logger()

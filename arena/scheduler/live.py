@@ -13,8 +13,8 @@ import structlog
 from arena.db.errors import DatabaseUnavailable
 from arena.db.live_games import LiveGames, ShownGame
 from arena.db.matches import Claim
-from arena.play.referee.stand_in import places_with_faults
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
+from arena.protocol.faults import places_with_faults
 from arena.protocol.match import MOST_PROGRESS_BYTES, GameRecord, Progress, decode
 from arena.scheduler.check import RecordRefused, check_steps
 

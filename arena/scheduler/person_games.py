@@ -15,7 +15,7 @@ from arena.db.errors import StoreError
 from arena.db.person_games import ChosenMove, PersonGame, PersonGames
 from arena.ladder.settings import LadderSettings
 from arena.platform.recurring import Recurring
-from arena.play.launcher.errors import LauncherError
+from arena.play.launcher import LauncherError
 from arena.play.launcher.launcher import Launcher, PersonLine
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat, build

@@ -14,7 +14,7 @@ from arena.platform.cpu_time import OwnWaits
 from arena.platform.environment import reach
 from arena.platform.files import Disk
 from arena.platform.recurring import Backoff, Recurring
-from arena.play.launcher.errors import HostFailed, LauncherError
+from arena.play.launcher import HostFailed, LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import RefusedWorker, WorkerStatus

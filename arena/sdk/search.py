@@ -192,7 +192,7 @@ def worlds(view: View) -> Callable[[Random], World]:
     """Return what deals the cards that a seat doesn't see.
 
     Every call returns another world. Cards of which the seat can know the place are there, see
-    :func:`arena.rules.knowledge`; the others are dealt so that every possible deal is equally likely.
+    :func:`arena.rules.view`; the others are dealt so that every possible deal is equally likely.
     """
     known = knowledge(view)
     certain = [[int(card) for card in held.certain] for held in known.hands]

@@ -10,9 +10,8 @@ import msgspec
 
 from arena.db.submissions import KnownSubmission, QualificationGame
 from arena.ladder.qualification import Played, numbers
-from arena.play.referee.stand_in import places_with_faults, taken_over
 from arena.protocol.documents import Figures, Submission, SubmissionGame, WholeSubmission
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import played_again
 
 

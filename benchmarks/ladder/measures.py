@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from arena.ladder.fitting import PredictedGame
+from arena.ladder.calibration import PredictedGame
 from arena.ladder.odd_results import odd_pairs
 from arena.ladder.posterior import stated
 from arena.ladder.ranks import Field

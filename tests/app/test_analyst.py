@@ -13,9 +13,8 @@ import pytest
 
 from arena.app.analyst import HostAnalyst, analyst
 from arena.db.store import Store
-from arena.play.analysis.analyst import ANALYST, VERSION, analyse
-from arena.play.analysis.house import house_bots
-from arena.play.analysis.puzzles import puzzle_in
+from arena.play.analysis.analyst import ANALYST, VERSION, analyse, house_bots
+from arena.play.analysis.grading import puzzle_in
 from arena.play.botfiles import samples
 from arena.play.replay.document import parse
 from arena.rules import Rules

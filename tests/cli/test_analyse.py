@@ -7,8 +7,7 @@ import msgspec
 import pytest
 
 from arena.cli.analyse import annotated
-from arena.play.analysis.analyst import analyse
-from arena.play.analysis.house import house_bots
+from arena.play.analysis.analyst import analyse, house_bots
 from arena.play.botfiles import samples
 from arena.play.replay.document import encode
 from arena.protocol.analysis import Analysis, Grade

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.replay.decisions import decisions
 from arena.play.replay.document import parse
+from arena.play.replay.verify import decisions
 from tests.patience import WAIT_SECONDS
 
 from .command import COMMAND, FIRST, LOOP, arena, environment

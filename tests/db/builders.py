@@ -17,9 +17,8 @@ from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
 from arena.db.store import Store
 from arena.ladder.card_counts import count_game
 from arena.ladder.matchmaking import rotations
-from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
 from arena.play.replay.document import Seat, build, encode
-from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, stand_in, taken_over
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
 from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
 from tests.builders import play_set

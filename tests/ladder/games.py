@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from arena.ladder.card_counts import Tally, count_game
-from arena.play.referee.stand_in import places_with_faults, taken_over
+from arena.protocol.faults import places_with_faults, taken_over
 from arena.protocol.match import GameRecord, played_again
 from arena.rules import Rules, State
 from tests.builders import play

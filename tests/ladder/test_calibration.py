@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from arena.ladder.calibration import EDGES, Calibration, calibrate
-from arena.ladder.fitting import PredictedGame
+from arena.ladder.calibration import EDGES, Calibration, PredictedGame, calibrate
 from arena.ladder.rating import BETAS, Rating, initial, update
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena.ladder.fitting import PredictedGame, fit_betas
+from arena.ladder.calibration import PredictedGame, fit_betas
 from arena.ladder.rating import BETAS, Rating
 
 

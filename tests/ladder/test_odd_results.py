@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena.ladder.fitting import PredictedGame
+from arena.ladder.calibration import PredictedGame
 from arena.ladder.odd_results import CHANCE, odd_pairs
 from arena.ladder.rating import BETAS, Rating
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.db.matches import Claim, ClaimedSeat, FinishedMatch
-from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher import MatchVoid
 from arena.play.referee.player import Hello, Lost
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport, encode

@@ -13,7 +13,7 @@ from arena.platform.recurring import Backoff
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.backoff import VOIDS_IN_A_ROW, MatchBackoff, RetryDelays, VoidsInARow
+from arena.scheduler.settling import VOIDS_IN_A_ROW, MatchBackoff, RetryDelays, VoidsInARow
 from arena.scheduler.workers import HOST_BACKOFF, local_workers
 from tests.databases import sqlite_store
 from tests.faults.installation import own_folder

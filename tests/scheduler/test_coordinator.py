@@ -32,10 +32,9 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import Limits, MatchSpec, RuntimeName, decode
 from arena.protocol.states import Role
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.backoff import RETRY_DELAYS, RetryDelays
 from arena.scheduler.coordinator import ArenaTrouble, Coordinator
 from arena.scheduler.ladder import Entropy, Ladder
-from arena.scheduler.settling import Watcher
+from arena.scheduler.settling import RETRY_DELAYS, RetryDelays, Watcher
 from arena.scheduler.workers import Workers, local_workers
 from tests.builders import host_report
 from tests.databases import sqlite_store

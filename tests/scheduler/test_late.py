@@ -13,7 +13,7 @@ import pytest
 from arena.db.database import Database
 from arena.db.matches import Claim
 from arena.db.store import Store, open_store
-from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher import MatchVoid
 from arena.protocol.match import RefusedWorker, WorkerStatus
 from arena.scheduler.workers import Verdict
 from tests.patience import WAIT_SECONDS

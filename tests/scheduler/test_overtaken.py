@@ -9,7 +9,7 @@ import pytest
 
 from arena.app.arena import ProgramFiles
 from arena.db.matches import FinishedMatch
-from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher import MatchVoid
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.controls import Gate

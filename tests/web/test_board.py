@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.store import Store
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from tests.web.html import Page
 from web.http.rendering import clean_name, fixed, millis, percent
 from web.leaderboard.standings import PROVISIONAL_DEVIATION, scale_of

@@ -7,7 +7,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from web.bots.model import VersionLine, version_line
 from web.http.parameters import AfterBot, AuthorName
 from web.http.rendering import PageRouter, page

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from arena.db.histories import Meeting
 from arena.db.store import Store
 from arena.ladder.card_table import CardHabit
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from arena.rules import Card
 from web.bots.curve import SharedPlot, draw_together
 from web.bots.history import Habits, read_habits

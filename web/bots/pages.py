@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedChallenge
 from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
 from web.cards import card_name

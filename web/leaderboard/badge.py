@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from arena.db.bots import Bots
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from web.http.caching import unless_unchanged
 from web.http.parameters import BotName
 from web.http.rendering import PageRouter, fixed, render

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from arena.ladder.ranks import SHARE
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import unless_unchanged
 from web.http.parameters import House, Offset, Players, RowLimit, Search

@@ -21,7 +21,7 @@ from arena.ladder.posterior import stated
 from arena.ladder.ranks import SHARE, Field, between
 from arena.ladder.rating import DAYS, conservative, initial, median, stood
 from arena.ladder.rating_log import OVERALL, Entry
-from arena.protocol.leaderboard import Row
+from arena.protocol.documents import Row
 from web.http.rendering import clean_name
 
 PROVISIONAL_DEVIATION: Final = initial().deviation / 3

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from arena.db.puzzles import KnownPuzzle, Puzzles
-from arena.play.replay.decisions import decisions
 from arena.play.replay.document import PublicReplay, parse
+from arena.play.replay.verify import decisions
 from arena.rules import Card, View
 from web.games.analysis import ShownDecision, shown_decision
 from web.http.rendering import PageRouter, page

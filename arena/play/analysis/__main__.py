@@ -10,8 +10,7 @@ import threading
 
 import msgspec
 
-from arena.play.analysis.analyst import analyse
-from arena.play.analysis.house import house_bots
+from arena.play.analysis.analyst import analyse, house_bots
 from arena.play.botfiles import samples
 from arena.play.replay.document import parse
 

@@ -2,13 +2,16 @@
 
 Simple players (:mod:`arena.sdk.search`), all the same, finish the round. The results of later rounds are
 drawn from samples. All options of a decision get the same deals and the same first answers of the other
-seats, so their values differ by quality and not by luck.
+seats, so their values differ by quality and not by luck. The house bots' choices are added.
 """
 
+import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import sqrt
+from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
 from types import MappingProxyType
@@ -16,10 +19,9 @@ from typing import Final
 
 from arena.play.analysis.futures import NOISE, Futures
 from arena.play.analysis.grading import grade, summaries, turning_points
-from arena.play.analysis.house import house_moves
-from arena.play.botfiles import Factory
-from arena.play.replay.decisions import RecordedDecision, decisions, log_of
+from arena.play.botfiles import BotBroken, Factory, known, load
 from arena.play.replay.document import PublicReplay, labels
+from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.protocol.analysis import (
     ANALYSIS_FORMAT,
     AnalysedDecision,
@@ -29,7 +31,8 @@ from arena.protocol.analysis import (
     Option,
     Outlook,
 )
-from arena.rules import Move, State, View, replay, seen
+from arena.rules import Move, State, View, check_move, replay, seen
+from arena.sdk.bot import as_move
 from arena.sdk.search import World, decode, encode, playout, simple_move, worlds
 
 ANALYST: Final = "playouts"
@@ -236,3 +239,52 @@ def _option(move: Move, tries: _Tries) -> Option:
     chance, points = (round(value, _DIGITS) for value in tries.value)
     dummy = None if move.dummy is None else move.dummy.label
     return Option(cards=labels(move.cards), dummy=dummy, chance=chance, points=points)
+
+
+_AIMLESS: Final = frozenset({"random"})
+"""Bots whose choices are not informative."""
+
+
+def house_bots(folder: Path) -> dict[str, Factory]:
+    """Return the house bots of a folder that are written in Python and play to win, by name.
+
+    Bots that can't be loaded are left out.
+    """
+    bots = {}
+    for name in known(folder):
+        if name not in _AIMLESS:
+            with suppress(BotBroken):
+                bots[name] = load(folder / name)
+    return bots
+
+
+def house_moves(
+    bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
+) -> list[dict[str, Move]]:
+    """Return each bot's move for each decision, by the bot's name; the game continues as recorded.
+
+    A bot that raises an error, or plays an illegal move, is left out of that decision. The same arguments
+    give the same moves.
+    """
+    before = random.getstate()  # bots draw from the shared generator
+    try:
+        return _moves(bots, made, seats, seed)
+    finally:
+        random.setstate(before)
+
+
+def _moves(
+    bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
+) -> list[dict[str, Move]]:
+    found: list[dict[str, Move]] = [{} for _ in made]
+    for name, new in bots.items():
+        choosers = [new() for _ in range(seats)]
+        for moves, (step, view, *_) in zip(found, made, strict=True):
+            random.seed(f"{seed}/{step}/{view.seat}/{name}")
+            try:
+                move = as_move(choosers[view.seat](view), view)
+                check_move(view.seat, view.hand, view.tables[view.seat], move, control=view.control)
+            except Exception:  # noqa: BLE001, S112 - a sample that was changed may raise anything
+                continue
+            moves[name] = move
+    return found

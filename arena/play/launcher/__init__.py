@@ -1,5 +1,31 @@
 """Plays one match on this host with sockets, a referee process and a sandbox per seat, then removes them.
 
 This part of a worker may start containers, and parses nothing from them. It has no access to the database, to
-names of bots or to secrets.
+names of bots or to secrets. It raises:
+
+    LauncherError
+    ├── HostTooSmall      this host can never play a match
+    ├── MatchVoid         an arena fault; the match must be played again
+    │   └── HostFailed    this host can't play any match now
+    └── LauncherStopped   the arena is being stopped; nothing is wrong
 """
+
+
+class LauncherError(Exception):
+    """A match wasn't finished. No bot is at fault."""
+
+
+class HostTooSmall(LauncherError):
+    """This host can't run a full table of bots. The text says what is missing."""
+
+
+class MatchVoid(LauncherError):
+    """The host, the engine or the referee failed. The text says which and how."""
+
+
+class HostFailed(MatchVoid):
+    """This host can't run bots now, whatever the match. The text says what is missing."""
+
+
+class LauncherStopped(LauncherError):
+    """The arena is being stopped."""

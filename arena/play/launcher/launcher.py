@@ -16,7 +16,7 @@ import msgspec
 from structlog.contextvars import bound_contextvars
 
 from arena.platform.environment import reach
-from arena.play.launcher.errors import LauncherStopped, MatchVoid
+from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.play.launcher.seats import Seats, SeatSockets, seat_sockets
 from arena.play.referee.spec import (
     Ended,

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from arena.platform.cpu_time import CpuFiles
-from arena.play.launcher.errors import HostFailed, MatchVoid
+from arena.play.launcher import HostFailed, MatchVoid
 from arena.play.referee.spec import SeatEnd
 from arena.protocol.match import Limits, MatchSpec, SeatReport
 from arena.sandbox.docker.policy import slot_owner

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 import structlog
 
 from arena.platform.recurring import Recurring
-from arena.play.launcher.errors import HostTooSmall
+from arena.play.launcher import HostTooSmall
 from arena.protocol.match import Limits
 from arena.sandbox.runtime import Runtime, RuntimeTrouble
 

@@ -25,8 +25,7 @@ from arena.play.referee.conductor import Conductor
 from arena.play.referee.frames import MAX_MESSAGE_BYTES
 from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
-from arena.play.referee.person import PersonPlayer
-from arena.play.referee.player import SeatPlayer
+from arena.play.referee.player import PersonPlayer, SeatPlayer
 from arena.play.referee.relay import listen
 from arena.play.referee.spec import (
     Ended,

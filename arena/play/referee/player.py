@@ -4,7 +4,7 @@ A match is a state machine without I/O (see :mod:`arena.play.referee.match`). A 
 bot and returns the bot's messages, whether by a call or through a socket into a container.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from arena.protocol.faults import Fault
@@ -143,3 +143,35 @@ class SeatPlayer(Protocol):
 
         ``void`` says why the match doesn't count, if the arena failed.
         """
+
+
+class PersonPlayer:
+    """A person's :class:`arena.play.referee.player.SeatPlayer`. ``asked`` gets each of their decisions."""
+
+    def __init__(self, asked: Callable[[View], None]) -> None:
+        self._asked = asked
+        self._listener: Listener | None = None
+        self._seat = 0
+
+    async def open(self, seat: int, listener: Listener) -> None:
+        """Greet immediately: the person joined before the bots."""
+        self._seat, self._listener = seat, listener
+        listener.greeted(seat, Hello(games_at_once=1, sdk=""))
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Pass decisions on. A view contains all other information for the person."""
+        for event in events:
+            if isinstance(event, Ask):
+                self._asked(event.view)
+
+    def choose(self, round_number: int, turn: int, move: Move) -> None:
+        """Play a person's choice."""
+        if self._listener is not None:
+            answer = PlayerAnswer(game=0, round=round_number, turn=turn, move=move)
+            self._listener.answered(self._seat, [answer])
+
+    def dismiss(self, lost: Lost) -> None:
+        """Do nothing: a person is never late."""
+
+    async def close(self, void: str | None = None) -> None:
+        """Do nothing."""

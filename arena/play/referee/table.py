@@ -22,8 +22,7 @@ from arena.play.referee.player import (
     Revealed,
     RoundScored,
 )
-from arena.play.referee.stand_in import places_with_faults, stand_in
-from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, stand_in
 from arena.protocol.match import Clock, Decision, GameRecord
 from arena.rules import (
     ROUNDS,

@@ -220,7 +220,7 @@ def build(  # noqa: PLR0913 - a record has these parts; all are named at the cal
     seed: str,  # 32 hexadecimal digits; the deck of `state` follows from it
     state: State,  # the game at its end
     seats: Sequence[Seat],  # the players, one per seat
-    # The final places, from `arena.play.referee.stand_in.places_with_faults`; None means by points.
+    # The final places, from `arena.protocol.faults.places_with_faults`; None means by points.
     places: Sequence[int] | None = None,
     # The recorded decisions in order; without them the replay has no faults and no times.
     steps: Sequence[Step] | None = None,

@@ -1,29 +1,42 @@
-"""Replays a public replay by the rules, to find the first difference or to display it turn by turn."""
+"""Replays a public replay by the rules: finds the first difference, and returns its turns and decisions."""
 
 import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from arena.play.referee.stand_in import places_with_faults, taken_over
 from arena.play.replay.disclosed import DisclosedGame
-from arena.play.replay.document import Cards, InvalidReplay, PublicReplay, ReplayTurn, dealt, labels, scored
+from arena.play.replay.document import (
+    Cards,
+    InvalidReplay,
+    PublicReplay,
+    ReplayTurn,
+    dealt,
+    is_automatic,
+    labels,
+    scored,
+)
+from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.rules import (
     SHUFFLE,
     Card,
+    GameLog,
     IllegalMove,
     InvalidRules,
     Moment,
     Move,
+    Play,
     State,
     Turn,
+    View,
     apply,
     asked,
     moments,
     new_game,
     shuffled_deck,
     unshuffled_deck,
+    view,
 )
 
 _CARDS: Final = {card.label: card for card in Card}
@@ -94,15 +107,9 @@ def _play(path: str, turn: ReplayTurn, state: State) -> State:
     _compare(f"{path}.turn", turn.turn, state.turn)
     _expect_length(f"{path}.plays", turn.plays, state.rules.participants)
     plays = [_cards(f"{path}.plays[{player}]", play) for player, play in enumerate(turn.plays)]
-    dummy = None
     if state.rules.dummy:
         _expect_length(f"{path}.plays[{state.rules.players}]", plays[-1], 1)
-        dummy = plays[-1][0]
-    seats, controller = asked(state), state.controller
-    moves = [
-        Move(plays[seat], dummy if seat == controller else None) if seat in seats else None
-        for seat in range(state.rules.players)
-    ]
+    moves = _moves(plays, state)
     try:
         return apply(state, moves)
     except IllegalMove as error:
@@ -204,8 +211,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One turn of a game."""
 
     moment: Moment  # the hands and tables
@@ -256,9 +262,57 @@ def _walk(state: State, turns: Sequence[ReplayTurn]) -> tuple[Step, ...]:
 
 def moves_of(turn: ReplayTurn, state: State) -> list[Move | None]:
     """Return a turn's moves in the state before it, one entry per seat, None for a seat that wasn't asked."""
-    plays = [tuple([Card.from_label(label) for label in play]) for play in turn.plays]
+    return _moves([tuple([Card.from_label(label) for label in play]) for play in turn.plays], state)
+
+
+def _moves(plays: Sequence[Play], state: State) -> list[Move | None]:
     seats, controller = asked(state), state.controller
     return [
         Move(plays[seat], plays[-1][0] if seat == controller else None) if seat in seats else None
         for seat in range(state.rules.players)
     ]
+
+
+class RecordedDecision(NamedTuple):
+    """A request to one seat, and its move."""
+
+    step: int  # joint decisions before it, so an index into ``log_of(replay).moves``
+    view: View  # as the bot got it; ``view.legal_moves()`` are the choices
+    move: Move
+    standin: bool  # whether the stand-in chose instead of the bot
+    fault: Fault | None  # the fault of this decision, if any
+    millis: float | None  # None if nothing was measured, or no answer came
+
+
+def log_of(recorded: PublicReplay) -> GameLog:
+    """Return the deck and the joint moves of a recorded game, automatic turns excluded.
+
+    Raises InvalidReplay if it breaks the rules; the text is the first difference.
+    """
+    decided = _decided(recorded)
+    deck = decided[0].moment.state.deck
+    return GameLog(
+        recorded.variant, deck, tuple([tuple(moves_of(step.noted, step.moment.state)) for step in decided])
+    )
+
+
+def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
+    """Return every decision of a recorded game: turn by turn, and in a turn seat by seat.
+
+    Raises InvalidReplay if it breaks the rules; the text is the first difference.
+    """
+    found = []
+    for number, (moment, turn, _) in enumerate(_decided(recorded)):
+        for seat, move in enumerate(moves_of(turn, moment.state)):
+            if move is not None:
+                seen = view(moment.state, seat)
+                millis = None if turn.millis is None else turn.millis[seat]
+                found.append(
+                    RecordedDecision(number, seen, move, turn.standin[seat], turn.fault[seat], millis)
+                )
+    return tuple(found)
+
+
+def _decided(recorded: PublicReplay) -> list[Step]:
+    """Return the turns in which seats were asked."""
+    return [step for step in course(recorded) if not is_automatic(recorded.variant, step.noted.turn)]

@@ -18,7 +18,7 @@ from distributed.comm.core import connect
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from arena.play.launcher.errors import HostFailed, LauncherStopped, MatchVoid
+from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import MatchSpec, decode

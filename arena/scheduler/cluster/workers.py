@@ -15,7 +15,7 @@ import structlog
 from distributed.scheduler import KilledWorker
 
 from arena.platform.recurring import Recurring
-from arena.play.launcher.errors import HostFailed, LauncherStopped, MatchVoid
+from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.protocol.match import RefusedWorker, WorkerStatus
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember, ClusterPlace
 from arena.scheduler.cluster.host import play_here

@@ -7,8 +7,8 @@ from datetime import datetime
 import msgspec
 
 from arena.ladder.rating import game_time
-from arena.play.referee.stand_in import places_with_faults, taken_over
 from arena.play.replay.document import Seat, build, encode
+from arena.protocol.faults import places_with_faults, taken_over
 from arena.protocol.match import GameRecord
 from arena.rules import State
 from tests.builders import play

@@ -7,8 +7,8 @@ import pytest
 
 from arena.play.analysis.analyst import analyse, judged, turn_of
 from arena.play.analysis.futures import Futures
-from arena.play.replay.decisions import RecordedDecision, decisions, log_of
 from arena.play.replay.document import labels
+from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.protocol.analysis import Analysis
 from arena.rules import Rules, apply, new_game, replay, shuffled_deck, view
 from arena.sdk.search import worlds

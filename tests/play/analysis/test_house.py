@@ -3,10 +3,9 @@
 import random
 from pathlib import Path
 
-from arena.play.analysis.analyst import analyse
-from arena.play.analysis.house import house_bots, house_moves
+from arena.play.analysis.analyst import analyse, house_bots, house_moves
 from arena.play.botfiles import Chooser, samples
-from arena.play.replay.decisions import decisions
+from arena.play.replay.verify import decisions
 from arena.rules import Move, Rules, View
 from tests.play.replay.games import replay_of
 

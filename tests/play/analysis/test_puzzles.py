@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from arena.play.analysis.analyst import analyse
-from arena.play.analysis.puzzles import merit, puzzle_in
+from arena.play.analysis.grading import merit, puzzle_in
 from arena.protocol.analysis import AnalysedDecision, Analysis, Grade, Option
 from arena.rules import Rules
 from tests.play.replay.games import replay_of

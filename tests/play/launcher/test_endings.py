@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher import MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord
 from arena.sandbox.docker.engine import host_ran_out_of_memory

@@ -15,7 +15,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.play.launcher.errors import HostFailed
+from arena.play.launcher import HostFailed
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Clock, encode

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.launcher.errors import LauncherStopped, MatchVoid
+from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord, decode, encode
 from arena.scheduler.check import check_record

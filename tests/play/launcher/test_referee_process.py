@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.launcher.errors import MatchVoid
+from arena.play.launcher import MatchVoid
 from arena.play.launcher.launcher import RefereeProcess
 from arena.play.referee.spec import Listening, RefereeSpec
 from arena.protocol.match import Clock, MatchRecord

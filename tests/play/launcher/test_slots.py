@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.play.launcher.errors import HostTooSmall
+from arena.play.launcher import HostTooSmall
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Limits
 

@@ -16,8 +16,7 @@ from arena.play.referee.player import (
     RoundScored,
     Welcome,
 )
-from arena.play.referee.stand_in import stand_in, taken_over
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, stand_in, taken_over
 from arena.protocol.match import Clock
 from arena.rules import Card, Move, Rules, new_game, shuffled_deck, view
 from tests.play.referee.driver import SEEDS, Driver

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.play.referee.stand_in import places_with_faults, taken_over
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, places_with_faults, taken_over
 
 NOBODY = (None, None, None)
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from random import Random
 
-from arena.play.referee.stand_in import places_with_faults, taken_over
 from arena.play.replay.document import PublicReplay, Seat, build
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import Decision
 from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
 

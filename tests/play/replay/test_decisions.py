@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from arena.play.replay.decisions import decisions, log_of
 from arena.play.replay.document import InvalidReplay, labels
+from arena.play.replay.verify import decisions, log_of
 from arena.protocol.faults import Fault
 from arena.rules import Rules, replay, view
 from arena.rules import asked as asked_of

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from arena.play.referee.stand_in import places_with_faults, stand_in, taken_over
+from arena.protocol.faults import places_with_faults, stand_in, taken_over
 from arena.protocol.match import GameRecord, MatchRecord, MatchSpec
 from arena.rules import Move, State, apply, asked, new_game, shuffled_deck, view
 from arena.scheduler.check import RecordRefused, check_record

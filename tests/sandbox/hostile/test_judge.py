@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.play.referee.stand_in import stand_in
-from arena.protocol.faults import Fault
+from arena.protocol.faults import Fault, stand_in
 from arena.protocol.match import (
     Clock,
     Decision,

@@ -20,10 +20,10 @@ from arena.platform.settings import Settings
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import FORMAT, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.backoff import VOIDS_IN_A_ROW
 from arena.scheduler.cluster.host import Post, Seating, run_worker
 from arena.scheduler.cluster.member import SchedulerHealth, address_of, security_of
 from arena.scheduler.cluster.messages import Answer, Record, WorkerCard
+from arena.scheduler.settling import VOIDS_IN_A_ROW
 from tests.builders import host_report
 
 NAME = "liar"

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena.app.folders import utc_now
 from arena.play.botfiles import samples
-from arena.play.launcher.errors import LauncherStopped, MatchVoid
+from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, Progress, RuntimeName, decode, encode
 from arena.rules import Rules
 from arena.scheduler.cluster.certificates import KeysTrouble, make_keys
