@@ -29,7 +29,7 @@ class Talk:
 
 def encoder() -> Encoder:
     """Return an encoder as the referee has one."""
-    return Encoder(protocol=1, max_message_bytes=16 * 1024, max_note_bytes=256)
+    return Encoder()
 
 
 def seeds(games: int) -> tuple[str, ...]:

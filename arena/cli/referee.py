@@ -164,12 +164,9 @@ class _JsonTranscript:
     """Prints lines of JSON: ``{"to": RefereeMessage}``, ``{"from": BotMessage}``, ``{"left": why}``."""
 
     def __init__(self) -> None:
-        from arena.play.referee.frames import MAX_MESSAGE_BYTES
-        from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder
+        from arena.play.referee.grpc_player import Encoder
 
-        self._encoder = Encoder(
-            protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES
-        )
+        self._encoder = Encoder()
         self.faults = 0
 
     def told(self, events: Sequence[Event]) -> None:

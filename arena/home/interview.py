@@ -20,8 +20,7 @@ from arena.home.solving import Solution
 from arena.home.workers import BotUnloadable
 from arena.platform.cpu_time import OwnWaits
 from arena.play.referee.clock import AttendedTime
-from arena.play.referee.frames import MAX_MESSAGE_BYTES
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.player import Ask, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.relay import listen
 from arena.play.referee.table import GameTable
@@ -110,9 +109,7 @@ async def _interview(
     bot: HomeBot, games: Sequence[GameToAsk], hear: Callable[[Reply], object], clock: Clock
 ) -> Interviewed:
     with _folder() as folder:
-        encoder = Encoder(
-            protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES
-        )
+        encoder = Encoder()
         now = AttendedTime(time.monotonic, OwnWaits())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
         line = _Line()

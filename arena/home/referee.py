@@ -16,8 +16,8 @@ from typing import Final
 from arena.platform.cpu_time import OwnWaits
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.conductor import Conductor
-from arena.play.referee.frames import MAX_CONNECTIONS, MAX_MESSAGE_BYTES
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.frames import MAX_CONNECTIONS
+from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Ask, Event, Hello, Listener, Lost, PlayerAnswer, SeatPlayer
 from arena.play.referee.relay import listen
@@ -101,7 +101,7 @@ async def _referee(
 ) -> tuple[GameRecord, ...]:
     waits()
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's address holds 107 bytes
-    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    encoder = Encoder()
     now = AttendedTime(time.monotonic, OwnWaits())
     program = _Transcribed(GrpcPlayer(address.socket, folder / "inner", encoder, now), told, heard)
     players: list[SeatPlayer] = [_CalledPlayer(bot) for bot in table.others]

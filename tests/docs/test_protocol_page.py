@@ -19,11 +19,7 @@ def test_the_first_turn_is_what_a_referee_sends() -> None:
     hello, begin, move, after = blocks(PAGE, "textproto")
     greeting = text_format.Parse(hello, pb.BotMessage())
     answer = text_format.Parse(move, pb.BotMessage())
-    encoder = Encoder(
-        protocol=grpc_player.PROTOCOL,
-        max_message_bytes=frames.MAX_MESSAGE_BYTES,
-        max_note_bytes=grpc_player.MAX_NOTE_BYTES,
-    )
+    encoder = Encoder()
     match = RefereedMatch(Rules(players=2), [simulation_seed(1, 0).hex()], Clock())
     for seat in (0, 1):
         match.greeted(seat, Hello(greeting.hello.games_at_once, greeting.hello.sdk), 0.0)

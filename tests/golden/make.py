@@ -14,8 +14,7 @@ from google.protobuf.json_format import MessageToDict
 from arena.home.conformance import conformance_games
 from arena.home.interview import GameToAsk, conversation
 from arena.play.botfiles import load
-from arena.play.referee.frames import MAX_MESSAGE_BYTES
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder
+from arena.play.referee.grpc_player import PROTOCOL, Encoder
 from arena.play.replay.document import Seat, encode
 from arena.play.simulate import SimulatedPlayer, simulate
 from arena.protocol.match import Clock
@@ -55,7 +54,7 @@ def conversations() -> Iterator[tuple[str, str]]:
 
 
 def _messages(game: GameToAsk) -> Iterator[tuple[str, pb.RefereeMessage | pb.BotMessage]]:
-    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    encoder = Encoder()
     yield "from", pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL, games_at_once=1))
     for events, ask, move in conversation((game,), Clock()):
         yield "to", encoder.message(events)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, answer_from_wire
+from arena.play.referee.grpc_player import Encoder, answer_from_wire
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Hello
 from arena.protocol.match import Clock, GameRecord
@@ -68,7 +68,7 @@ def library() -> Speaker:
 def hold(rules: Rules, speak: Speaker) -> Conversation:
     """Let bots play two games at once."""
     match = RefereedMatch(rules, SEEDS, Clock())
-    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=16384, max_note_bytes=MAX_NOTE_BYTES)
+    encoder = Encoder()
     for seat in range(rules.players):
         match.greeted(seat, Hello(2, "recorded"), 0.0)
     lines = []

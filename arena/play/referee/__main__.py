@@ -22,8 +22,7 @@ import uvloop
 from arena.platform.cpu_time import HostShare, OwnWaits
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.conductor import Conductor
-from arena.play.referee.frames import MAX_MESSAGE_BYTES
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import PersonPlayer, SeatPlayer
 from arena.play.referee.relay import listen
@@ -81,7 +80,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
             sink.write(msgspec.json.encode(message) + b"\n")
             sink.flush()
 
-    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    encoder = Encoder()
     match = RefereedMatch(spec.rules, spec.seeds, spec.clock, spec.seatings, person=spec.person)
     now = AttendedTime(time.monotonic, OwnWaits())
     person = PersonPlayer(lambda view: say(PersonAsked(view)))

@@ -47,6 +47,14 @@ from arena.wire.convert import (
 )
 from arena.wire.v1 import referee_pb2 as pb
 
+PROTOCOL: Final = 1
+MAX_NOTE_BYTES: Final = 256
+_LIMITS: Final = {
+    "protocol": PROTOCOL,
+    "max_message_bytes": MAX_MESSAGE_BYTES,
+    "max_note_bytes": MAX_NOTE_BYTES,
+}
+
 _FAULTS: Final = {
     Fault.TIMEOUT: pb.FAULT_KIND_TIMEOUT,
     Fault.ILLEGAL: pb.FAULT_KIND_ILLEGAL,
@@ -55,17 +63,9 @@ _FAULTS: Final = {
 
 
 class Encoder:
-    """Encodes messages for all seats of a match, common parts only once.
+    """Encodes messages for all seats of a match, common parts only once."""
 
-    The arguments are sent in Welcome.
-    """
-
-    def __init__(self, *, protocol: int, max_message_bytes: int, max_note_bytes: int) -> None:
-        self._limits = {
-            "protocol": protocol,
-            "max_message_bytes": max_message_bytes,
-            "max_note_bytes": max_note_bytes,
-        }
+    def __init__(self) -> None:
         # The last position and turn of every game: the seats are served one after another.
         self._positions: dict[int, tuple[object, pb.Position]] = {}
         self._shared: dict[int, tuple[Event, pb.Event]] = {}
@@ -109,7 +109,7 @@ class Encoder:
     def _rare(self, event: Event) -> pb.Event:
         match event:
             case Welcome():
-                return pb.Event(welcome=pb.Welcome(**self._limits, **event._asdict()))
+                return pb.Event(welcome=pb.Welcome(**_LIMITS, **event._asdict()))
             case GameStarted(game, seat, rules, clock):
                 return pb.Event(
                     game_start=game_start(
@@ -128,8 +128,6 @@ class Encoder:
                 raise TypeError(f"no message for {event!r}")
 
 
-PROTOCOL: Final = 1
-MAX_NOTE_BYTES: Final = 256
 MAX_SDK_BYTES: Final = 64
 _CLOSE_SECONDS: Final = 1.0
 _LEAVE_SECONDS: Final = 0.5

@@ -13,8 +13,7 @@ from pathlib import Path
 from arena.platform.cpu_time import OwnWaits
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.conductor import Conductor
-from arena.play.referee.frames import MAX_MESSAGE_BYTES
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import SeatPlayer
 from arena.play.referee.relay import listen
@@ -78,7 +77,7 @@ def bots_over_sockets(
     names: Sequence[str], games_at_once: int, program: str = BOT
 ) -> Iterator[list[GrpcPlayer]]:
     """Start bots as processes that dial players' sockets; the program gets a name and the games at once."""
-    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    encoder = Encoder()
     with tempfile.TemporaryDirectory(prefix="kaiten-p-") as folder:
         sockets = [Path(folder, f"{seat}.sock") for seat in range(len(names))]
         processes = [

@@ -17,8 +17,8 @@ from grpc import aio
 from arena.platform.cpu_time import OwnWaits
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.conductor import Conductor
-from arena.play.referee.frames import MAX_MESSAGE_BYTES, MOVES, PREFACE
-from arena.play.referee.grpc_player import MAX_NOTE_BYTES, PROTOCOL, Encoder, GrpcPlayer
+from arena.play.referee.frames import MOVES, PREFACE
+from arena.play.referee.grpc_player import PROTOCOL, Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Event, Listener
 from arena.play.referee.relay import listen
@@ -95,7 +95,7 @@ async def _table(
 
 def _player(path: Path, listening: socket.socket, now: AttendedTime | None = None) -> GrpcPlayer:
     now = now or AttendedTime(time.monotonic, OwnWaits())
-    encoder = Encoder(protocol=PROTOCOL, max_message_bytes=MAX_MESSAGE_BYTES, max_note_bytes=MAX_NOTE_BYTES)
+    encoder = Encoder()
     return GrpcPlayer(listening, path.with_suffix(".inner"), encoder, now)
 
 
