@@ -229,7 +229,7 @@ class Arena:
         host = socket.gethostname()[:_NAME]
         slots = self.slots or slots_of_host()
         with (
-            sweeper(self.runtime, self._install, launcher),
+            sweeper(self.runtime, self._install, launcher.owns),
             local_workers(launcher, slots, host) as workers,
             self._people(launcher, slots.size),
         ):

@@ -142,7 +142,7 @@ class PersonTables:
             spec = self._spec(game)
             first = self._first_slot + table * FULL_TABLE
             slots = tuple(range(first, first + game.rules.players))
-            record = self._launcher.play_with(person, encode(spec), slots)
+            record = self._launcher.play(encode(spec), slots, person=person)
             self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
             _log.info("game of a person played")
         except (LauncherError, RecordRefused) as error:

@@ -24,7 +24,7 @@ from arena.db.store import Store, open_store
 from arena.ladder.settings import LadderChange
 from arena.platform.recurring import Backoff
 from arena.play.botfiles import samples
-from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.launcher import Launcher, Person
 from arena.play.launcher.slots import SlotPool
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
@@ -141,11 +141,15 @@ class NotingLauncher(Launcher):
         self.shares: set[float] = set()
 
     def play(
-        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = lambda _: None
+        self,
+        spec: bytes,
+        slots: tuple[int, ...],
+        progress: Callable[[bytes], None] = lambda _: None,
+        person: Person | None = None,
     ) -> bytes:
         """Play a match."""
         self.shares.add(decode(spec, MatchSpec).limits.cpus)
-        return super().play(spec, slots, progress)
+        return super().play(spec, slots, progress, person)
 
 
 def play(  # noqa: PLR0913 - what a test may want otherwise

@@ -10,7 +10,7 @@ import pytest
 from arena.app.arena import ProgramFiles
 from arena.db.matches import FinishedMatch
 from arena.play.launcher import MatchVoid
-from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.launcher import Launcher, Person
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName
@@ -30,10 +30,14 @@ class _NewReferee(Launcher):
         self._program = program
 
     def play(
-        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = lambda _: None
+        self,
+        spec: bytes,
+        slots: tuple[int, ...],
+        progress: Callable[[bytes], None] = lambda _: None,
+        person: Person | None = None,
     ) -> bytes:
         """Fail, as a match does whose referee is of another version."""
-        del spec, slots, progress
+        del spec, slots, progress, person
         (self._program / "spec.py").write_text("seats = 2\n")
         raise MatchVoid("the referee ended with exit code 1")
 

@@ -142,14 +142,19 @@ def _unwatched(_: bytes) -> None:
     """Discard progress."""
 
 
-class PersonLine(Protocol):
+class PersonLine:
     """Passes a person's choices to a running match. Thread-safe."""
+
+    def __init__(self, referee: RefereeProcess) -> None:
+        self._referee = referee
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
         """Play a choice. It must be legal, and answer the open request."""
+        self._referee.tell(PersonAnswered(round_number, turn, move))
 
     def leave(self) -> None:
         """End the match: the person has left."""
+        self._referee.kill()
 
 
 class Person(Protocol):
@@ -179,30 +184,23 @@ class Launcher:
         self._lock = threading.RLock()  # a signal handler may call stop()
 
     def play(
-        self, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None] = _unwatched
+        self,
+        spec: bytes,
+        slots: tuple[int, ...],
+        progress: Callable[[bytes], None] = _unwatched,
+        person: Person | None = None,
     ) -> bytes:
         """Play a match.
 
         Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat, used by no other
         match; returns a :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets an
         encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and must not raise.
+        ``person`` takes the seat that the specification names as a person's.
         Raises ValueError if ``spec`` can't be decoded; MatchVoid; HostFailed if this host can't run bots now
         (leftovers are swept once it can); or LauncherStopped after :meth:`stop` (nothing of the match
         remains).
         """
-        return self._play_spec(decode(spec, MatchSpec), slots, progress, None)
-
-    def play_with(self, person: Person, spec: bytes, slots: tuple[int, ...]) -> bytes:
-        """Play a match in which a person takes the seat that the specification names; see :meth:`play`."""
-        return self._play_spec(decode(spec, MatchSpec), slots, _unwatched, person)
-
-    def _play_spec(
-        self,
-        match: MatchSpec,
-        slots: tuple[int, ...],
-        progress: Callable[[bytes], None],
-        person: Person | None,
-    ) -> bytes:
+        match = decode(spec, MatchSpec)
         try:
             with (
                 bound_contextvars(match=match.match, attempt=match.attempt),
@@ -292,7 +290,7 @@ class Launcher:
                     )
                     reach("sandboxes-started")
                     if person is not None:
-                        person.sits(_RefereeLine(referee))
+                        person.sits(PersonLine(referee))
                 case RoundsOver():
                     progress(message)
                 case PersonAsked():
@@ -312,19 +310,6 @@ class Launcher:
     def _leave(self, referee: RefereeProcess) -> None:
         with self._lock:
             self._referees.discard(referee)
-
-
-class _RefereeLine:
-    """The :class:`PersonLine` of a running match."""
-
-    def __init__(self, referee: RefereeProcess) -> None:
-        self._referee = referee
-
-    def choose(self, round_number: int, turn: int, move: Move) -> None:
-        self._referee.tell(PersonAnswered(round_number, turn, move))
-
-    def leave(self) -> None:
-        self._referee.kill()
 
 
 def _has_faults(finished: Finished) -> bool:

@@ -2,7 +2,8 @@
 
 import math
 import threading
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final
 
 import structlog
 
@@ -95,22 +96,17 @@ SWEEP_SECONDS: Final = 20.0
 """Interval of sweeps. Including their removal, leftovers are gone within half a minute."""
 
 
-class Owner(Protocol):
-    """Knows the sandboxes of running matches."""
-
-    def owns(self, name: str) -> bool:
-        """Return whether the sandbox with this name belongs to a running match."""
-
-
-def sweeper(runtime: Runtime, install: str, owner: Owner, *, seconds: float = SWEEP_SECONDS) -> Recurring:
-    """Return a recurring sweep of leftover sandboxes.
+def sweeper(
+    runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
+) -> Recurring:
+    """Return a recurring sweep of leftover sandboxes. ``owns`` knows the names of those of running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
     was busy or down, and those created by a call whose answer was lost.
     """
 
     def sweep() -> None:
-        if left := runtime.sweep(install, owner.owns):
+        if left := runtime.sweep(install, owns):
             _log.warning("orphaned sandboxes removed", sandboxes=left)
 
     return Recurring(sweep, name="sweeper", seconds=seconds, expected=(RuntimeTrouble,))

@@ -22,7 +22,7 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
     with listening(slot=4) as (folder, _):
         # Started before there is a sweeper, which would not wait until it has been.
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
-        with sweeper(stage.runtime, stage.install, docker_hall.launcher, seconds=0.05):
+        with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
             deadline = time.monotonic() + WAIT_SECONDS
             while stage.leftovers() and time.monotonic() < deadline:
