@@ -1,13 +1,10 @@
 """Free capacity by worker: reported by heartbeat, minus matches given since. Pure."""
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from arena.protocol.match import WorkerStatus
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
-from arena.scheduler.workers import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,41 +151,3 @@ class ClusterCapacity:
             # The match may be from before the worker disappeared and came back.
             unjudged = max(0, room.unjudged + unjudged)
             self._rooms[run] = replace(room, given=room.given + given, unjudged=unjudged)
-
-
-class Giver(Protocol):
-    """Sends matches to workers."""
-
-    def play(
-        self, member: ClusterMember, seats: int, spec: bytes, progress: Callable[[bytes], None]
-    ) -> Future[bytes]:
-        """Send a match to a worker."""
-
-    def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
-        """Record the checked outcome of a worker's match."""
-
-    def give_back(self, member: ClusterMember, seats: int) -> None:
-        """Release unused seats."""
-
-
-class ClusterPlace:
-    """See :class:`arena.scheduler.workers.Place`."""
-
-    def __init__(self, giver: Giver, member: ClusterMember, seats: int) -> None:
-        self.worker = member.card.name
-        self.seats = seats
-        self.cpus = member.card.cpus
-        self._giver = giver
-        self._member = member
-
-    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
-        """Play a match there."""
-        return self._giver.play(self._member, self.seats, spec, progress)
-
-    def judge(self, verdict: Verdict) -> None:
-        """Record the checked outcome."""
-        self._giver.judge(self._member, self.seats, verdict)
-
-    def give_back(self) -> None:
-        """Release the seats."""
-        self._giver.give_back(self._member, self.seats)

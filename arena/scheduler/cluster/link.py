@@ -10,7 +10,7 @@ from distributed import Client, Security
 from arena.scheduler.cluster.capacity import ClusterMember
 from arena.scheduler.cluster.host import SEAT
 from arena.scheduler.cluster.member import tune
-from arena.scheduler.cluster.messages import EXTRA, read_card, read_state, topic_of
+from arena.scheduler.cluster.messages import EXTRA, WorkerCard, WorkerState, read, topic_of
 
 _SECONDS: Final = 10.0
 """Timeout of the scheduler, long enough for a busy host."""
@@ -105,7 +105,7 @@ def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
     card, state = said.get(EXTRA), said.get("metrics", {}).get(EXTRA)
     if not (isinstance(card, bytes) and isinstance(state, bytes)):
         return None
-    found = ClusterMember(address=address, card=read_card(card), state=read_state(state))
+    found = ClusterMember(address=address, card=read(card, WorkerCard), state=read(state, WorkerState))
     if found.card.name != said.get("name"):
         raise ValueError(f"its card has the name {found.card.name!r}, the scheduler {said.get('name')!r}")
     return found

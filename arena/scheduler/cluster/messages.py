@@ -1,6 +1,6 @@
 """Messages of workers, as MessagePack; types are checked on reading."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 
@@ -65,6 +65,8 @@ class Dropped(msgspec.Struct, frozen=True, tag=True):
 
 Answer = Record | Void | Dropped
 
+T = TypeVar("T", WorkerCard, WorkerState)
+
 
 def write(message: WorkerCard | WorkerState | Answer) -> bytes:
     """Encode a message."""
@@ -77,14 +79,9 @@ def read_answer(data: bytes) -> Answer:
     return answer
 
 
-def read_card(data: bytes) -> WorkerCard:
-    """Decode a card; raise ValueError if it is invalid."""
-    return msgspec.msgpack.decode(data, type=WorkerCard)
-
-
-def read_state(data: bytes) -> WorkerState:
-    """Decode a state; raise ValueError if it is invalid."""
-    return msgspec.msgpack.decode(data, type=WorkerState)
+def read(data: bytes, kind: type[T]) -> T:
+    """Decode a card or a state; raise ValueError if it is invalid."""
+    return msgspec.msgpack.decode(data, type=kind)
 
 
 def topic_of(session: str) -> str:

@@ -17,7 +17,7 @@ from distributed.scheduler import KilledWorker
 from arena.platform.recurring import Recurring
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.protocol.match import RefusedWorker, WorkerStatus
-from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember, ClusterPlace
+from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
 from arena.scheduler.cluster.host import play_here
 from arena.scheduler.cluster.link import Heard, Link, SchedulerAway
 from arena.scheduler.cluster.messages import Answer, Dropped, Record, Void, read_answer
@@ -146,7 +146,7 @@ class ClusterWorkers:
         self._stopped = threading.Event()
         self._lock = threading.RLock()
 
-    def take(self, seats: int) -> ClusterPlace | None:
+    def take(self, seats: int) -> "ClusterPlace | None":
         """Reserve seats at the worker with the most free."""
         with self._lock:
             if self._stopped.is_set():
@@ -367,6 +367,29 @@ class ClusterWorkers:
     def _rest(self, run: str, seconds: float) -> None:
         with self._lock:
             self._rooms.rest(run, time.monotonic() + seconds)
+
+
+class ClusterPlace:
+    """See :class:`arena.scheduler.workers.Place`."""
+
+    def __init__(self, workers: ClusterWorkers, member: ClusterMember, seats: int) -> None:
+        self.worker = member.card.name
+        self.seats = seats
+        self.cpus = member.card.cpus
+        self._workers = workers
+        self._member = member
+
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
+        """Play a match there."""
+        return self._workers.play(self._member, self.seats, spec, progress)
+
+    def judge(self, verdict: Verdict) -> None:
+        """Record the checked outcome."""
+        self._workers.judge(self._member, self.seats, verdict)
+
+    def give_back(self) -> None:
+        """Release the seats."""
+        self._workers.give_back(self._member, self.seats)
 
 
 def _linked(link: Link | None) -> Link:

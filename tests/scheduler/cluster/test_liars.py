@@ -19,7 +19,7 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.link import Link
 from arena.scheduler.cluster.member import Keys, address_of, security_of
-from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read_card, read_state, write
+from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read, write
 from arena.scheduler.cluster.workers import ClusterWorkers
 from tests.cli.command import arena
 from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
@@ -155,12 +155,12 @@ def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -
 )
 def test_a_card_that_says_what_cannot_be_is_none(wrong: dict[str, object]) -> None:
     """Nobody could write it down."""
-    assert read_card(write(CARD)) == CARD
+    assert read(write(CARD), WorkerCard) == CARD
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        read_card(write(msgspec.structs.replace(CARD, **wrong)))
+        read(write(msgspec.structs.replace(CARD, **wrong)), WorkerCard)
 
 
 def test_nobody_has_fewer_than_no_seats_taken() -> None:
     """It would have more room than seats."""
     with pytest.raises(ValueError, match="busy"):
-        read_state(write(WorkerState(busy={"another": -3})))
+        read(write(WorkerState(busy={"another": -3})), WorkerState)
