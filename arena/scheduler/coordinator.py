@@ -21,7 +21,7 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName, encode
 from arena.protocol.states import MatchState
 from arena.scheduler.live import SHOW_SECONDS, LiveMatches
-from arena.scheduler.settling import RETRY_DELAYS, InFlight, Playing, RetryDelays, Settling, Watcher
+from arena.scheduler.settling import RETRY_DELAYS, Playing, RetryDelays, Settling, Watcher
 from arena.scheduler.workers import Place, Workers
 
 _log = structlog.get_logger()
@@ -77,7 +77,8 @@ class Coordinator:
         self._gate = gate
         self._news: queue.SimpleQueue[Playing | _Expired | None] = queue.SimpleQueue()
         self._ended: deque[Playing] = deque()
-        self._given = InFlight()
+        # Replaced, never changed: the thread that renews leases reads it.
+        self._given: frozenset[Playing] = frozenset()
         self._live = LiveMatches(store.live)
         self._settling = Settling(store, now, watcher, delays)
         self._unavailable = False
@@ -226,7 +227,7 @@ class Coordinator:
         deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
         future = place.play(encode(fitting), lambda data: self._live.hear(claim, data))
         playing = Playing(claim, place, future, deadline)
-        self._given.add(playing)
+        self._given |= {playing}
         future.add_done_callback(lambda _: self._news.put(playing))
         _log.info("match started", match=claim.spec.match, attempt=claim.spec.attempt, worker=place.worker)
         self._watcher.on_started(claim, place.worker)
@@ -234,7 +235,7 @@ class Coordinator:
 
     def _keep_leases(self) -> None:
         """Renew own leases and expire those of dead coordinators. Runs in its own thread."""
-        kept = self._given.matches
+        kept = frozenset(playing.claim.spec.match for playing in self._given)
         self._store.leases.renew(self._name, kept)
         if expired := self._store.leases.expire(self._now()):
             self._news.put(_Expired(expired))
@@ -252,8 +253,9 @@ class Coordinator:
             self._note_expired(news)
         elif news is not None and news in self._given and news not in self._ended:
             self._ended.append(news)
-        late = self._given.late(time.monotonic())
-        self._ended.extend(playing for playing in late if playing not in self._ended)
+        now = time.monotonic()
+        late = [playing for playing in self._given if playing.deadline < now and playing not in self._ended]
+        self._ended.extend(late)
 
     def _note_expired(self, expired: _Expired) -> None:
         for (match, attempt), state in expired.matches.items():
@@ -265,7 +267,7 @@ class Coordinator:
         while self._ended:
             if not self._failed_overtaken(self._ended[0]):
                 self._settling.settle(self._ended[0])
-            self._given.discard(self._ended.popleft())
+            self._given -= {self._ended.popleft()}
 
     def _failed_overtaken(self, playing: Playing) -> bool:
         """Return True if a match failed because the program changed. Its attempt doesn't count then."""

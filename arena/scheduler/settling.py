@@ -1,6 +1,5 @@
-"""Stores, retries or quarantines a match that a worker has played or failed to, and notifies watchers."""
+"""Settles matches: stores records, retries failed matches after a backoff, and notifies watchers."""
 
-import threading
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import BrokenExecutor, CancelledError, Future
@@ -207,43 +206,6 @@ class Playing:
                 f"worker {self.place.worker} did not finish the match within the time that its clocks allow"
             )
         return self.future.result()
-
-
-class InFlight:
-    """Matches in flight, whose leases are renewed. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._playing: set[Playing] = set()
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._playing)
-
-    def __contains__(self, playing: Playing) -> bool:
-        with self._lock:
-            return playing in self._playing
-
-    @property
-    def matches(self) -> frozenset[str]:
-        """The ids of the matches in flight."""
-        with self._lock:
-            return frozenset(playing.claim.spec.match for playing in self._playing)
-
-    def add(self, playing: Playing) -> None:
-        """Add a match."""
-        with self._lock:
-            self._playing.add(playing)
-
-    def discard(self, playing: Playing) -> None:
-        """Remove a match if it is present."""
-        with self._lock:
-            self._playing.discard(playing)
-
-    def late(self, now: float) -> tuple[Playing, ...]:
-        """Return the matches whose deadlines have passed."""
-        with self._lock:
-            return tuple(playing for playing in self._playing if playing.deadline < now)
 
 
 class _Failed(Protocol):
