@@ -1,6 +1,5 @@
 """What was remarkable in games."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,11 +63,3 @@ def test_the_same_are_kept_in_whatever_parts_they_come(found: list[Highlight], c
         kept = [each.value for each in best(found) if each.kind is kind]
         rest = sorted(each.value for each in found if each.kind is kind)
         assert kept == (rest[:KEPT] if kind is HighlightKind.UPSET else rest[::-1][:KEPT])
-
-
-def test_expectations_of_both_add_up() -> None:
-    """Half for equals; a game leaves more to chance than skill does."""
-    assert expected(NEW, NEW) == 0.5
-    assert expected(STRONG, WEAK) + expected(WEAK, STRONG) == pytest.approx(1)
-    assert expected(Rating(30.0, 1.0), Rating(25.0, 1.0)) == pytest.approx(0.586, abs=1e-3)
-    assert expected(Rating(30.0, 1.0), Rating(25.0, 1.0), (2,)) == pytest.approx(0.632, abs=1e-3)

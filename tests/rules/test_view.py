@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Card, Move, Rules, State, apply, asked, deals, new_game, view
+from arena.rules import Card, Rules, State, apply, asked, deals, new_game, view
 
 from .helpers import random_game, seeds, variants
 
@@ -142,9 +142,3 @@ def test_a_view_knows_no_seed_and_no_deck(rules: Rules, seed: bytes) -> None:
         for seat in asked(state):
             for value in view(state, seat):
                 assert value not in (state.deck, seed, deals(rules, state.deck))
-
-
-def test_legal_choices_of_a_view_are_moves() -> None:
-    """What a bot picks from is what the rules take."""
-    state, _ = next(random_game(Rules(players=2), bytes(16)))
-    assert all(isinstance(choice, Move) for choice in view(state, 0).legal_moves())
