@@ -10,18 +10,11 @@ import pytest
 from arena.rules import Rules
 from arena.sdk import Move, View, play
 from arena.sdk.bot import Bot
+from tests.rules.helpers import VARIANTS
 from tests.soak import many
 
 FOLDER = Path(__file__).resolve().parents[2] / "bots"
 NAMES = ["expected", "greedy", "mcts", "random", "rollout", "spoiler"]
-ALL_RULES = [
-    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
-    for players in range(2, 6)
-    for both in (False, True)
-    for soy in (False, True)
-    for dummy in (False, True)
-    if players == 2 or not dummy
-]
 
 
 def load(name: str, **settings: int) -> Bot:
@@ -57,7 +50,7 @@ def wins(name: str, other: str, games: int) -> float:
     return points / games
 
 
-@pytest.mark.parametrize("rules", ALL_RULES[:: many(3, 1)], ids=str)
+@pytest.mark.parametrize("rules", VARIANTS[:: many(3, 1)], ids=str)
 def test_all_of_them_play_every_game(rules: Rules) -> None:
     """With any number of players and any variants, alone and among each other, every choice is legal."""
     random.seed(1)

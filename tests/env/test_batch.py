@@ -6,7 +6,7 @@ import pytest
 from arena.env import Batch, shuffled
 from arena.rules import Card, Move, Rules, State, apply, asked, new_game, seen
 from arena.sdk.spaces import Mask, Whole, action_of, legal_actions, move_of, observe
-from tests.sdk.test_memory import ALL_RULES
+from tests.rules.helpers import VARIANTS
 from tests.soak import many
 
 _GAMES = many(10, 10_000)
@@ -18,7 +18,7 @@ def drawn(mask: Mask, rng: np.random.Generator) -> Whole:
     return actions
 
 
-@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_games_go_as_the_rules_say(rules: Rules) -> None:
     """Observations, legal actions, who is asked, points, places and rewards are the same in every turn."""
     rng = np.random.default_rng(7)

@@ -8,21 +8,13 @@ from typing import Any
 
 import pytest
 
-from arena.rules import DECK_COUNTS, ROUNDS, Card, Rules, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import DECK_COUNTS, ROUNDS, Card, View, apply, asked, new_game, shuffled_deck, view
 from arena.sdk import direction, known_hands, score_nigiri, score_puddings, score_round, unseen_cards
 from arena.sdk.main import play
+from tests.rules.helpers import VARIANTS
 from tests.sdk.javascript import as_javascript, evaluate
 
 pytestmark = pytest.mark.docker
-
-ALL_RULES = [
-    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
-    for players in range(2, 6)
-    for both in (False, True)
-    for soy in (False, True)
-    for dummy in (False, True)
-    if players == 2 or not dummy
-]
 
 TELL = """
 import { readFileSync } from "node:fs";
@@ -47,7 +39,7 @@ console.log(JSON.stringify(views.map((seen) => {
 def games() -> Iterator[View]:
     """Give every decision of some games of every variant, chopsticks and ties of puddings among them."""
     dice = random.Random(31)  # noqa: S311 - no secret
-    for rules in ALL_RULES:
+    for rules in VARIANTS:
         for _ in range(4):
             state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
             while not state.over:

@@ -5,23 +5,15 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import State, apply, asked, new_game, shuffled_deck, view
 from arena.sdk.memory import known_hands, unseen_cards
-
-ALL_RULES = [
-    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
-    for players in range(2, 6)
-    for both in (False, True)
-    for soy in (False, True)
-    for dummy in (False, True)
-    if players == 2 or not dummy
-]
+from tests.rules.helpers import VARIANTS
 
 
 @st.composite
 def states(draw: st.DrawFn) -> State:
     """A decision somewhere in a random game of any variant."""
-    rules = draw(st.sampled_from(ALL_RULES))
+    rules = draw(st.sampled_from(VARIANTS))
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
         choices = {seat: view(state, seat).legal_moves() for seat in asked(state)}

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from arena.rules import Card, Move, Rules, State, apply, asked, knowledge, new_game, shuffled_deck, view
 from arena.sdk.search import World, decode, encode, playout, promise, simple_move, values, worlds
-from tests.sdk.test_memory import ALL_RULES, states
+from tests.rules.helpers import VARIANTS
+from tests.sdk.test_memory import states
 
 
 def dice(seed: int) -> Random:
@@ -128,7 +129,7 @@ def test_simple_players_move_legally(state: State, seed: int, noise: float) -> N
     assert [sorted(hand) for hand in untouched.hands] == [list(hand) for hand in state.hands]
 
 
-@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_the_same_dice_deal_the_same_worlds(rules: Rules) -> None:
     """Nothing but the generator that is passed decides."""
     deal = worlds(view(new_game(rules, shuffled_deck(rules, bytes(16))), 0))

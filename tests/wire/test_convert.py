@@ -9,21 +9,13 @@ from hypothesis import strategies as st
 from arena.rules import Card, Move, RoundScore, Rules, Turn, View, apply, asked, new_game, shuffled_deck, view
 from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
-
-ALL_RULES = [
-    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
-    for players in range(2, 6)
-    for both in (False, True)
-    for soy in (False, True)
-    for dummy in (False, True)
-    if players == 2 or not dummy
-]
+from tests.rules.helpers import VARIANTS
 
 
 @st.composite
 def views(draw: st.DrawFn) -> View:
     """A decision somewhere in a random game of any variant."""
-    rules = draw(st.sampled_from(ALL_RULES))
+    rules = draw(st.sampled_from(VARIANTS))
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
         moves: list[Move | None] = [None] * rules.players
@@ -79,7 +71,7 @@ def test_every_revealed_turn_comes_back_as_it_was(seen: View) -> None:
         assert convert.turn_from_wire(message) == turn
 
 
-@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_rules_and_clock_reach_the_bot(rules: Rules) -> None:
     """GameStart holds the seat, the rules and the clock as they are."""
     start = convert.game_start(5, 1, rules, move_millis=1000, bank_millis=9000)
@@ -87,7 +79,7 @@ def test_rules_and_clock_reach_the_bot(rules: Rules) -> None:
     assert (start.game, start.seat, start.clock.move_millis, start.clock.bank_millis) == (5, 1, 1000, 9000)
 
 
-@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_scores_and_results_come_back_as_they_were(rules: Rules) -> None:
     """Round scores and the end of a game survive the wire; places are those that the referee gives."""
     state = new_game(rules, shuffled_deck(rules, bytes(16)))

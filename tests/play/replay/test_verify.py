@@ -1,7 +1,6 @@
 """Checking a record: every change is found and named, and no text brings the check down."""
 
 import json
-from itertools import product
 from typing import Any
 
 import pytest
@@ -12,16 +11,12 @@ from arena.play.replay.document import InvalidReplay, encode, parse
 from arena.play.replay.verify import Difference, verify
 from arena.protocol.faults import FINAL_FAULTS, Fault
 from arena.rules import Rules
+from tests.rules.helpers import VARIANTS
 
 from .games import faulty, replay_of
 
 THREE = Rules(players=3)
 DUMMY = Rules(players=2, dummy=True)
-ALL = [
-    Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
-    for players, dummy in [(2, False), (3, False), (4, False), (5, False), (2, True)]
-    for both, soy in product([False, True], repeat=2)
-]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -41,7 +36,7 @@ def check(changed: dict[str, Any]) -> str:
     return str(verify(parse(json.dumps(changed))))
 
 
-@pytest.mark.parametrize("rules", ALL, ids=str)
+@pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_a_true_record_has_no_difference(rules: Rules) -> None:
     """Every combination of players and variants, many games each."""
     for game in range(20):
