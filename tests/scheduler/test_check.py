@@ -78,8 +78,13 @@ def with_decision(whole: MatchRecord, step: int, seat: int, **changes: object) -
     decision = steps[step][seat]
     assert decision is not None
     steps[step][seat] = replace(decision, **changes)  # type: ignore[arg-type]  # fields of a decision, by name
-    changed = replace(game, steps=tuple(tuple(decisions) for decisions in steps))
-    return replace(whole, games=(changed, *whole.games[1:]))
+    return with_game(whole, steps=tuple(tuple(decisions) for decisions in steps))
+
+
+def with_game(whole: MatchRecord, **changes: object) -> MatchRecord:
+    """Return a record with its first game changed."""
+    first, *others = whole.games
+    return replace(whole, games=(replace(first, **changes), *others))  # type: ignore[arg-type]  # as above
 
 
 def test_an_honest_record_is_believed() -> None:
@@ -152,7 +157,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     "a seat too few": (replace(honest(), seats=honest().seats[:2]), "2 seats"),
     "no game": (replace(honest(), games=()), "not the match's games"),
     "another deal": (
-        replace(honest(), games=(replace(honest().games[0], seed=SEEDS[5]), honest().games[1])),
+        with_game(honest(), seed=SEEDS[5]),
         "not the match's games",
     ),
     "games in another order": (replace(honest(), games=honest().games[::-1]), "not the match's games"),
@@ -163,13 +168,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     ),
     "no such card": (with_decision(honest(), 0, 0, cards=("tofu",)), "'tofu' is not a kind of card"),
     "a move of a seat that is not asked": (
-        replace(
-            honest(),
-            games=(
-                replace(honest().games[0], steps=((None, *honest().games[0].steps[0][1:]),)),
-                honest().games[1],
-            ),
-        ),
+        with_game(honest(), steps=((None, *honest().games[0].steps[0][1:]),)),
         "seat 0 is asked and there is no move of it",
     ),
     "an answer after its time": (
@@ -183,28 +182,19 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     "a wait that can't be": (with_decision(honest(), 0, 1, waited_millis=-1.0), "invalid time"),
     "a time that can't be": (with_decision(honest(), 0, 1, millis=-1.0), "invalid time"),
     "an altered score": (
-        replace(honest(), games=(replace(honest().games[0], totals=(99, 0, 0)), honest().games[1])),
+        with_game(honest(), totals=(99, 0, 0)),
         "game 0: the record counts 99, 0, 0 points, the rules ",
     ),
     "no score": (
-        replace(honest(), games=(replace(honest().games[0], totals=()), honest().games[1])),
+        with_game(honest(), totals=()),
         "game 0: the record counts no points, the rules ",
     ),
     "half a game": (
-        replace(
-            honest(),
-            games=(replace(honest().games[0], steps=honest().games[0].steps[:10]), honest().games[1]),
-        ),
+        with_game(honest(), steps=honest().games[0].steps[:10]),
         "game 0 ends in round 2, turn 3",
     ),
     "decisions after the end": (
-        replace(
-            honest(),
-            games=(
-                replace(honest().games[0], steps=honest().games[0].steps + honest().games[0].steps[:1]),
-                honest().games[1],
-            ),
-        ),
+        with_game(honest(), steps=honest().games[0].steps + honest().games[0].steps[:1]),
         "1 steps after the end of the game",
     ),
     "a fault without a stand-in": (

@@ -1,10 +1,8 @@
 """The coordinator over a real store, with real bots as plain processes."""
 
 import random
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -37,7 +35,6 @@ from arena.scheduler.ladder import Entropy, Ladder
 from arena.scheduler.settling import RETRY_DELAYS, RetryDelays, Watcher
 from arena.scheduler.workers import Workers, local_workers
 from tests.builders import host_report
-from tests.databases import sqlite_store
 from tests.db.builders import new_challenge
 from tests.patience import WAIT_SECONDS
 
@@ -80,21 +77,6 @@ class Notes:
 
     def on_leases_kept(self, renewed: int, expired: int) -> None:
         """Think nothing of it."""
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Give an empty store."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        yield store
-
-
-@pytest.fixture
-def run_dir() -> Iterator[Path]:
-    """Give a short folder for sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
-    yield folder
-    shutil.rmtree(folder)
 
 
 def coordinator_of(

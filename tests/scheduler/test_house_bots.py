@@ -1,9 +1,6 @@
 """House bots whose folder is gone, until it is back."""
 
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,17 +13,9 @@ from arena.protocol.match import Limits, RuntimeName
 from arena.sandbox.docker.images import is_image_id
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.ladder import Ladder
-from tests.databases import sqlite_store
 from tests.scheduler.test_coordinator import Notes, entropy, play
 
 BOTS = ("random", "greedy", "spoiler")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Give an empty store."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        yield store
 
 
 @pytest.fixture
@@ -83,7 +72,7 @@ def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders:
 
 
 def test_matches_that_were_drawn_wait_for_the_folder(
-    store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path
+    store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, run_dir: Path
 ) -> None:
     """Nothing of it fails or is put aside; the others are played meanwhile, and the rest afterwards."""
     ladder.ensure_round()
@@ -92,15 +81,13 @@ def test_matches_that_were_drawn_wait_for_the_folder(
     assert ladder.add_match()
     waiting = store.activity.totals().matches_waiting
     notes = Notes()
-    with tempfile.TemporaryDirectory(prefix="kaiten-h-") as run_dir:
-        play(store, Path(run_dir), notes)
+    play(store, run_dir, notes)
     assert notes.voided == []
     assert 0 < len(notes.finished) < waiting
     assert not any(str(folders["greedy"]) in claim.spec.seats for claim in notes.claims.values())
     aside.rename(folders["greedy"])
     ladder.look_for_house_bots()
-    with tempfile.TemporaryDirectory(prefix="kaiten-h-") as run_dir:
-        play(store, Path(run_dir), notes)
+    play(store, run_dir, notes)
     assert notes.voided == []
     assert len(notes.finished) == waiting
     assert store.activity.totals().matches_waiting == 0

@@ -12,7 +12,6 @@ from arena.db.database import Database
 from arena.db.leases import LEASE_SECONDS, LeaseTime
 from arena.db.store import open_store
 from arena.protocol.match import RuntimeName
-from tests.faults.installation import own_folder
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
@@ -28,11 +27,11 @@ class Clock:
         return LeaseTime(self.seconds, "test")
 
 
-def test_workers_that_can_not_be_told_keep_no_dead_hosts_matches(tmp_path: Path) -> None:
+def test_workers_that_can_not_be_told_keep_no_dead_hosts_matches(tmp_path: Path, run_dir: Path) -> None:
     """Nothing can be written of workers: what nobody plays any more waits again all the same."""
     clock, notes = Clock(), Notes()
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
-    with closing(open_store(url, clock)) as store, closing(Database(url)) as other, own_folder() as run_dir:
+    with closing(open_store(url, clock)) as store, closing(Database(url)) as other:
         ladder_of(store).add_match()
         assert store.leases.claim("dead", "worker", datetime.now(UTC), RuntimeName.PROCESS)
         clock.seconds += LEASE_SECONDS + 1

@@ -1,7 +1,6 @@
 """What a worker tells of the match that it plays: as much of it is shown as is true and over."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,11 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import MOST_PROGRESS_BYTES, Decision, Progress, encode
 from arena.scheduler.check import RecordRefused
 from arena.scheduler.live import LiveMatches, check_progress
-from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, claimed, finished
 from tests.play.replay.twins import Steps
 from tests.watched import progress_of, steps_of
 
 NOTE = "I keep the wasabi"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Give an empty store."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        yield store
 
 
 @pytest.fixture

@@ -1,9 +1,6 @@
 """What a coordinator counts of matches."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -14,7 +11,6 @@ from arena.db.store import Store
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
-from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, add_matches, finished
 
 
@@ -38,11 +34,10 @@ class Counted:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(store: Store) -> Store:
     """Give a store with two matches that wait."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
-        yield store
+    add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
+    return store
 
 
 @pytest.fixture

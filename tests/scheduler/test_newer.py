@@ -9,11 +9,10 @@ from arena.db.database import Database
 from arena.db.matches import FinishedMatch
 from arena.db.store import open_store
 from arena.scheduler.coordinator import ArenaTrouble
-from tests.faults.installation import own_folder
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 
-def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path) -> None:
+def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path, run_dir: Path) -> None:
     """The coordinator ends and says why; matches are neither claimed any more nor blamed for it."""
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 
@@ -24,7 +23,7 @@ def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path) 
                 connection.exec_driver_sql("UPDATE kaiten_schema SET version_num = 'newer'")
 
     notes = Overtaken()
-    with closing(open_store(url)) as store, own_folder() as run_dir:
+    with closing(open_store(url)) as store:
         ladder_of(store).add_match()
         with pytest.raises(ArenaTrouble, match="at revision newer, but this program needs"):
             play(store, run_dir, notes)

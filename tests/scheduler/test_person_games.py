@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,23 +25,19 @@ from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.person_games import GONE_SECONDS, PersonTables, person_tables
-from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot
 from tests.patience import WAIT_SECONDS
-from tests.scheduler.test_coordinator import entropy, run_dir
-
-__all__ = ["run_dir"]
+from tests.scheduler.test_coordinator import entropy
 
 STUBBORN: Final = "import time\nfrom arena.sdk import run\ndef choose(view): time.sleep(600)\nrun(choose)\n"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(store: Store) -> Store:
     """Give a store with two house bots."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        for name in ("greedy", "random"):
-            add_bot(store, name, source=str(samples() / name), author="house")
-        yield store
+    for name in ("greedy", "random"):
+        add_bot(store, name, source=str(samples() / name), author="house")
+    return store
 
 
 def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, visitor: str = "v") -> str:

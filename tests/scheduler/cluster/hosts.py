@@ -19,6 +19,7 @@ import httpx2
 from arena.platform.settings import Address, Settings
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.certificates import make_keys
+from arena.scheduler.cluster.member import Keys
 from tests.ports import free_port
 
 WAIT_SECONDS = 120
@@ -165,6 +166,13 @@ def hosts(
     finally:
         cluster.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def keys(folder: Path, name: str) -> Keys:
+    """Return a member's keys."""
+    return Keys(
+        ca=folder / name / "ca.pem", cert=folder / name / "member.pem", key=folder / name / "member.key"
+    )
 
 
 def wait_until(condition: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:

@@ -1,9 +1,5 @@
 """Which workers a coordinator uses: none that does not hold untrusted bots."""
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -15,14 +11,6 @@ from arena.protocol.match import FORMAT, RuntimeName
 from arena.scheduler.cluster.capacity import ClusterMember
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
 from tests.builders import host_report
-from tests.databases import sqlite_store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Give an empty store."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        yield store
 
 
 def worker(

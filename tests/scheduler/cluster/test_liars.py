@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count
@@ -18,11 +18,11 @@ from arena.db.store import Store, open_store
 from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.link import Link
-from arena.scheduler.cluster.member import Keys, address_of, security_of
+from arena.scheduler.cluster.member import address_of, security_of
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read, write
 from arena.scheduler.cluster.workers import ClusterWorkers
 from tests.cli.command import arena
-from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+from tests.scheduler.cluster.hosts import Hosts, hosts, keys, wait_until
 from tests.scheduler.cluster.liar import NAME, SEATS
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
 from tests.soak import many
@@ -57,6 +57,17 @@ def doubted(store: Store) -> set[str]:
     return {known.status.name for known in store.leases.workers() if known.status.doubted}
 
 
+def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> ClusterWorkers:
+    """Return the workers as a coordinator has them, which asks about each that joins."""
+    shown, gate = keys(cluster.keys, "coordinator"), Gate()
+    address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
+    return ClusterWorkers(
+        lambda session, heard: Link(address, security, session, heard),
+        lambda member: refusal(member, cluster.settings().sandbox, store, gate),
+        now,
+    )
+
+
 def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
     cluster: Hosts, store: Store, url: str, tmp_path: Path
 ) -> None:
@@ -86,15 +97,7 @@ def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, sto
     """It is refused and that is logged, once; of others it is seen that they are there, and that they go."""
     cluster.start("report", "report", key="worker", program="tests.scheduler.cluster.liar")
     wait_until(lambda: "plays for" in cluster.log("report"))
-    settings, gate = cluster.settings(), Gate()
-    member = cluster.keys / "coordinator"
-    keys = Keys(ca=member / "ca.pem", cert=member / "member.pem", key=member / "member.key")
-    address = address_of("127.0.0.1", cluster.port, keys)
-    workers = ClusterWorkers(
-        lambda session, heard: Link(address, security_of(keys), session, heard),
-        lambda member: refusal(member, settings.sandbox, store, gate),
-        utc_now,
-    )
+    workers = workers_of(cluster, store, utc_now)
 
     def seen() -> int:
         workers.look()
@@ -115,14 +118,8 @@ def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -
     for what in ("format", "card"):
         cluster.start(what, what, key="worker", program="tests.scheduler.cluster.liar")
         wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called at once
-    member = cluster.keys / "coordinator"
-    keys = Keys(ca=member / "ca.pem", cert=member / "member.pem", key=member / "member.key")
-    address, moments = address_of("127.0.0.1", cluster.port, keys), count(1)
-    workers = ClusterWorkers(
-        lambda session, heard: Link(address, security_of(keys), session, heard),
-        lambda member: refusal(member, cluster.settings().sandbox, store, Gate()),
-        lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC),
-    )
+    moments = count(1)
+    workers = workers_of(cluster, store, lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC))
 
     def refused() -> list[str]:
         workers.look()

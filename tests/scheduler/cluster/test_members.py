@@ -26,10 +26,9 @@ from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, secur
 from arena.scheduler.cluster.workers import ClusterWorkers, cluster_workers
 from arena.scheduler.workers import WorkerLost
 from tests.databases import sqlite_store
-from tests.faults.installation import own_folder
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
-from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+from tests.scheduler.cluster.hosts import Hosts, hosts, keys, wait_until
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
 
 SLOW = '''"""Takes its time, and the first move there is."""
@@ -74,13 +73,6 @@ def spec(source: str, *, deals: int = 1) -> MatchSpec:
         clock=Clock(start_millis=60_000, move_millis=30_000),
         limits=Limits(),
         runtime=RuntimeName.PROCESS,
-    )
-
-
-def keys(folder: Path, name: str) -> Keys:
-    """Return a member's keys."""
-    return Keys(
-        ca=folder / name / "ca.pem", cert=folder / name / "member.pem", key=folder / name / "member.key"
     )
 
 
@@ -327,17 +319,10 @@ def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
     assert figures(cluster, "scheduler")["process_resident_memory_bytes",] > 0
 
 
-@pytest.fixture
-def run_dir() -> Iterator[Path]:
-    """Give the path of a folder for sockets, which is short."""
-    with own_folder() as folder:
-        yield folder / "run"
-
-
 @pytest.mark.usefixtures("iptables")
 def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
     """Where the scheduler can't call it, it is given none; where it voids them, none is put aside for it."""
-    port = free_port()
+    port, run_dir = free_port(), run_dir / "run"
     with closed_port(port):
         cluster.start("worker2", "worker", "--port", str(port), key="worker", ARENA_RUN_DIR=str(run_dir))
         wait_until(lambda: cluster.ask("worker2", "/readyz"))
