@@ -6,7 +6,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from arena.protocol.match import Clock, encode
 from arena.sandbox.docker import engine
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.scheduler.workers import LOOK_SECONDS, LocalWorkers, local_workers
+from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
@@ -147,7 +148,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
     """Nobody can tell why they ended: the match is void, and without an engine no other begins."""
     with _hall_on(docker_client, base_image, folder) as at:
         match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
-        await_that(lambda: len(at.running()) == 2)
+        await_that(lambda: len(at.running()) == 2, "two containers")
         assert at.workers.status()[0].busy == 2
         at.line.cut()
         for container in at.running():
@@ -158,7 +159,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         time.sleep(4 * LOOK_SECONDS)  # then it looks again, and there is none yet
         assert at.workers.take(2) is None
         line = EngineLine(at.line.path)
-        await_that(lambda: at.workers.take(2) is not None)
+        await_that(lambda: at.workers.take(2) is not None, "room for two")
         line.cut()
 
 
@@ -168,7 +169,7 @@ def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
     """However long it might have taken to greet."""
     with _hall_on(docker_client, base_image, folder) as at:
         match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
-        await_that(lambda: len(at.running()) == 2)
+        await_that(lambda: len(at.running()) == 2, "two containers")
         at.line.cut()
         for container in at.running():
             container.kill()
@@ -185,7 +186,7 @@ def test_an_engine_that_is_ending_can_play_nothing(
         time.sleep(4 * LOOK_SECONDS)  # then it looks again, and the engine answers
         assert at.workers.take(2) is None
         at.line.ending = False
-        await_that(lambda: at.workers.take(2) is not None)
+        await_that(lambda: at.workers.take(2) is not None, "room for two")
 
 
 def test_an_engine_that_hangs_holds_nobody_up(
@@ -214,7 +215,7 @@ def test_an_engine_that_hangs_holds_nobody_up(
         assert trouble is not None
         assert "the engine does not answer" in trouble
         at.line.silent = False
-        await_that(lambda: at.workers.take(2) is not None)
+        await_that(lambda: at.workers.take(2) is not None, "room for two")
 
 
 @contextmanager
@@ -224,11 +225,3 @@ def closing_line(line: EngineLine) -> Iterator[None]:
         yield
     finally:
         line.cut()
-
-
-def await_that(condition: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

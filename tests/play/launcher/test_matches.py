@@ -3,11 +3,8 @@
 import os
 import signal
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +12,10 @@ from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord, decode, encode
 from arena.scheduler.check import check_record
+from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.play.launcher import programs
-from tests.play.launcher.conftest import Hall
+from tests.play.launcher.conftest import Hall, referees
 from tests.sandbox.stage import DockerStage
 
 PATIENT = Clock(start_millis=60_000, move_millis=20_000, bank_millis=20_000)
@@ -158,24 +156,11 @@ def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
 
     thread = threading.Thread(target=play)
     thread.start()
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not hall.stage.leftovers() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    await_that(lambda: bool(hall.stage.leftovers()), "a sandbox")
     hall.launcher.stop()
     thread.join(WAIT_SECONDS)
     assert not thread.is_alive()
     assert len(failure) == 1
-
-
-def referees() -> list[int]:
-    """Return the ids of this process's referees."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has just ended
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"arena.play.referee" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-    return found
 
 
 def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -> None:
@@ -183,9 +168,7 @@ def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -
     spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
     with ThreadPoolExecutor(1) as pool:
         match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not (hall.stage.leftovers() and referees()) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        await_that(lambda: bool(hall.stage.leftovers() and referees()), "a sandbox and a referee")
         [referee] = referees()
         os.kill(referee, signal.SIGKILL)
         with pytest.raises(MatchVoid, match="the referee ended with exit code -9"):

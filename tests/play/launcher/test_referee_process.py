@@ -4,7 +4,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,9 +15,9 @@ from arena.play.launcher.launcher import RefereeProcess
 from arena.play.referee.spec import Listening, RefereeSpec
 from arena.protocol.match import Clock, MatchRecord
 from arena.rules import Rules
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import await_that
 from tests.play.launcher import programs
-from tests.play.launcher.conftest import Hall
+from tests.play.launcher.conftest import Hall, referees
 from tests.soak import many
 
 
@@ -78,8 +78,8 @@ def _stood_still(
     bot = GREETS_LATER.replace("THERE", repr(str(there))).replace("GO", repr(str(go))).replace("REST", rest)
 
     def stop() -> None:
-        await_that(there.exists)
-        referee = _referee()
+        await_that(there.exists, "the bot")
+        (referee,) = referees()
         os.kill(referee, signal.SIGSTOP)
         try:
             go.touch()
@@ -93,30 +93,6 @@ def _stood_still(
             return hall.play(bot, programs.GOOD, clock=clock)
         finally:
             stopping.result()
-
-
-def _referee() -> int:
-    """Return the process of the only referee that this one has started."""
-    (referee,) = [
-        int(status.parent.name) for status in Path("/proc").glob("[0-9]*/status") if _is_own_referee(status)
-    ]
-    return referee
-
-
-def _is_own_referee(status: Path) -> bool:
-    try:
-        own = f"\nPPid:\t{os.getpid()}\n" in status.read_text()
-        return own and b"arena.play.referee" in status.with_name("cmdline").read_bytes()
-    except OSError:  # it has ended meanwhile
-        return False
-
-
-def await_that(condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:

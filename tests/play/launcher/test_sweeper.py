@@ -1,13 +1,12 @@
 """What a match has left behind goes while the arena runs."""
 
-import time
 from pathlib import Path
 
 import pytest
 
 from arena.play.launcher.slots import sweeper
 from arena.sandbox.runtime import RuntimeTrouble
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import await_that
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import listening, spec_for
@@ -24,10 +23,7 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
         with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
-            deadline = time.monotonic() + WAIT_SECONDS
-            while stage.leftovers() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert stage.leftovers() == []
+            await_that(lambda: not stage.leftovers(), "the sweep")
         with pytest.raises(RuntimeTrouble, match="not by the arena"):
             sandbox.wait()
     assert [seat.trouble for seat in record.seats] == [None, None]

@@ -1,5 +1,7 @@
 """A referee's clock, which stands still while the referee does."""
 
+import pytest
+
 from arena.play.referee.clock import STANDSTILL_SECONDS, AttendedTime
 
 
@@ -15,10 +17,20 @@ class Monotonic:
         return self.seconds
 
 
-def test_it_goes_as_long_as_someone_looks() -> None:
+@pytest.fixture
+def monotonic() -> Monotonic:
+    """Give a clock to set."""
+    return Monotonic()
+
+
+@pytest.fixture
+def time(monotonic: Monotonic) -> AttendedTime:
+    """Give the referee's clock by it."""
+    return AttendedTime(monotonic, lambda: monotonic.waited)
+
+
+def test_it_goes_as_long_as_someone_looks(monotonic: Monotonic, time: AttendedTime) -> None:
     """However many looks there are."""
-    monotonic = Monotonic()
-    time = AttendedTime(monotonic, lambda: monotonic.waited)
     begun = time()
     for _ in range(100):
         monotonic.seconds += STANDSTILL_SECONDS
@@ -26,10 +38,8 @@ def test_it_goes_as_long_as_someone_looks() -> None:
     assert time() - begun == 100 * STANDSTILL_SECONDS
 
 
-def test_what_was_missed_is_nobodys_time() -> None:
+def test_what_was_missed_is_nobodys_time(monotonic: Monotonic, time: AttendedTime) -> None:
     """It goes on from the last look, each time."""
-    monotonic = Monotonic()
-    time = AttendedTime(monotonic, lambda: monotonic.waited)
     begun = time()
     for missed in (3_600.0, 0.5):
         monotonic.seconds += 0.125
@@ -41,10 +51,10 @@ def test_what_was_missed_is_nobodys_time() -> None:
     assert time() - begun == 3 * 0.125
 
 
-def test_what_the_referee_waited_itself_is_taken_out_of_an_arrival() -> None:
+def test_what_the_referee_waited_itself_is_taken_out_of_an_arrival(
+    monotonic: Monotonic, time: AttendedTime
+) -> None:
     """What it can read now was there before its turn came, at most since its last look; now is now."""
-    monotonic = Monotonic()
-    time = AttendedTime(monotonic, lambda: monotonic.waited)
     begun = time()
     monotonic.seconds += 0.125
     monotonic.waited += 0.0625
@@ -57,10 +67,10 @@ def test_what_the_referee_waited_itself_is_taken_out_of_an_arrival() -> None:
     assert time.arrived() - begun == 0.125
 
 
-def test_a_referee_that_waits_for_a_processor_does_not_pause() -> None:
+def test_a_referee_that_waits_for_a_processor_does_not_pause(
+    monotonic: Monotonic, time: AttendedTime
+) -> None:
     """Its bots go on: what the host keeps from them is counted for each."""
-    monotonic = Monotonic()
-    time = AttendedTime(monotonic, lambda: monotonic.waited)
     begun = time()
     monotonic.seconds += 1.5
     monotonic.waited += 1.375
@@ -76,10 +86,8 @@ def test_a_referee_that_waits_for_a_processor_does_not_pause() -> None:
     assert behind == [1.375, 1.125, 0.875, 0.625, 0.375, 0.125]
 
 
-def test_a_host_that_stood_still_is_told_from_a_busy_one() -> None:
+def test_a_host_that_stood_still_is_told_from_a_busy_one(monotonic: Monotonic, time: AttendedTime) -> None:
     """A thread that wanted to run when its host was paused seems to have waited for hours."""
-    monotonic = Monotonic()
-    time = AttendedTime(monotonic, lambda: monotonic.waited)
     begun = time()
     monotonic.seconds += 3_600.0
     monotonic.waited += 3_600.0

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -30,55 +32,9 @@ process.main()
 """
 
 
-def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
-    """Files may be out of its user's reach by then, so a whole match goes without."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as root:
-        folder = Path(root, "referee")
-        folder.mkdir(0o700)
-        sockets = tuple(f"{root}/{seat}.sock" for seat in range(2))
-        spec = RefereeSpec(
-            rules=Rules(players=2),
-            seeds=("00" * 16,),
-            seatings=(),
-            clock=Clock(),
-            sockets=sockets,
-            folder=str(folder),
-            uid=None,
-            memory_mib=512,
-        )
-        with subprocess.Popen(  # noqa: S603 - our own referee
-            [sys.executable, "-c", REFEREE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as referee:
-            assert referee.stdin is not None
-            assert referee.stdout is not None
-            assert referee.stderr is not None
-            referee.stdin.write(msgspec.json.encode(spec) + b"\n")
-            referee.stdin.flush()
-            assert msgspec.json.decode(referee.stdout.readline(), type=FromReferee) == Listening()
-            bots = [
-                subprocess.Popen(  # noqa: S603 - our own bot
-                    [sys.executable, "-c", BOT, "last", "1"],
-                    env={**os.environ, "ARENA_REFEREE": f"unix://{socket}"},
-                )
-                for socket in sockets
-            ]
-            for seat in range(2):
-                referee.stdin.write(msgspec.json.encode(Started(seat)) + b"\n")
-            referee.stdin.flush()
-            said = (msgspec.json.decode(line, type=FromReferee) for line in referee.stdout)
-            # On a busy machine it tells of rounds before the match is over.
-            finished = next(message for message in said if not isinstance(message, RoundsOver))
-            assert [bot.wait(WAIT_SECONDS) for bot in bots] == [0, 0]
-            assert isinstance(finished, Finished)
-            assert [seat.lost for seat in finished.seats] == [None, None]
-            assert referee.stderr.read().decode() == ""
-
-
-def test_a_line_that_makes_no_sense_ends_the_match() -> None:
-    """The referee fails at once: it would never hear which bots were started."""
+@contextmanager
+def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", RefereeSpec]]:
+    """Give a referee that listens, started by this command."""
     with tempfile.TemporaryDirectory(prefix="kaiten-r-") as root:
         folder = Path(root, "referee")
         folder.mkdir(0o700)
@@ -92,18 +48,49 @@ def test_a_line_that_makes_no_sense_ends_the_match() -> None:
             uid=None,
             memory_mib=512,
         )
-        with subprocess.Popen(
-            [sys.executable, "-m", "arena.play.referee"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        with subprocess.Popen(  # noqa: S603 - our own referee
+            [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as referee:
-            assert referee.stdin is not None
             assert referee.stdout is not None
-            referee.stdin.write(msgspec.json.encode(spec) + b"\n")
-            referee.stdin.flush()
+            say(referee, msgspec.json.encode(spec))
             assert msgspec.json.decode(referee.stdout.readline(), type=FromReferee) == Listening()
-            referee.stdin.write(b"{}\n")
-            referee.stdin.flush()
-            assert referee.stdout.read() == b""
-            assert referee.wait(WAIT_SECONDS) == 1
+            yield referee, spec
+
+
+def say(referee: "subprocess.Popen[bytes]", line: bytes) -> None:
+    """Write a line to a referee."""
+    assert referee.stdin is not None
+    referee.stdin.write(line + b"\n")
+    referee.stdin.flush()
+
+
+def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
+    """Files may be out of its user's reach by then, so a whole match goes without."""
+    with referee_of("-c", REFEREE) as (referee, spec):
+        bots = [
+            subprocess.Popen(  # noqa: S603 - our own bot
+                [sys.executable, "-c", BOT, "last", "1"],
+                env={**os.environ, "ARENA_REFEREE": f"unix://{socket}"},
+            )
+            for socket in spec.sockets
+        ]
+        for seat in range(2):
+            say(referee, msgspec.json.encode(Started(seat)))
+        assert referee.stdout is not None
+        said = (msgspec.json.decode(line, type=FromReferee) for line in referee.stdout)
+        # On a busy machine it tells of rounds before the match is over.
+        finished = next(message for message in said if not isinstance(message, RoundsOver))
+        assert [bot.wait(WAIT_SECONDS) for bot in bots] == [0, 0]
+        assert isinstance(finished, Finished)
+        assert [seat.lost for seat in finished.seats] == [None, None]
+        assert referee.stderr is not None
+        assert referee.stderr.read().decode() == ""
+
+
+def test_a_line_that_makes_no_sense_ends_the_match() -> None:
+    """The referee fails at once: it would never hear which bots were started."""
+    with referee_of("-m", "arena.play.referee") as (referee, _):
+        say(referee, b"{}")
+        assert referee.stdout is not None
+        assert referee.stdout.read() == b""
+        assert referee.wait(WAIT_SECONDS) == 1

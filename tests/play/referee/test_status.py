@@ -24,10 +24,11 @@ from arena.play.referee.player import Event, Listener
 from arena.play.referee.relay import listen
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord
-from arena.rules import Move, Rules, View
+from arena.rules import Rules
 from arena.wire.v1 import referee_pb2 as pb
 from tests.play.referee import wire
 from tests.play.referee.driver import SEEDS
+from tests.play.referee.lines import last
 from tests.play.referee.players import InProcessPlayer
 
 PATIENT = Clock(start_millis=60_000, move_millis=60_000, bank_millis=60_000)
@@ -79,7 +80,7 @@ async def _table(
     with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
         path = Path(folder, "0.sock")
         player = _player(path, listen(path), line_clock)
-        other = other or InProcessPlayer(_last)
+        other = other or InProcessPlayer(last)
         conductor = Conductor(
             match, [player, other], start_seconds=clock.start_millis / 1000, now=time.monotonic
         )
@@ -97,10 +98,6 @@ def _player(path: Path, listening: socket.socket, now: AttendedTime | None = Non
     now = now or AttendedTime(time.monotonic, OwnWaits())
     encoder = Encoder()
     return GrpcPlayer(listening, path.with_suffix(".inner"), encoder, now)
-
-
-def _last(view: View) -> Move:
-    return view.legal_moves()[-1]
 
 
 class _Held(InProcessPlayer):
@@ -190,7 +187,7 @@ def test_a_table_whose_opening_is_interrupted_closes_without_an_error() -> None:
         with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
             path = Path(folder, "0.sock")
             with closing(listen(path)) as listening:
-                player, other = _player(path, listening), _Interrupting(_last)
+                player, other = _player(path, listening), _Interrupting(last)
                 match = RefereedMatch(Rules(players=2), SEEDS[:1], PATIENT)
                 conductor = Conductor(match, [player, other], start_seconds=WAIT, now=time.monotonic)
                 other.opening = asyncio.create_task(_open_and_close(conductor, player))
@@ -307,10 +304,7 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
 
     async def play() -> tuple[bytes, str | None]:
         async with _table(PATIENT) as (match, address, ended):
-            reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
-            hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
-            opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
-            writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+            reader, writer = await _greet_in_frames(address)
             heard = b""
             while b"\x1a" not in heard:  # a request is there: its event's tag
                 heard += await reader.read(65536)
@@ -373,18 +367,12 @@ def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
             return time.monotonic()
 
     async def play() -> GameRecord:
-        other = _Held(_last)
+        other = _Held(last)
         other.held = []
         async with _table(PATIENT, Attentive(time.monotonic, OwnWaits()), other) as (match, address, ended):
-            reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
-            hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
-            opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
-            writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+            reader, writer = await _greet_in_frames(address)
             first = await _request_in_frames(reader)
-            no_window = wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4))
-            writer.write(no_window)
-            while await _frame(reader) != (wire.SETTINGS, 1, b""):
-                pass
+            await _close_window(reader, writer)
             writer.write(_answer_in_a_frame(first))
             await asyncio.sleep(held / 4)
             # Whatever else the server has to say it says now, and not when it has the next request.
@@ -420,17 +408,12 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
     """The library lets the write fail before it tells the reader that there is nothing more to read."""
 
     async def play() -> RefereedMatch:
-        other = _Held(_last)
+        other = _Held(last)
         other.held = []
         async with _table(PATIENT, other=other) as (match, address, ended):
-            reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
-            hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
-            opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
-            writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+            reader, writer = await _greet_in_frames(address)
             first = await _request_in_frames(reader)
-            writer.write(wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4)))
-            while await _frame(reader) != (wire.SETTINGS, 1, b""):
-                pass
+            await _close_window(reader, writer)
             writer.write(_answer_in_a_frame(first))
             await _until(lambda: match.asked_since(0) is None)
             other.release()
@@ -453,6 +436,22 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
 async def _until(condition: Callable[[], bool]) -> None:
     while not condition():  # noqa: ASYNC110 - a match has no event for it
         await asyncio.sleep(0.01)
+
+
+async def _greet_in_frames(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Dial, open a stream and greet."""
+    reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
+    opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
+    hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
+    writer.write(PREFACE + wire.frame(wire.SETTINGS) + opening + hello)
+    return reader, writer
+
+
+async def _close_window(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Leave no room for what the referee may send, and wait until it knows."""
+    writer.write(wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4)))
+    while await _frame(reader) != (wire.SETTINGS, 1, b""):
+        pass
 
 
 async def _frame(reader: asyncio.StreamReader) -> tuple[int, int, bytes]:

@@ -1,12 +1,12 @@
 """Played games to record."""
 
 from collections.abc import Mapping
-from random import Random
 
 from arena.play.replay.document import PublicReplay, Seat, build
 from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import Decision
-from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Move, Rules, State, asked
+from tests.rules.helpers import random_game
 
 SEED = bytes(range(16))
 
@@ -18,12 +18,8 @@ def seats(rules: Rules) -> list[Seat]:
 
 def played(rules: Rules, seed: bytes = SEED) -> State:
     """Play a game at random to its end."""
-    dice = Random(seed)  # noqa: S311 - a test's dice
-    state = new_game(rules, shuffled_deck(rules, seed))
-    while not state.over:
-        chosen = [dice.choice(view(state, seat).legal_moves()) for seat in asked(state)]
-        state = apply(state, spread(state, chosen))
-    return state
+    *_, (end, _) = random_game(rules, seed)
+    return end
 
 
 def spread(state: State, chosen: list[Move]) -> list[Move | None]:
@@ -41,11 +37,10 @@ def replay_of(rules: Rules, seed: bytes = SEED) -> PublicReplay:
 
 def faulty(rules: Rules, faults: Mapping[tuple[int, int], Fault], seed: bytes = SEED) -> PublicReplay:
     """Record a random game in which (step, seat) had these faults, as a referee would."""
-    dice = Random(seed)  # noqa: S311 - a test's dice
-    state = new_game(rules, shuffled_deck(rules, seed))
     steps: list[list[Decision | None]] = []
-    while not state.over:
-        moves = spread(state, [dice.choice(view(state, seat).legal_moves()) for seat in asked(state)])
+    for _, moves in random_game(rules, seed):
+        if moves is None:
+            break
         rows = [[faults.get((step, seat)) for seat in range(rules.players)] for step in range(len(steps) + 1)]
         gone = taken_over(rows, rules.players)
         steps.append(
@@ -61,7 +56,7 @@ def faulty(rules: Rules, faults: Mapping[tuple[int, int], Fault], seed: bytes = 
                 for seat, move in enumerate(moves)
             ]
         )
-        state = apply(state, moves)
+    state = played(rules, seed)
     assert state.result is not None
     history = [[decision.fault if decision else None for decision in step] for step in steps]
     return build(
