@@ -1,0 +1,234 @@
+"""A bot's process, in either language, against a referee that follows a script, over real gRPC."""
+
+import time
+from hashlib import sha256
+
+import grpc
+import pytest
+
+from arena.rules import Rules, asked, view
+from arena.wire import convert
+from arena.wire.v1 import referee_pb2 as pb
+from tests.sdk.libraries import PYTHON, Library, in_javascript
+from tests.sdk.referee import Talk, first_state, request, step
+
+FIRST_CARD = "plays the first card"
+
+
+@pytest.fixture(params=["python", pytest.param("javascript", marks=pytest.mark.docker)])
+def library(request: pytest.FixtureRequest) -> Library:
+    """Give the library of each language in turn."""
+    return PYTHON if request.param == "python" else in_javascript(request.getfixturevalue("javascript_image"))
+
+
+def game_end(game: int = 0) -> pb.Event:
+    """Return the end of a game of two."""
+    end = pb.GameEnd(game=game, totals=[3, 2], puddings=[0, 0], pudding_scores=[0, 0], places=[1, 2])
+    return pb.Event(game_end=end)
+
+
+@pytest.mark.parametrize(
+    ("bot", "games_at_once"), [(FIRST_CARD, 32), ("is a class", 1), ("wants 5 games", 5)]
+)
+def test_says_hello_first(library: Library, bot: str, games_at_once: int) -> None:
+    """The first message is a Hello alone: protocol 1, the library's name, 32 games or 1."""
+    heard: list[pb.BotMessage] = []
+
+    async def script(talk: Talk) -> None:
+        heard.append(await talk.receive())
+
+    assert library.play(bot, script) == (0, "")
+    assert heard[0].hello.protocol == 1
+    assert heard[0].hello.sdk.startswith(f"kaiten-{library.language}/0.1")
+    assert heard[0].hello.games_at_once == games_at_once
+    assert not heard[0].moves
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(players=3, pass_both_ways=True), Rules(players=2, dummy=True, soy_sauce=True)],
+    ids=["three players", "dummy"],
+)
+def test_the_bot_sees_the_whole_view_through_a_game(library: Library, rules: Rules) -> None:
+    """In every decision, two cards and the dummy's too, the view, history included, is that of the rules."""
+    kinds: set[tuple[int, bool]] = set()
+
+    async def script(talk: Talk) -> None:
+        state = first_state(rules)
+        await talk.welcome(rules, seat=1)
+        while not state.over:
+            move = None
+            if 1 in asked(state):
+                seen = view(state, 1)
+                await talk.send(request(state, 1))
+                (answer,) = (await talk.receive()).moves
+                assert answer.note == sha256(library.shown(seen).encode()).hexdigest()
+                assert (answer.round, answer.turn) == (state.round, state.turn)
+                move = convert.move_from_wire(answer)
+                assert move == seen.legal_moves()[-1]
+                kinds.add((len(move.cards), move.dummy is not None))
+            after = step(state, 1, move)
+            revealed = after.turns[len(state.turns) :]
+            await talk.send(*[pb.Event(turn_result=convert.turn_result(0, turn)) for turn in revealed])
+            state = after
+
+    assert library.play("remembers", script) == (0, "")
+    assert kinds >= {(1, False), (2, False)}
+    assert any(dummy for _, dummy in kinds) is rules.dummy
+
+
+def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
+    """Requests of many games in one message are answered in one message, each with its game's number."""
+    rules = Rules(players=2)
+    state = first_state(rules)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules, games=20)
+        await talk.send(*[request(state, 0, game) for game in range(20)])
+        moves = (await talk.receive()).moves
+        assert sorted(move.game for move in moves) == list(range(20))
+        assert {convert.move_from_wire(move).cards for move in moves} == {state.hands[0][:1]}
+
+    assert library.play(FIRST_CARD, script) == (0, "")
+
+
+def test_a_class_gets_an_instance_for_every_game_and_hears_of_the_end(library: Library) -> None:
+    """Each game has an instance of its own, which is told the result and then let go."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        for game in range(2):
+            if game:
+                start = convert.game_start(game, 0, rules, move_millis=1000, bank_millis=1000)
+                await talk.send(pb.Event(game_start=start))
+            await talk.send(request(first_state(rules), 0, game))
+            await talk.receive()
+            await talk.send(game_end(game))
+
+    heard = "made 1 asked 1 places 1 2\nmade 2 asked 1 places 1 2\n"
+    assert library.play("is a class", script) == (0, heard)
+
+
+def test_unknown_events_are_passed_over(library: Library) -> None:
+    """An event of a later protocol, before a request in the same message, changes nothing."""
+    rules = Rules(players=2)
+    unknown = pb.Event.FromString(b"\x9a\x06\x00")  # field 99, empty
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(unknown, request(first_state(rules)), unknown)
+        assert len((await talk.receive()).moves) == 1
+
+    assert library.play(FIRST_CARD, script) == (0, "")
+
+
+def test_a_notice_is_one_line_on_stderr(library: Library) -> None:
+    """What the referee has to say of this seat reaches its author, a kind of fault yet unknown too."""
+    notice = pb.Notice(game=2, round=1, turn=4, fault=pb.FAULT_KIND_TIMEOUT, text="no answer\nin time")
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(Rules(players=2))
+        await talk.send(pb.Event(notice=notice))
+        notice.taken_over = True
+        later = pb.Notice.FromString(notice.SerializeToString() + b"\x20\x63")  # fault 99
+        await talk.send(pb.Event(notice=later))
+
+    said = "game 2, round 1, turn 4"
+    assert library.play(FIRST_CARD, script) == (
+        0,
+        (
+            f"kaiten: {said}: timeout: no answer in time\n"
+            f"kaiten: {said}: fault: no answer in time; a stand-in plays this game to its end\n"
+        ),
+    )
+
+
+def test_a_note_is_cut_at_the_limit(library: Library) -> None:
+    """A note beyond the referee's limit is cut at a whole character: it would be a fault."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(request(first_state(rules)))
+        (move,) = (await talk.receive()).moves
+        assert move.note == "x" + "é" * 127
+
+    assert library.play("has a long note", script) == (0, "")
+
+
+@pytest.mark.parametrize("bot", ["fails at its start", "fails at the end"])
+def test_errors_of_a_class_beside_choose_end_it_too(library: Library, bot: str) -> None:
+    """A class that can't be made, or fails at the end of a game, fails the bot like choose."""
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(Rules(players=2))
+        await talk.send(game_end())
+        await talk.closed()
+
+    code, stderr = library.play(bot, script)
+    assert code == 1
+    assert "Error: my own" in stderr
+
+
+def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
+    """When the server is gone in the middle of a game, the bot leaves at once, with one line."""
+    rules = Rules(players=2)
+    gone = 0.0
+
+    async def script(talk: Talk) -> None:
+        nonlocal gone
+        await talk.welcome(rules)
+        await talk.send(request(first_state(rules)))
+        await talk.receive()
+        gone = time.monotonic()
+        await talk.go_away()
+
+    code, stderr = library.play(FIRST_CARD, script)
+    assert time.monotonic() - gone < 20
+    assert code == 2
+    assert stderr.startswith("kaiten: the referee is gone: ")
+    assert stderr.count("\n") == 1
+
+
+def test_a_refusal_of_the_referee_is_told(library: Library) -> None:
+    """A stream that the referee ends with an error ends the bot with code 2 and the referee's words."""
+
+    async def script(talk: Talk) -> None:
+        await talk.receive()
+        await talk.refuse(grpc.StatusCode.INVALID_ARGUMENT, "protocol 1 is not spoken here")
+
+    assert library.play(FIRST_CARD, script) == (
+        2,
+        "kaiten: the referee is gone: protocol 1 is not spoken here (INVALID_ARGUMENT)\n",
+    )
+
+
+def test_a_referee_that_makes_no_sense_is_told(library: Library) -> None:
+    """A request of a game that never began is the referee's mistake, not the bot's: code 2, in words."""
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(Rules(players=2))
+        await talk.send(request(first_state(Rules(players=2)), game=7))
+        await talk.closed()
+
+    code, stderr = library.play(FIRST_CARD, script)
+    assert code == 2
+    assert "an event of game 7, which has not begun" in stderr
+
+
+def test_the_bot_waits_for_a_referee_that_is_late(library: Library) -> None:
+    """A bot that is up before the socket connects as soon as it is there."""
+
+    async def script(talk: Talk) -> None:
+        await talk.receive()
+
+    assert library.play("says that it is up", script, before=b"up\n") == (0, "")
+
+
+def test_started_by_hand_it_says_what_to_do(library: Library) -> None:
+    """Without the environment variable the bot names it."""
+    done = library.alone(library.bots[FIRST_CARD])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("ARENA_REFEREE is not set")
+    assert "Traceback" not in done.stderr
