@@ -31,14 +31,11 @@ _MAX_PATH_BYTES: Final = 2048
 class Node:
     """A file, folder or symlink; hard links share one."""
 
-    __slots__ = ("children", "kind", "layer", "size", "stated", "target")
+    __slots__ = ("children", "kind", "layer", "size", "target")
 
-    def __init__(
-        self, kind: Kind, layer: int, *, size: int = 0, target: str = "", stated: bool = True
-    ) -> None:
+    def __init__(self, kind: Kind, layer: int, *, size: int = 0, target: str = "") -> None:
         self.kind = kind
         self.layer = layer  # the number of the layer that wrote it last
-        self.stated = stated  # whether that layer has it as a member, rather than only something below it
         self.size = size
         self.target = target
         self.children: dict[str, Node] = {}
@@ -75,7 +72,7 @@ class Tree:
         folder = self._folder_of(parts, target)
         old = folder.children.get(parts[-1])
         if old is not None and kind is old.kind is Kind.FOLDER:
-            old.layer, old.stated = self._layer, True
+            old.layer = self._layer
             return
         self._put(folder, parts, Node(kind, self._layer, size=size, target=target))
 
@@ -217,7 +214,7 @@ class Tree:
                 raise _twice(parts)
             if child is None:
                 self._count.spend(1)
-                child = node.children[part] = Node(Kind.FOLDER, self._layer, stated=False)
+                child = node.children[part] = Node(Kind.FOLDER, self._layer)
             elif child.kind is not Kind.FOLDER:
                 raise Rejected(
                     f"the path {shown('/'.join(parts))} goes through {shown(part)}, "
