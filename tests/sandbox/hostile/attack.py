@@ -155,7 +155,7 @@ class Attack:
     # Runs in the bot's container, where this folder is as it is here, and `arena` is what the base image
     # holds. Its module has no side effects and imports nothing else of the tests.
     program: Callable[[], object]
-    verdicts: str  # the letters that are right
+    verdicts: str = "N"  # the letters that are right
     # Exactly these must come, in the first game; None: as the verdict says, wherever.
     faults: tuple[FaultAt, ...] | None = None
     # What the attack got that it must not get, in words; empty: nothing. It must be empty with the control in

@@ -6,38 +6,36 @@ from tests.sandbox.hostile import effects, loosening
 from tests.sandbox.hostile.attack import Attack, Control
 from tests.sandbox.hostile.system import counting, hoarding, meeting, whispering
 
+_PRIVATE_FUTEXES: Final = Control(
+    name="private futexes only", template=loosening.allowing("futex"), gvisor="its futexes are its own"
+)
+_NO_QUEUES: Final = Control(
+    name="no queues, and a namespace for them",
+    template=loosening.share_queues,
+    gvisor="its queues are its own",
+)
+
 ATTACKS: Final = (
     Attack(
         number=31,
         name="whispers by futexes of a shared file",
         program=whispering.hear_by_futex,
         accomplice=whispering.say_by_futex,
-        verdicts="N",
         achieved=effects.whispers,
-        control=Control(
-            name="private futexes only",
-            template=loosening.allowing("futex"),
-            gvisor="its futexes are its own",
-        ),
+        control=_PRIVATE_FUTEXES,
     ),
     Attack(
         number=32,
         name="whispers by ends of threads",
         program=whispering.hear_by_futex,
         accomplice=whispering.say_by_ends_of_threads,
-        verdicts="N",
         achieved=effects.whispers,
-        control=Control(
-            name="private futexes only",
-            template=loosening.allowing("futex"),
-            gvisor="its futexes are its own",
-        ),
+        control=_PRIVATE_FUTEXES,
     ),
     Attack(
         number=33,
         name="asks what is in the page cache",
         program=whispering.ask_the_page_cache,
-        verdicts="N",
         achieved=effects.listed("answered"),
         control=Control(
             name="no calls on the page cache",
@@ -51,7 +49,6 @@ ATTACKS: Final = (
         number=34,
         name="memory in filters of sockets",
         program=hoarding.filters,
-        verdicts="N",
         achieved=effects.counted("filters"),
         control=Control(
             name="options of sockets by list",
@@ -63,7 +60,6 @@ ATTACKS: Final = (
         number=35,
         name="takes the host's terminals",
         program=hoarding.terminals,
-        verdicts="N",
         achieved=effects.terminals,
         control=Control(
             name="no /dev/pts",
@@ -75,7 +71,6 @@ ATTACKS: Final = (
         number=36,
         name="reads past the page cache",
         program=hoarding.direct,
-        verdicts="N",
         achieved=effects.counted("direct"),
         control=Control(
             name="no O_DIRECT",
@@ -87,7 +82,6 @@ ATTACKS: Final = (
         number=37,
         name="watches the host's counters",
         program=whispering.read_counters,
-        verdicts="N",
         achieved=effects.counters,
         control=Control(
             name="masked and closed /proc and /sys",
@@ -100,7 +94,6 @@ ATTACKS: Final = (
         name="whispers by pages in use",
         program=counting.hear_by_pages,
         accomplice=counting.say_by_pages,
-        verdicts="N",
         achieved=effects.whispers,
         control=Control(
             name="closed files of processes",
@@ -112,7 +105,6 @@ ATTACKS: Final = (
         number=41,
         name="counts what the host does",
         program=counting.ask_the_host,
-        verdicts="N",
         achieved=effects.listed("counted"),
         control=Control(
             name="no calls that count",
@@ -133,33 +125,22 @@ ATTACKS: Final = (
         name="whispers by System V queues",
         program=meeting.hear_by_system_v_queue,
         accomplice=meeting.say_by_system_v_queue,
-        verdicts="N",
         achieved=effects.whispers,
-        control=Control(
-            name="no queues, and a namespace for them",
-            template=loosening.share_queues,
-            gvisor="its queues are its own",
-        ),
+        control=_NO_QUEUES,
     ),
     Attack(
         number=43,
         name="whispers by POSIX queues",
         program=meeting.hear_by_posix_queue,
         accomplice=meeting.say_by_posix_queue,
-        verdicts="N",
         achieved=effects.whispers,
-        control=Control(
-            name="no queues, and a namespace for them",
-            template=loosening.share_queues,
-            gvisor="its queues are its own",
-        ),
+        control=_NO_QUEUES,
     ),
     Attack(
         number=44,
         name="whispers by abstract sockets",
         program=meeting.hear_by_abstract_socket,
         accomplice=meeting.say_by_abstract_socket,
-        verdicts="N",
         achieved=effects.whispers,
         control=Control(
             name="a network of its own",
@@ -172,7 +153,6 @@ ATTACKS: Final = (
         name="whispers by locks of eventfds",
         program=meeting.hear_by_locks,
         accomplice=meeting.say_by_locks,
-        verdicts="N",
         achieved=effects.whispers,
         control=Control(
             name="no file locks",
@@ -184,7 +164,6 @@ ATTACKS: Final = (
         number=46,
         name="lists the host's sockets",
         program=meeting.list_sockets,
-        verdicts="N",
         achieved=effects.listed("sockets"),
         control=Control(
             name="a network of its own, closed files",
@@ -196,7 +175,6 @@ ATTACKS: Final = (
         number=47,
         name="leases and notices of files",
         program=meeting.watch_files,
-        verdicts="N",
         achieved=effects.listed("granted"),
         control=Control(
             name="no calls for them",
@@ -208,7 +186,6 @@ ATTACKS: Final = (
         number=48,
         name="flushes the host's disk",
         program=hoarding.flushes,
-        verdicts="N",
         achieved=effects.listed("flushes"),
         control=Control(
             name="no flushes",
@@ -220,7 +197,6 @@ ATTACKS: Final = (
         number=49,
         name="takes the host's huge pages",
         program=hoarding.huge_pages,
-        verdicts="N",
         achieved=effects.counted("huge"),
         control=Control(
             name="no MAP_HUGETLB",

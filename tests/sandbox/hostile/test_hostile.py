@@ -60,7 +60,6 @@ def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
         number=0,
         name="nothing",
         program=bot.honest,
-        verdicts="N",
         achieved=lambda _: "",
         control=Control(name="nothing"),
     )

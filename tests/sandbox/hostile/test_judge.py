@@ -27,7 +27,6 @@ ATTACK = Attack(
     number=1,
     name="takes",
     program=honest,
-    verdicts="N",
     achieved=lambda outcome: f"{outcome.told['taken']} things" if outcome.told["taken"] > 3 else "",
     control=Control(name="its limit"),
 )
