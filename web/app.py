@@ -92,7 +92,7 @@ class _TooLarge:
             nonlocal replaced
             if message["type"] == "http.response.start" and _is_the_frameworks(message):
                 replaced = True
-                problem = Problem(413, "The body of this request is too large: nothing of it was read.")
+                problem = Problem(413, "The body of this request is too large, and was not read.")
                 await answer_problem(Request(scope), problem)(scope, receive, send)
             if not replaced:
                 await send(message)

@@ -49,7 +49,7 @@ def worker(
 
 
 def cluster_keys(
-    folder: Annotated[Path, typer.Argument(help="Folder for the keys. Keep its ca.key to yourself.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the keys. Keep its ca.key secret.")],
     names: Annotated[
         list[str] | None, typer.Argument(help="Names of members. Default: scheduler, coordinator, worker.")
     ] = None,
@@ -66,5 +66,5 @@ def cluster_keys(
         typer.echo(member)
     say(
         "copy each folder only to its member, which needs nothing else. "
-        f"Keep {folder / 'ca.key'} to yourself: it can admit other members"
+        f"Keep {folder / 'ca.key'} secret: it can admit other members"
     )

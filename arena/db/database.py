@@ -53,7 +53,7 @@ def meaning(error: DBAPIError, url: str) -> StoreError | None:
     if _sqlite_code(error) in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
         return DatabaseDamaged(
             f"{url}: {words}. Move the file away, and restore a backup with `arena restore FILE` or "
-            "start anew"
+            "start with an empty one"
         )
     return None
 

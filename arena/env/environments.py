@@ -87,7 +87,7 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
         moves: list[Move | None] = [None] * self.rules.players
         for seat in asked(self._state):
             if (agent := self.possible_agents[seat]) not in actions:
-                raise ValueError(f"there is no action of {agent}")
+                raise ValueError(f"no action was given for {agent}")
             moves[seat] = move_of(int(actions[agent]))
         self._state = state = _apply(self._state, moves)
         agents, self.agents = self.agents, [] if state.over else self.agents

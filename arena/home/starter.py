@@ -198,7 +198,7 @@ Then, in this folder:
     make test                                            # build it, and run its test
     arena play greedy expected --bot "arena bridge -- ./bot"    # some games
     arena compare --bot "arena bridge -- ./bot" greedy   # is it better than greedy?
-    arena check .                                        # would an arena take it?
+    arena check .                                        # would an arena accept it?
     arena submit . --name NAME
 """
 
@@ -223,8 +223,8 @@ A bot for the Sushi Go! arena Kaiten. Its moves are chosen in `FILE`.
 SETUP
     TEST                             # in this folder: its tests
     arena play FILE greedy expected  # some games
-    arena compare FILE old/FILE      # is it better than it was?
-    arena check FILE                 # would an arena take it?
+    arena compare FILE old/FILE      # is it better than the old one?
+    arena check FILE                 # would an arena accept it?
     arena submit FILE --name NAME
 """
 

@@ -192,11 +192,11 @@ def _check_text(words: Sequence[str], limits: IntakeLimits) -> None:
 def _check_working_dir(path: str) -> None:
     parts = path.split("/")
     if not path.startswith("/") or ".." in parts:
-        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not absolute: write it from / on, without ..")
+        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not absolute: begin it with /, without ..")
     if _normal(path) != path:
         raise Rejected(f"the image's WORKDIR {path[:80]!a} is not in its plainest form")
     if parts[1] in MOUNTED:
-        raise Rejected(f"the image's WORKDIR {path[:80]!a} is the system's: choose another, such as /bot")
+        raise Rejected(f"the image's WORKDIR {path[:80]!a} is a system folder: choose another, such as /bot")
 
 
 def _normal(path: str) -> str:

@@ -123,5 +123,5 @@ class Objects:
         except OSError as error:
             raise IntakeTrouble(
                 f"could not {doing} {name} in {self._shown}: {error or type(error).__name__}. "
-                "Is it there, may this user write to it, has its disk space left?"
+                "Check that it exists, that this user may write to it, and that its disk has space"
             ) from error

@@ -278,19 +278,19 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
         case Fault.ABSENT:
             text = f"the bot never connected to the referee: {how}"
         case Fault.CRASH if _played_nothing(failure, report):
-            text = f"the bot was gone before its first move: {how}"
+            text = f"the bot disconnected before its first move: {how}"
         case Fault.CRASH:
-            text = f"the bot was gone {where}: {how}"
+            text = f"the bot disconnected {where}: {how}"
         case Fault.EXPELLED:
-            text = f"the bot was disconnected {where}: {how}"
+            text = f"the referee disconnected the bot {where}: {how}"
         case Fault.TIMEOUT:
             text = (
                 f"the bot was too slow {where}: {said}. It was late {late} times; {MOST_TIMEOUTS} are allowed"
             )
         case Fault.ILLEGAL:
-            text = f"the bot made a move that the rules forbid, {where}: {said}"
+            text = f"the bot made an illegal move {where}: {said}"
         case Fault.PROTOCOL:
-            text = f"the bot sent what the protocol forbids, {where}: {said}"
+            text = f"the bot broke the protocol {where}: {said}"
     return "; ".join([text, *_further(kind, failure, request, report)])
 
 

@@ -152,7 +152,10 @@ Closings = tuple[Closing, ...]
 
 
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
-    """Return the closings after a game that ended on this day or, if later, the last day."""
+    """Add a game's rating as the closing of its day, or of the last day if the game ended before that.
+
+    Closings that are more than ``DAYS`` old are dropped, except the newest of them.
+    """
     if closings and closings[-1].day >= day:
         return (*closings[:-1], Closing(closings[-1].day, rating.mean, rating.deviation))
     old = [each.day <= day - DAYS for each in closings]

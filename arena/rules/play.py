@@ -96,7 +96,7 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
             plays.append(state.hands[seat])
             continue
         if move is None:
-            message = f"seat {seat} is asked and there is no move of it"
+            message = f"seat {seat} is asked, but no move was given for it"
             raise ValueError(message)
         check_move(seat, state.hands[seat], state.tables[seat], move, control=seat == controller)
         plays.append(move.cards)

@@ -160,14 +160,14 @@ def _queue(queue: Queue) -> GaugeMetricFamily:
 
 def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
     slots = GaugeMetricFamily(
-        "kaiten_worker_slots", "Bots that a worker can run at a time.", labels=("worker",)
+        "kaiten_worker_slots", "Bots that a worker can run at once.", labels=("worker",)
     )
     busy = GaugeMetricFamily(
         "kaiten_worker_busy_slots", "Bots that a worker was running recently.", labels=("worker",)
     )
     usable = GaugeMetricFamily(
         "kaiten_worker_usable_slots",
-        "Bots that a worker may run at a time, given its host's load.",
+        "Bots that a worker may run at once, given its host's load.",
         labels=("worker",),
     )
     for worker in workers:

@@ -48,7 +48,7 @@ def note_of(answer: Choice) -> str:
     if not isinstance(answer, Answer):
         return ""
     if not isinstance(answer.note, str):
-        raise TypeError(f"the note of an answer is text, not {answer.note!r}")
+        raise TypeError(f"the note of an answer must be text, not {answer.note!r}")
     return answer.note
 
 

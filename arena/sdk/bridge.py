@@ -93,7 +93,7 @@ async def _from_program(call: Call, program: Process) -> str:
                 message = Parse(line, pb.BotMessage())
             except (ParseError, UnicodeDecodeError) as error:
                 shown = line.decode(errors="backslashreplace").rstrip()[:_SHOWN]
-                return f"the program wrote a line that is no BotMessage: {error}: {shown}"
+                return f"the program wrote a line that is not a BotMessage: {error}: {shown}"
             await send(call, message)
 
 

@@ -57,7 +57,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32
     if games_at_once < 1:
-        raise ValueError(f"games_at_once is {games_at_once}; it is 1 or more")
+        raise ValueError(f"games_at_once is {games_at_once}; it must be 1 or more")
     is_class(bot)
     address = os.environ.get(ADDRESS)
     if not address:

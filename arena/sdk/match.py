@@ -162,7 +162,7 @@ def play_match(bot: Bot, address: str, games_at_once: int) -> int:
         _blame(failure)
         return 1
     except ValueError as error:
-        complain(f"the referee sent what this library does not understand: {error}")
+        complain(f"the referee sent a message that this library does not understand: {error}")
         return 2
 
 

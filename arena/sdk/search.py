@@ -323,11 +323,11 @@ def playout(world: World, rng: Random, noise: float = 0.0) -> None:
 _SCALES: Final = (14.0, 11.0, 7.0)
 """By round: the lead in points that is worth as much as three quarters of a sure win."""
 _PUDDINGS: Final = (0.5, 0.7, 1.0)
-"""By round: weight of the points for the current numbers of puddings."""
+"""Weight of the points that the current numbers of puddings would score, by round."""
 
 
 def values(world: World) -> list[float]:
-    """Return how good this end of a round is for each seat, from -1, all others won, to 1."""
+    """Return the value of this end of a round for each seat, from -1 (all others beat it) to 1."""
     view = world.view
     weight, scale = _PUDDINGS[view.round - 1], _SCALES[view.round - 1]
     puddings = score_puddings(view.rules, world.puddings())

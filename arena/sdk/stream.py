@@ -36,13 +36,13 @@ _OPTIONS: Final = (
 
 
 def hold(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
-    """Hold a conversation with a referee, and return the exit code: its own, or 2 if the referee is gone."""
+    """Hold a conversation with a referee, and return the exit code: its own, or 2 if the referee was lost."""
     try:
         return asyncio.run(_hold(address, conversation))
     except TimeoutError:
         complain(f"no referee answered at {address}")
     except aio.AioRpcError as error:
-        complain(f"the referee is gone: {error.details()} ({error.code().name})")
+        complain(f"the connection to the referee was lost: {error.details()} ({error.code().name})")
     return 2
 
 

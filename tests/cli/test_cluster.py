@@ -81,7 +81,7 @@ def test_keys_are_made_once(tmp_path: Path) -> None:
     """Their files are printed; what is there is not written over, and another member can be added."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
-    assert b"ca.key to yourself" in done.stderr
+    assert b"ca.key secret" in done.stderr
     again = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert (again.returncode, again.stdout) == (2, b"")
     assert b"keys/scheduler already exists" in again.stderr

@@ -70,7 +70,7 @@ def test_what_is_wrong_with_an_action_is_said() -> None:
     game = parallel_env(Rules(players=2))
     seen, _ = game.reset(seed=5)
     legal = {agent: int(seen[agent]["action_mask"].argmax()) for agent in game.agents}
-    with pytest.raises(ValueError, match="no action of seat_1"):
+    with pytest.raises(ValueError, match="no action was given for seat_1"):
         game.step({"seat_0": legal["seat_0"]})
     with pytest.raises(ValueError, match="illegal action"):
         game.step(legal | {"seat_1": int(seen["seat_1"]["action_mask"].argmin())})

@@ -269,6 +269,6 @@ def test_a_place_that_can_not_be_used_is_trouble(tmp_path: Path) -> None:
     """The error says what could not be done and what to look at, and no image is there."""
     store = store_in(tmp_path)
     (tmp_path / "images" / "blobs").write_text("no folder")
-    with pytest.raises(IntakeTrouble, match=r"could not list blobs/sha256 in .*may this user write"):
+    with pytest.raises(IntakeTrouble, match=r"could not list blobs/sha256 in .*that this user may write"):
         keep(store, ONE)
     assert store.records.ids() == frozenset()

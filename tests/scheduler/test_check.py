@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     "no such card": (with_decision(honest(), 0, 0, cards=("tofu",)), "'tofu' is not a kind of card"),
     "a move of a seat that is not asked": (
         with_game(honest(), steps=((None, *honest().games[0].steps[0][1:]),)),
-        "seat 0 is asked and there is no move of it",
+        "seat 0 is asked, but no move was given for it",
     ),
     "an answer after its time": (
         with_decision(honest(), 0, 1, millis=11_002.0),

@@ -47,7 +47,7 @@ def test_only_an_answer_has_a_note() -> None:
     """A note is text, and empty where there is none."""
     assert note_of(Answer(Card.TEMPURA, note="why")) == "why"
     assert note_of(Card.TEMPURA) == note_of(Answer(Card.TEMPURA)) == ""
-    with pytest.raises(TypeError, match="is text, not 3"):
+    with pytest.raises(TypeError, match="must be text, not 3"):
         note_of(Answer(Card.TEMPURA, note=3))  # type: ignore[arg-type]
 
 

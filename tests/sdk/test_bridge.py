@@ -51,7 +51,7 @@ def test_messages_go_both_ways_as_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("print('rubbish', flush=True); sys.stdin.read()", "wrote a line that is no BotMessage: "),
+        ("print('rubbish', flush=True); sys.stdin.read()", "wrote a line that is not a BotMessage: "),
         ("say({'moves': [{'cards': ['CARD_PIZZA']}]}); sys.stdin.read()", "CARD_PIZZA"),
         ("print('x' * 70_000, flush=True); sys.stdin.read()", "wrote a line of more than 64 KiB"),
         ("sys.exit(3)", "kaiten: the program ended with exit code 3\n"),

@@ -187,7 +187,7 @@ def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
     code, stderr = library.play(FIRST_CARD, script)
     assert time.monotonic() - gone < 20
     assert code == 2
-    assert stderr.startswith("kaiten: the referee is gone: ")
+    assert stderr.startswith("kaiten: the connection to the referee was lost: ")
     assert stderr.count("\n") == 1
 
 
@@ -200,7 +200,7 @@ def test_a_refusal_of_the_referee_is_told(library: Library) -> None:
 
     assert library.play(FIRST_CARD, script) == (
         2,
-        "kaiten: the referee is gone: protocol 1 is not spoken here (INVALID_ARGUMENT)\n",
+        "kaiten: the connection to the referee was lost: protocol 1 is not spoken here (INVALID_ARGUMENT)\n",
     )
 
 

@@ -102,15 +102,15 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
         (
             [gone(Fault.EXPELLED, "it flooded", 2)],
             Kind.EXPELLED,
-            "was disconnected in game 1 .*turn 3: it flooded",
+            "referee disconnected the bot in game 1 .*turn 3: it flooded",
         ),
         (
             [gone(Fault.CRASH, "it ended", 4)],
             Kind.CRASH,
-            "gone in game 1 of 3, round 1, turn 5: it ended",
+            "disconnected in game 1 of 3, round 1, turn 5: it ended",
         ),
         # What ends a bot counts more than how it limped before.
-        ([late(2), gone(Fault.CRASH, "it ended", 1)], Kind.CRASH, "gone in game 2"),
+        ([late(2), gone(Fault.CRASH, "it ended", 1)], Kind.CRASH, "disconnected in game 2"),
     ],
 )
 def test_an_unsound_bot_is_told_why(plays: Sequence[Play], kind: Kind, words: str) -> None:
@@ -167,7 +167,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
             gone(Fault.CRASH, "it ended"),
             ENDED,
             Kind.CRASH,
-            "gone before its first move: it ended with exit",
+            "disconnected before its first move: it ended with exit",
         ),
         (
             gone(Fault.CRASH, "it ended"),

@@ -161,7 +161,7 @@ def test_a_rejected_one_is_told_why_and_what_to_try(
     play(store, "a1", 1)
     store.submissions.reject("a1", CRASH, START)
     text = read(visitor, "/submissions/a1")
-    assert "The bot was gone in game 2 of 3, round 1, turn 4: it ended with exit code 3." in text
+    assert "The bot disconnected in game 2 of 3, round 1, turn 4: it ended with exit code 3." in text
     assert "<code>docker run</code> shows it at home" in text
     assert "<code>arena check mine.py</code>" in text
     assert "<dt>Exit code</dt><dd>3</dd>" in text

@@ -182,7 +182,7 @@ def _texts(root: pathlib.Path) -> Iterator[tuple[str, str]]:
         try:
             yield path, (root / path).read_text()
         except OSError as error:
-            _log.warning("a document can't be read; the site does without it", error=str(error))
+            _log.warning("document unreadable", error=str(error))
 
 
 def _page(texts: Mapping[str, str], path: str, chapter: str) -> Page:

@@ -35,27 +35,25 @@ class SiteMetrics:
     def __init__(self) -> None:
         self.registry: CollectorRegistry = new_registry()
         # Open event streams.
-        self.streams = Gauge(
-            "kaiten_event_streams", "Streams of events that are open.", registry=self.registry
-        )
+        self.streams = Gauge("kaiten_event_streams", "Open event streams.", registry=self.registry)
         self._requests = Counter(
             "kaiten_http_requests",
-            "Requests that were answered, or given up.",
+            "Finished requests.",
             ("route", "method", "status"),
             registry=self.registry,
         )
         self._seconds = Histogram(
             "kaiten_http_request_seconds",
-            "From a request's head to the end of its answer; streams of events are left out.",
+            "From a request's head to the end of its answer, without event streams.",
             ("route",),
             buckets=_SECONDS,
             registry=self.registry,
         )
         self._uploads = Counter(
-            "kaiten_uploads", "Files that were sent for bots.", ("outcome",), registry=self.registry
+            "kaiten_uploads", "Files uploaded for bots.", ("outcome",), registry=self.registry
         )
         self._logins = Counter(
-            "kaiten_login_failures", "Logins that were refused.", ("reason",), registry=self.registry
+            "kaiten_login_failures", "Refused logins.", ("reason",), registry=self.registry
         )
         # Finding a counter by its labels takes longer than counting; there are few of them.
         self._requests_of = cache(self._requests.labels)

@@ -62,7 +62,7 @@ def _rewrite(
         drain(tar)
         if layer.digest not in {None, packed.digest} or tar.digest != layer.diff_id:
             raise Rejected(
-                f"{what} is not what its digest says: it was damaged on its way; save and send it again"
+                f"{what} is not what its digest says: it was damaged in transit; save and send it again"
             )
     return tuple(layers)
 

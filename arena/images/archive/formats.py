@@ -168,7 +168,7 @@ class Search:
         if not images:
             if self._others:
                 raise wrong_platform(", ".join(list(self._others)[:8])[:200], self._platform)
-            raise Rejected("the archive has no image in it: send what `docker save IMAGE` writes")
+            raise Rejected("the archive contains no image: send what `docker save IMAGE` writes")
         manifest, config = images[0]
         for layer in manifest.layers:
             _check_layer(layer)
@@ -226,7 +226,7 @@ def _check_layer(layer: Descriptor) -> None:
 
 def _altered(descriptor: Descriptor) -> Rejected:
     return Rejected(
-        f"{descriptor.file} is not what its digest says: it was damaged on its way; save and send it again"
+        f"{descriptor.file} is not what its digest says: it was damaged in transit; save and send it again"
     )
 
 

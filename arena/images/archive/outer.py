@@ -152,8 +152,7 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
         return Archive(descriptor, size, limits)
     unpacked = ByteBudget(
         limits.archive_bytes,
-        f"the archive has more than {limits.archive_bytes} bytes when its gzip is undone: "
-        "make the image smaller",
+        f"the archive has more than {limits.archive_bytes} bytes after decompression: make the image smaller",
     )
     return Archive(
         scratch, _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch), limits
@@ -176,7 +175,7 @@ def _layer_link(name: str, member: TarMember) -> str:
     folder, _, base = name.rpartition("/")
     if match is None or base != "layer.tar" or not folder or "/" in folder:
         raise Rejected(
-            f"the archive has the link {shown(name)}, which does not join two of its layers; {_HOW}"
+            f"the archive has the link {shown(name)}, which does not connect two of its layers; {_HOW}"
         )
     return match[1]
 

@@ -14,7 +14,7 @@ _GZIP_CHUNK: Final = 16 * 1024
 """Smaller, since zlib copies what it has not used at the end of each member."""
 _ALWAYS_BYTES: Final = 16 * 1024 * 1024
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
-_ENDS_EARLY: Final = "the archive ends early: it was cut off on its way; send it again"
+_ENDS_EARLY: Final = "the archive ends early: it was cut off in transit; send it again"
 
 
 class Source(Protocol):

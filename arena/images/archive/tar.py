@@ -197,7 +197,7 @@ class TarReader:
         else:
             raise self._damaged("a size is not a number")
         if not 0 <= size <= _MAX_SIZE:
-            raise self._damaged("a size is negative or beyond all bounds")
+            raise self._damaged("a size is negative or too large")
         return size
 
     def _time(self, header: bytes, extended: dict[bytes, bytes]) -> int:

@@ -195,13 +195,13 @@ class Tree:
         for place in _SHADOWED:
             if where[: len(place)] == place and (through_links or where != ("tmp",)):
                 raise Rejected(
-                    f"the image's WORKDIR {shown(path)} leads to what the arena mounts: choose another"
+                    f"the image's WORKDIR {shown(path)} leads to a folder the arena mounts: choose another"
                 )
         if any("/".join(where[: account.count("/") + 1]) == account for account in _ACCOUNTS):
-            raise Rejected(f"the image's WORKDIR {shown(path)} is a file of the system: choose another")
+            raise Rejected(f"the image's WORKDIR {shown(path)} is a system file: choose another")
         sizes = [len(part.encode()) for part in where]
         if max(sizes, default=0) > MAX_PART_BYTES or sum(sizes) + len(sizes) > _MAX_PATH_BYTES:
-            raise Rejected(f"the image's WORKDIR {shown(path)} is too long a path: choose a shorter one")
+            raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
         """Return the parent folder of a path, creating folders that are only implied."""

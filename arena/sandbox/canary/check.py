@@ -139,7 +139,7 @@ class Canary:
         )
 
     def _engine(self) -> ProbedEngine:
-        with engine_errors("read what the engine is"):
+        with engine_errors("query the engine"):
             info: dict[str, Any] = self._client.info()
         return ProbedEngine(
             host=info["Name"],
@@ -264,7 +264,7 @@ class Canary:
 
     def _usage(self, name: str) -> dict[str, Any]:
         """Return a running container's CPU usage so far, with a timestamp."""
-        with engine_errors(f"read the use of container {name}"):
+        with engine_errors(f"read the usage of container {name}"):
             used: dict[str, Any] = self._client.stats(name, stream=False, one_shot=True)
         return used
 

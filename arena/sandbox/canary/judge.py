@@ -41,7 +41,7 @@ def _network(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     outside = [name for name in seen["interfaces"] if name != "lo"]
     if outside:
-        return False, f"there is an interface besides loopback: {', '.join(outside)}"
+        return False, f"there is an interface other than loopback: {', '.join(outside)}"
     if seen["route"] == "done":
         return False, "there is a route to the outside"
     return True, f"only loopback; a way out was refused with {seen['route']}"
@@ -232,7 +232,7 @@ def _shared_memory(evidence: Evidence) -> Verdict:
         return True, "any shared memory belongs to the sandbox and counts as its memory"
     if folders:
         return False, f"there is shared memory: {', '.join(folders)}"
-    return True, "none could be had"
+    return True, "there is none"
 
 
 def _log_size(evidence: Evidence) -> Verdict:

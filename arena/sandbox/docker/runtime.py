@@ -56,7 +56,7 @@ class DockerRuntime:
         install: str = "",
         images: ImageSource | None = None,  # the submitted images, loaded when needed; None without any
     ) -> None:
-        with engine_errors("read what the engine is"):
+        with engine_errors("query the engine"):
             info = client.info()
         self._client = client
         self._images = DockerImages(client, images)

@@ -24,7 +24,7 @@ ${ADDRESS} is not set: this bot is meant to be started by the arena, which sets 
 export async function run(bot, { gamesAtOnce = isClass(bot) ? 1 : 32 } = {}) {
   isClass(bot);
   if (!Number.isSafeInteger(gamesAtOnce) || gamesAtOnce < 1) {
-    throw new RangeError(`gamesAtOnce is ${gamesAtOnce}; it is 1 or more`);
+    throw new RangeError(`gamesAtOnce is ${gamesAtOnce}; it must be 1 or more`);
   }
   const address = process.env[ADDRESS];
   if (!address) {

@@ -163,9 +163,9 @@ function explain(error) {
   if (error instanceof NoReferee) {
     say(error.message);
   } else if (error instanceof RangeError) {
-    say(`the referee sent what this library does not understand: ${error.message}`);
+    say(`the referee sent a message that this library does not understand: ${error.message}`);
   } else if (error?.code in status) {
-    say(`the referee is gone: ${error.details} (${status[error.code]})`);
+    say(`the connection to the referee was lost: ${error.details} (${status[error.code]})`);
   } else {
     throw error;
   }

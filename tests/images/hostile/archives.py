@@ -129,12 +129,12 @@ def _no_tags(image: BotImage, layers: Path) -> None:
 _MEMBERS = (
     _beside("a member that climbs out", long_name(OUT), file(b"x", b"owned"), refused="'..'"),
     _beside("an absolute member", long_name(bytes(CANARY)), file(b"x", b"owned"), refused="absolute"),
-    _beside("a link to the host's accounts", symlink(_LINK, b"/etc/shadow"), refused="does not join two"),
-    _beside("a link out of the archive", symlink(b"x", OUT[:90]), refused="does not join two"),
+    _beside("a link to the host's accounts", symlink(_LINK, b"/etc/shadow"), refused="does not connect two"),
+    _beside("a link out of the archive", symlink(b"x", OUT[:90]), refused="does not connect two"),
     _beside(
         "a layer that is a link to no layer",
         symlink(_LINK, b"../" + _LINK[::-1]),
-        refused="does not join two",
+        refused="does not connect two",
     ),
     _beside("a layer that is a link to itself", symlink(_LINK, b"../" + _LINK), refused="leads to no layer"),
     _beside(

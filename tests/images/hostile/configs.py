@@ -79,8 +79,8 @@ CONFIGS = (
     in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="at most 32768"),
     in_config("a variable without a name", Env=["=x"], refused="called"),
     in_config("a variable without a value", Env=["LD_PRELOAD"], refused="called"),
-    in_config("a process's folder to start in", WorkingDir="/proc/self/fd/8", refused="is the system's"),
-    in_config("a device's folder to start in", WorkingDir="//dev/./shm/", refused="is the system's"),
+    in_config("a process's folder to start in", WorkingDir="/proc/self/fd/8", refused="is a system folder"),
+    in_config("a device's folder to start in", WorkingDir="//dev/./shm/", refused="is a system folder"),
     in_config("a folder to start in by a detour", WorkingDir="/bot/../proc/self", refused="not absolute"),
     in_config("a folder to start in from nowhere", WorkingDir="proc/self", refused="not absolute"),
     in_config("a file to start in", WorkingDir="/bot/bot.py", refused="not a folder"),
@@ -89,7 +89,7 @@ CONFIGS = (
     in_config("a folder to start in beside the socket", WorkingDir="/run/arena/x", refused="mounts"),
     in_config("a folder to start in beside the init", WorkingDir="/run/arena-init/x", refused="mounts"),
     in_config(
-        "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="not a folder|of the system"
+        "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="not a folder|a system file"
     ),
     in_config("a folder to start in that is never seen", WorkingDir="/tmp/x", refused="arena mounts"),  # noqa: S108 - the image's
     Attack(
@@ -98,7 +98,7 @@ CONFIGS = (
             Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
         ),
         control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - the image's
-        refused="what the arena mounts",
+        refused="a folder the arena mounts",
     ),
     Attack(
         name="a folder to start in that is a link",

@@ -103,7 +103,9 @@ _KINDS = (
 _HEADERS = (
     in_layer("a negative size", header(b"x", raw={124: b"\xff" * 12}), refused="negative"),
     in_layer(
-        "a size beyond all bounds", header(b"x", raw={124: b"\x80" + b"\x7f" * 11}), refused="beyond all"
+        "a size beyond all bounds",
+        header(b"x", raw={124: b"\x80" + b"\x7f" * 11}),
+        refused="negative or too large",
     ),
     in_layer(
         "a size of exabytes",
