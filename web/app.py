@@ -21,9 +21,8 @@ from arena.submissions.receiver import Receiver
 from web.account.api import account_api
 from web.account.pages import account_pages, entry_pages
 from web.bots.api import bots_api, histories_api
-from web.bots.authors import author_pages
-from web.bots.compare import compare_pages
-from web.bots.pages import bot_pages, own_bots_pages
+from web.bots.lists import bot_list_pages
+from web.bots.pages import bot_pages
 from web.cards import card_pages, card_sheet, cards_api
 from web.challenges import challenge_api, challenge_pages
 from web.docs.pages import crawler_pages, document_pages, open_shelf
@@ -41,18 +40,15 @@ from web.http.request_log import RequestLog, SiteMetrics
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
 from web.http.uploads import PACE, Pace, Paced, counted
-from web.leaderboard.badge import badge_pages
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
-from web.leaderboard.pages import leaderboard_pages, public_api
+from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
 from web.leaderboard.standings import Boards
-from web.leaderboard.versus import versus_pages
-from web.live import live_api, live_pages
+from web.live import live_api, live_pages, tv_pages
 from web.play.pages import play_pages
 from web.play.puzzle import puzzle_pages
 from web.status.pages import health_api, status_api, status_pages
 from web.submissions.api import submission_api
 from web.submissions.pages import submission_pages
-from web.tv import tv_pages
 from web.viewer.pages import viewer_pages
 
 
@@ -152,8 +148,7 @@ def create_app(parts: Parts) -> FastAPI:
     attempts = RateLimits(store.people, accounts, parts.now)
     routers = (
         front_pages(store, boards, parts.now),
-        leaderboard_pages(boards),
-        versus_pages(store.histories, boards),
+        leaderboard_pages(boards, store.histories),
         calibration_pages(calibrations),
         badge_pages(boards, store.bots),
         public_pages(store.games),
@@ -167,15 +162,13 @@ def create_app(parts: Parts) -> FastAPI:
         card_sheet(store.cards),
         card_pages(store.cards),
         bot_pages(store, boards, parts.owners),
-        compare_pages(store, boards),
-        author_pages(store, boards),
+        bot_list_pages(store, boards),
         feeds(store, parts.now),
         play_pages(store, attempts, parts.now, tables=parts.tables_for_people, analyses=parts.analyses),
         puzzle_pages(store.puzzles, parts.now),
         challenge_pages(parts.store),
         entry_pages(accounts, attempts, parts.metrics),
         account_pages(accounts, attempts),
-        own_bots_pages(store, boards),
         submission_pages(store, parts.receiver),
         health_api(store.check),
         replay_api(store.games),

@@ -1,4 +1,4 @@
-"""Matches in progress, one round late: the viewer, and data for programs."""
+"""Matches in progress, one round late: the viewer, data for programs, and Kaiten TV."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ from arena.protocol.states import MatchKind, MatchState, Scope
 from arena.rules import ROUNDS
 from web.http.api import PREFIX, Anybody, DataRouter
 from web.http.caching import unless_unchanged
+from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, page, viewer_of
-from web.viewer.film import Eyes, Film, FilmStage, Frame, address, film_so_far
-from web.viewer.pages import WORDS, Asked, AskedFrame, View, all_frames, origin, seated
+from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, address, film, film_so_far
+from web.viewer.pages import WORDS, Asked, AskedFrame, View, all_frames, origin, seated, shown_game
 from web.viewer.screen import Screen, Shown, screen
 
 MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A match's id.")]
@@ -259,3 +260,52 @@ def _told(match: WatchedMatch) -> LiveMatch:
         disclosed=parse_disclosed(shown.text) if shown else None,
         replays=tuple(replay_of(match, game) for game in match.played),
     )
+
+
+_NEWEST: Final = 20
+"""Number of games shown in addition to the remarkable ones of the last days."""
+
+
+def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
+    """Return the routes of Kaiten TV."""
+    router = PageRouter(prefix="/tv")
+
+    @router.get("")
+    def next_show(request: Request, after: After = None) -> Response:
+        """Redirect to the next game, not ``after``. Show a page if there is none."""
+        activity = store.activity.current(now())
+        live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity, after))
+        for show in (*live, *_recorded(store, activity, after)):
+            return RedirectResponse(show, 303, headers={"Cache-Control": "no-store"})
+        return page(request, "tv_none.html")
+
+    @router.get("/games/{game}")
+    def recorded(request: Request, game: GameId) -> Response:
+        """Show a recorded game from its first frame."""
+        shown = shown_game(read_game(store.games, game))
+        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), EVERYBODY, shown.base)
+        return page(request, "tv.html", screen=made, words=WORDS, show=game, match=None, playing=None)
+
+    @router.get("/live/{match}/{number}")
+    def live(request: Request, match: MatchId, number: GameNumber) -> Response:
+        """Show a running game from the round that was disclosed last."""
+        found = read_live(store.live, match, number, lambda _: False)
+        if found.state is MatchState.DONE:
+            return RedirectResponse(f"/tv?after={match}", 303)
+        if found.game is None:
+            raise HTTPException(404, "This game can't be shown yet. Kaiten TV continues at /tv.")
+        played = film_so_far(found.game.text)
+        begin = AskedFrame(Frame(found.game.rounds, 1, FilmStage.PICK), EVERYBODY)
+        made = live_screen(found, found.game, played, begin)
+        playing = None if found.game.rounds == ROUNDS else found.game.rounds + 1
+        return page(request, "tv.html", screen=made, words=WORDS, show=match, match=found, playing=playing)
+
+    return router
+
+
+def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
+    games = [each.game.game for each in activity.remarkable]
+    games += [game.game for game in store.games.newest(limit=_NEWEST)]
+    shows = list(dict.fromkeys(games))
+    begin = shows.index(after) + 1 if after in shows else 0
+    yield from (f"/tv/games/{game}" for game in (*shows[begin:], *shows[:begin]))

@@ -12,7 +12,7 @@ from tests.builders import START, analysed, fill, puzzled
 from tests.soak import many
 from tests.web.app import site_of
 from tests.web.html import Page
-from web.bots.mistakes import SHOWN_MISTAKES
+from web.bots.history import SHOWN_MISTAKES
 from web.games.analysis import MOST_COSTLY, laid_out
 
 MOST_BYTES = 120_000

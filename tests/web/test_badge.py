@@ -10,7 +10,7 @@ from tests.accounts.world import START, World
 from tests.builders import add_bots, play_set
 from tests.web.people import browser
 from web.http.rendering import fixed
-from web.leaderboard.badge import badge_of
+from web.leaderboard.pages import badge_of
 
 
 @pytest.fixture

@@ -19,12 +19,13 @@ from web.bots.history import (
     OPPONENTS_A_PAGE,
     Failures,
     Habits,
+    Mistakes,
     OpponentLine,
     read_failures,
     read_habits,
+    read_mistakes,
     read_opponents_of,
 )
-from web.bots.mistakes import Mistakes, read_mistakes
 from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Offset, OfVersion, Players
 from web.leaderboard.standings import PROVISIONAL_DEVIATION
 

@@ -9,8 +9,6 @@ from fastapi.responses import RedirectResponse
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
-from arena.db.submissions import KnownSubmission
-from arena.protocol.documents import Row
 from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedChallenge
 from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
 from web.cards import card_name
@@ -212,51 +210,3 @@ class _Bots:
 def _back(bot: str, done: str) -> Response:
     # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
     return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnBot:
-    """One of the viewer's bots."""
-
-    bot: KnownBot
-    row: Row | None  # its line of the leaderboard; None if it is not on it
-    last: KnownSubmission | None  # its newest submission; None if it was added by a command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnBots:
-    """All of the viewer's bots."""
-
-    bots: tuple[OwnBot, ...]  # by name
-    on_their_way: tuple[KnownSubmission, ...]  # unfinished submissions, in queue order
-
-
-def read_own_bots(store: Store, boards: Boards, account: int) -> OwnBots:
-    """Read an account's bots and unfinished submissions."""
-    known = store.bots.of_account(account)
-    return OwnBots(
-        bots=tuple(
-            OwnBot(bot=bot, row=boards.find(bot.name)[0], last=_last(store, account, bot)) for bot in known
-        ),
-        on_their_way=tuple(each for each in store.submissions.on_their_way() if each.account == account),
-    )
-
-
-def _last(store: Store, account: int, bot: KnownBot) -> KnownSubmission | None:
-    return next(iter(store.submissions.newest(account=account, bot=bot.name, limit=1)), None)
-
-
-def own_bots_pages(store: Store, boards: Boards) -> APIRouter:
-    """Return the routes of the viewer's bots. They require a session; programs use the API."""
-    router = PageRouter()
-
-    @router.get("/mine")
-    def mine(request: Request, session: Session) -> Response:
-        return page(request, "mine.html", own=read_own_bots(store, boards, session.account.id))
-
-    @router.get("/bots")
-    def bots() -> Response:
-        # Most likely an owner who removed a bot's name from its address.
-        return RedirectResponse("/mine", 303)
-
-    return router

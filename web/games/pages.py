@@ -11,8 +11,7 @@ from arena.db.games import GamePage
 from arena.db.store import Store
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
-from web.games.analysis import decisions_of, laid_out
-from web.games.placed import Placed, card
+from web.games.analysis import Placed, card, decisions_of, laid_out
 from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, bot_address, clean_name, count, page, viewer_of

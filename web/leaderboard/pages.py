@@ -1,4 +1,4 @@
-"""The leaderboard as a page, as CSV and for programs."""
+"""The leaderboard as a page, as CSV and for programs; its head-to-head table; badges of its bots."""
 
 import csv
 import io
@@ -9,14 +9,16 @@ from datetime import datetime
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 
+from arena.db.bots import Bots
+from arena.db.histories import Histories, Meeting
 from arena.ladder.ranks import SHARE
 from arena.protocol.documents import Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import unless_unchanged
-from web.http.parameters import House, Offset, Players, RowLimit, Search
-from web.http.rendering import PageRouter, iso_moment, page
+from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search
+from web.http.rendering import PageRouter, fixed, iso_moment, page, render
 from web.leaderboard.standings import (
     PROVISIONAL_DEVIATION,
     Board,
@@ -102,7 +104,7 @@ class Asked:
 _UNSAID: Final[dict[str, int | str]] = {"house": "with", "order": BoardOrder.SCORE, "page": 1}
 
 
-def leaderboard_pages(boards: Boards) -> APIRouter:
+def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     """Return the routes of the leaderboard."""
     router = PageRouter()
 
@@ -127,6 +129,13 @@ def leaderboard_pages(boards: Boards) -> APIRouter:
         part = asked.part(offset, limit)
         return unless_unchanged(
             request, (boards.state(asked.players), part), lambda: _table(boards.board(part), asked)
+        )
+
+    @router.get("/leaderboard/versus")
+    def versus(request: Request) -> Response:
+        request.state.lasting = True
+        return unless_unchanged(
+            request, (boards.state(), "versus"), lambda: _versus_page(request, histories, boards)
         )
 
     return router
@@ -194,5 +203,114 @@ def public_api(boards: Boards) -> APIRouter:
             rows=board.rows,
             next=next_page(offset=end) if end < board.found else None,
         )
+
+    return router
+
+
+_MEETING: Final = Wanted(limit=20)
+_SHADES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Encounter:
+    """A cell of the table: a bot's record against another."""
+
+    games: int
+    share: float  # share of their games in which the bot finished ahead; ties count half
+    shade: int  # 0 for never ahead to 10 for always
+
+
+def encounter(meeting: Meeting) -> Encounter:
+    """Return the cell of two bots that have met."""
+    share = (meeting.ahead + meeting.tied / 2) / meeting.games
+    return Encounter(meeting.games, share, round(share * _SHADES))
+
+
+def _versus_page(request: Request, histories: Histories, boards: Boards) -> Response:
+    rows = [row for row in boards.board(_MEETING).rows if row.games]
+    met = histories.meetings([row.bot for row in rows])
+    cells = {pair: encounter(meeting) for pair, meeting in met.items() if meeting.games}
+    return page(request, "versus.html", rows=rows, cells=cells)
+
+
+_NARROW: Final = frozenset("fijlrtI.,:;'|!()[]- ")
+_WIDE: Final = frozenset("mwMWOQ@#%\N{PLUS-MINUS SIGN}")
+_WIDTHS: Final = (4.2, 7.0, 9.4)
+"""Widths of narrow, other and wide letters at 11 px. The picture stretches any font to them."""
+_PADDING: Final = 7
+_MARK: Final = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A badge's texts and sizes in pixels."""
+
+    label: str  # the bot's name
+    value: str  # rank and rating
+    title: str  # the alternative text
+    label_width: int  # of the left part, with the mark
+    value_width: int
+    label_length: int  # of the label's text
+    value_length: int
+
+
+def badge_of(bot: str, row: Row | None, bots: int, state: str) -> Badge:
+    """Return a bot's badge.
+
+    ``row`` is None if the bot is not on the leaderboard; its ``state`` then replaces the rank.
+    """
+    if row is None:
+        return _badge(bot, state, f"{bot} on Kaiten: {state}")
+    if not row.games:
+        return _badge(bot, "no game yet", f"{bot} on Kaiten: no rated game yet")
+    rating = f"{fixed(row.mean, 1)} \N{PLUS-MINUS SIGN} {fixed(row.spread, 1)}"
+    provisional = ", provisional" if row.provisional else ""
+    return _badge(
+        bot,
+        f"#{row.rank} \N{MIDDLE DOT} {rating}{provisional}",
+        f"{bot} on Kaiten: rank {row.rank} of {bots}, rating {rating}{provisional}",
+    )
+
+
+def _badge(label: str, value: str, title: str) -> Badge:
+    label_length, value_length = _length(label), _length(value)
+    return Badge(
+        label=label,
+        value=value,
+        title=title,
+        label_width=label_length + _MARK + 2 * _PADDING,
+        value_width=value_length + 2 * _PADDING,
+        label_length=label_length,
+        value_length=value_length,
+    )
+
+
+def _length(text: str) -> int:
+    narrow, other, wide = _WIDTHS
+    return round(sum(narrow if letter in _NARROW else wide if letter in _WIDE else other for letter in text))
+
+
+_LASTS: Final = "public, max-age=300"
+"""Other sites' caches request a badge every five minutes."""
+
+
+def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
+    """Return the routes of badges. They are the same for every visitor, and any site may embed them."""
+    router = PageRouter(anonymous=True)
+
+    @router.get("/bots/{bot}/badge.svg")
+    def badge(request: Request, bot: BotName) -> Response:
+        known = bots.find(bot)
+        if known is None:
+            raise HTTPException(404, "There is no bot of this name.")
+        request.state.framable = True
+        row, count = boards.find(bot)
+        drawn = badge_of(bot, row, count, known.state.value)
+        made = unless_unchanged(
+            request, drawn, lambda: Response(render("badge.svg", badge=drawn), media_type="image/svg+xml")
+        )
+        made.headers["Cache-Control"] = _LASTS
+        del made.headers["Vary"]
+        return made
 
     return router

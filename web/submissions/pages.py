@@ -24,8 +24,8 @@ from arena.protocol.states import MatchState
 from arena.protocol.submissions import Stage, UploadKind
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
+from web.games.analysis import Placed, card
 from web.games.pages import PrivateGame, private_game_pages
-from web.games.placed import Placed, card
 from web.http.api import PREFIX
 from web.http.authentication import Session, can_be_overheard
 from web.http.parameters import Before, GameId

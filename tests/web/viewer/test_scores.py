@@ -9,7 +9,7 @@ import pytest
 from tests.web.viewer.films import GOLDEN, golden, troubled
 from web.viewer.film import EVERYBODY, Film
 from web.viewer.scene import scene
-from web.viewer.scores import race, score_sheet
+from web.viewer.screen import race, score_sheet
 
 
 def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int, ...]) -> str:

@@ -1,0 +1,119 @@
+"""Pages of several bots: a comparison, an author's, and the viewer's own."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from arena.db.bots import KnownBot
+from arena.db.store import Store
+from arena.ladder.card_table import CardHabit
+from arena.protocol.documents import Row
+from arena.rules import Card
+from web.bots.curve import draw_together
+from web.bots.history import Habits, read_habits
+from web.bots.model import version_line
+from web.cards import card_name
+from web.http.authentication import Session
+from web.http.parameters import AfterBot, AuthorName
+from web.http.rendering import PageRouter, page
+from web.leaderboard.standings import Boards, Wanted
+
+MOST_COMPARED: Final = 4
+_SUGGESTED: Final = 50
+_MOST_BOTS: Final = 50
+_MOST_VERSIONS: Final = 20
+
+Names = Annotated[
+    list[str], Query(max_length=MOST_COMPARED, description="Names of bots, together or separated by commas.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedBot:
+    """A bot of the comparison; ``row`` is None if it isn't on the leaderboard."""
+
+    name: str
+    row: Row | None
+    habits: Habits
+
+    def habit(self, card: str) -> CardHabit | None:
+        """Return how often the bot takes a kind of card, or None if it never had one."""
+        return next((each for each in self.habits.cards if each.card == card), None)
+
+
+def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
+    """Return the routes."""
+    router = PageRouter()
+
+    @router.get("/compare")
+    def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
+        names = _typed(bots)
+        known = [name for name in names if store.bots.find(name) is not None]
+        return page(
+            request,
+            "compare.html",
+            names=names,
+            most=MOST_COMPARED,
+            bots=[
+                ComparedBot(name=name, row=boards.find(name)[0], habits=read_habits(store, name))
+                for name in known
+            ],
+            missing=[name for name in names if name not in known],
+            plot=draw_together([store.histories.curve(name) for name in known]),
+            meetings={pair: met for pair, met in store.histories.meetings(known).items() if met.games},
+            suggested=[row.bot for row in boards.board(Wanted(limit=_SUGGESTED)).rows],
+            cards=[card.label for card in Card],
+            card_name=card_name,
+        )
+
+    # An operator may add bots of an author with any name, even one with a slash.
+    @router.get("/authors/{author:path}")
+    def author(request: Request, author: AuthorName, after: AfterBot = None) -> Response:
+        found = store.bots.listed(after, _MOST_BOTS + 1, author=author)
+        bots = found[:_MOST_BOTS]
+        if not bots:
+            raise HTTPException(404, "There is no bot of this author.")
+        versions = [
+            (bot.name, version_line(version, private=False))
+            for bot in bots
+            for version in store.bots.versions(bot.name, None, _MOST_VERSIONS)
+        ]
+        versions.sort(key=lambda each: each[1].created, reverse=True)
+        return page(
+            request,
+            "author.html",
+            author=bots[0].author,
+            bots=[(bot, boards.find(bot.name)[0]) for bot in bots],
+            versions=versions[:_MOST_VERSIONS],
+            after=bots[-1].name if len(found) > len(bots) else None,
+        )
+
+    @router.get("/mine")
+    def mine(request: Request, session: Session) -> Response:
+        account = session.account.id
+
+        def lines(bot: KnownBot) -> tuple[object, ...]:
+            newest = store.submissions.newest(account=account, bot=bot.name, limit=1)
+            return bot, boards.find(bot.name)[0], next(iter(newest), None)
+
+        return page(
+            request,
+            "mine.html",
+            bots=[lines(bot) for bot in store.bots.of_account(account)],
+            on_their_way=[each for each in store.submissions.on_their_way() if each.account == account],
+        )
+
+    @router.get("/bots")
+    def bots() -> Response:
+        # Most likely an owner who removed a bot's name from its address.
+        return RedirectResponse("/mine", 303)
+
+    return router
+
+
+def _typed(texts: list[str]) -> list[str]:
+    """Return the names in fields or lists with commas, each once, at most ``MOST_COMPARED``."""
+    names = [name.strip() for text in texts for name in text.split(",")]
+    return list(dict.fromkeys(name for name in names if name))[:MOST_COMPARED]
