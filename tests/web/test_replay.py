@@ -48,7 +48,7 @@ def test_the_marks_explain_the_points(rules: Rules) -> None:
                 assert points == by_kind["Nigiri"][seat]
                 assert sum(values[seat] for values in by_kind.values()) == played.scores[seat]
         so_far = table.rounds[-1].so_far
-        assert tuple(map(sum, zip(so_far, table.pudding_scores, strict=True))) == totals == table.totals
+        assert tuple(map(sum, zip(so_far, table.document.puddings.scores, strict=True))) == totals
 
 
 def test_every_turn_has_its_own_anchor() -> None:

@@ -22,8 +22,9 @@ from arena.rules import (
 )
 from web.http.rendering import signed
 from web.http.static import STATIC
-from web.viewer.scene import HandCard, Mark
+from web.viewer.scene import HandCard, Mark, marked, returned
 from web.viewer.stacks import Stack, earned, stacks, with_points
+from web.viewer.words import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def worth(caption: str, *tables: Table) -> Picture:
     """Return independent tables with the points of their sets and nigiri."""
     rules = Rules(players=2)
     lines = (
-        ExampleLine(name="", stacks=stacks(rules, table), says=_count(earned(rules, table), "point"))
+        ExampleLine(name="", stacks=stacks(rules, table), says=number(earned(rules, table), "point"))
         for table in tables
     )
     return Picture(caption=caption, lines=tuple(lines))
@@ -81,7 +82,7 @@ def maki(caption: str, *tables: Table) -> Picture:
         caption,
         map(with_points, laid, repeat(Card.MAKI_1), scores),
         (
-            f"{_count(many, 'icon')}: {_count(score, 'point')}"
+            f"{number(many, 'icon')}: {number(score, 'point')}"
             for many, score in zip(icons, scores, strict=True)
         ),
     )
@@ -96,7 +97,7 @@ def soy_sauce(caption: str, *tables: Table) -> Picture:
         caption,
         map(with_points, laid, repeat(Card.SOY_SAUCE), scores),
         (
-            f"{_count(colours(table), 'colour')}: {_count(score, 'point')}"
+            f"{number(colours(table), 'colour')}: {number(score, 'point')}"
             for table, score in zip(tables, scores, strict=True)
         ),
     )
@@ -109,7 +110,7 @@ def puddings(caption: str, *counts: int) -> Picture:
         caption,
         map(_puddings, counts),
         (
-            f"{_count(count, 'pudding')}: {signed(score, 0)}"
+            f"{number(count, 'pudding')}: {signed(score, 0)}"
             for count, score in zip(counts, scores, strict=True)
         ),
     )
@@ -122,7 +123,7 @@ def ranking(caption: str, *results: tuple[int, int]) -> Picture:
         caption,
         map(_puddings, counts),
         (
-            f"{_count(total, 'point')}, {_count(count, 'pudding')}: place {place}"
+            f"{number(total, 'point')}, {number(count, 'pudding')}: place {place}"
             for (total, count), place in zip(results, places(totals, counts), strict=True)
         ),
     )
@@ -147,7 +148,7 @@ def turn(
     seats = [
         TurnSeat(
             name="The dummy" if seat == rules.players else f"Seat {seat}",
-            hand=() if seat == rules.players else _marked(hands[seat], moves[seat]),
+            hand=() if seat == rules.players else _chosen(hands[seat], moves[seat]),
             stacks=stacks(rules, table, new=len(moment.plays[seat])),
             next=() if seat == rules.players else _passed(moment, (seat - 1) % rules.players),
         )
@@ -169,31 +170,14 @@ def _puddings(count: int) -> tuple[Stack, ...]:
     return stacks(Rules(players=2), (), kept=count)
 
 
-def _marked(hand: Hand, move: Move) -> tuple[HandCard, ...]:
-    """Return a hand with the choice marked."""
-    picked, given = list(move.cards), [move.dummy]
-    found = []
-    for card in hand:
-        mark = Mark.NONE
-        for wanted, of_these in ((picked, Mark.PICKED), (given, Mark.GIVEN)):
-            if not mark and card in wanted:
-                wanted.remove(card)
-                mark = of_these
-        found.append(HandCard(card, mark))
-    return tuple(found)
+def _chosen(hand: Hand, move: Move) -> tuple[HandCard, ...]:
+    given = [] if move.dummy is None else [(move.dummy, Mark.GIVEN)]
+    return marked(hand, [*((card, Mark.PICKED) for card in move.cards), *given])
 
 
 def _passed(moment: Moment, giver: int) -> tuple[HandCard, ...]:
     """Return the hand that a player passes on, with returned chopsticks marked."""
-    hand = moment.hands[giver]
-    returned = hand.index(Card.CHOPSTICKS) if len(moment.plays[giver]) > 1 else None
-    return tuple(
-        HandCard(card, Mark.RETURNED if place == returned else Mark.NONE) for place, card in enumerate(hand)
-    )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return marked(moment.hands[giver], returned(moment.plays[giver]))
 
 
 _TEMPURA: Final = Card.TEMPURA

@@ -64,24 +64,18 @@ class Participant(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplayTable:
-    """A whole game. The dummy is the last participant; number tuples have one entry per participant."""
+    """A whole game."""
 
-    seed: str
-    shuffle: str
-    participants: tuple[Participant, ...]
+    document: PublicReplay
+    participants: tuple[Participant, ...]  # the dummy is the last
     rounds: tuple[RoundTable, ...]
-    puddings: tuple[int, ...]
-    pudding_scores: tuple[int, ...]
-    totals: tuple[int, ...]
-    places: tuple[int, ...]
-    """One per seat, without the dummy."""
-    faults: tuple[tuple[str, str], ...]
-    """Anchor and text of every fault, in order."""
+    faults: tuple[tuple[str, str], ...]  # anchor and text of every fault, in order
 
     @property
     def ranking(self) -> tuple[int, ...]:
         """Seats, best first."""
-        return tuple(sorted(range(len(self.places)), key=self.places.__getitem__))
+        places = self.document.places
+        return tuple(sorted(range(len(places)), key=places.__getitem__))
 
 
 def replay_table(text: str, *, candidate: int | None = None) -> ReplayTable:
@@ -97,14 +91,9 @@ def replay_table(text: str, *, candidate: int | None = None) -> ReplayTable:
     ]
     rounds = tuple(_rounds(replay))
     return ReplayTable(
-        seed=replay.seed,
-        shuffle=replay.shuffle,
+        document=replay,
         participants=(*seats, Participant("dummy", None, None)) if replay.rules.dummy else tuple(seats),
         rounds=rounds,
-        puddings=tuple(replay.puddings.counts),
-        pudding_scores=tuple(replay.puddings.scores),
-        totals=tuple(replay.totals),
-        places=replay.places,
         faults=tuple(_faults(rounds, [f"{seat.name}@{seat.version}" for seat in seats])),
     )
 

@@ -39,15 +39,7 @@ def visitor_of(request: Request) -> str | None:
 def set_visitor(request: Request, response: Response) -> str:
     """Set a cookie that identifies a visitor; return its digest."""
     secret = secrets.token_hex(_VISITOR_BYTES)
-    response.set_cookie(
-        _visitor_name(request),
-        secret,
-        max_age=_VISITOR_SECONDS,
-        path="/",
-        secure=_is_secure(request),
-        httponly=True,
-        samesite="lax",
-    )
+    _set_cookie(request, response, _visitor_name(request), secret, _VISITOR_SECONDS)
     return sha256(secret.encode()).hexdigest()
 
 
@@ -62,15 +54,12 @@ def session_secret(request: Request) -> str | None:
 
 def set_session(request: Request, response: Response, secret: str) -> None:
     """Set the session cookie."""
-    response.set_cookie(
-        _name(request),
-        secret,
-        max_age=int(LIFE.total_seconds()),
-        path="/",
-        secure=_is_secure(request),
-        httponly=True,
-        samesite="lax",
-    )
+    _set_cookie(request, response, _name(request), secret, int(LIFE.total_seconds()))
+
+
+def _set_cookie(request: Request, response: Response, name: str, secret: str, seconds: int) -> None:
+    secure = _is_secure(request)
+    response.set_cookie(name, secret, max_age=seconds, secure=secure, httponly=True, samesite="lax")
 
 
 def clear_session(request: Request, response: Response) -> None:

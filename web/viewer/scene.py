@@ -52,7 +52,7 @@ def known_to(film: Film, frame: Frame, eyes: Eyes) -> Knowledge | None:
 
 def hands(film: Film, frame: Frame, eyes: Eyes, known: Knowledge | None) -> list[tuple[HandCard, ...]]:
     """Return every hand, then the dummy's pile, as these eyes see them."""
-    found = [_marked(film, frame, seat) for seat in range(film.rules.players)]
+    found = [_players_hand(film, frame, seat) for seat in range(film.rules.players)]
     if film.rules.dummy:
         found.append(tuple(HandCard(card) for card in _state(film, frame).pile))
     if known:
@@ -72,21 +72,26 @@ def _state(film: Film, frame: Frame) -> State:
     return (film.following if frame.stage is FilmStage.PASS else film.step)(frame).moment.state
 
 
-def _marked(film: Film, frame: Frame, seat: int) -> tuple[HandCard, ...]:
+def _players_hand(film: Film, frame: Frame, seat: int) -> tuple[HandCard, ...]:
     """Return a player's hand with the chosen or returned cards marked."""
     moment = film.step(frame).moment
     if frame.stage is FilmStage.PASS:
         return tuple(map(HandCard, _state(film, frame).hands[seat]))
     if frame.stage is not FilmStage.PICK:
-        returned = [Card.CHOPSTICKS] if len(moment.plays[seat]) > 1 else []
-        return _mark(moment.hands[seat], [(card, Mark.RETURNED) for card in returned])
+        return marked(moment.hands[seat], returned(moment.plays[seat]))
     marks = [(card, Mark.PICKED) for card in moment.plays[seat]]
     if seat == moment.state.controller:
         marks += [(card, Mark.GIVEN) for card in moment.plays[-1]]
-    return _mark(moment.state.hands[seat], marks)
+    return marked(moment.state.hands[seat], marks)
 
 
-def _mark(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ...]:
+def returned(play: Sequence[Card]) -> list[tuple[Card, Mark]]:
+    """Return the mark of the chopsticks that a play has returned to the hand, if any."""
+    return [(Card.CHOPSTICKS, Mark.RETURNED)] if len(play) > 1 else []
+
+
+def marked(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ...]:
+    """Mark these cards of a hand."""
     left, cards = list(marks), []
     for card in hand:
         mark = next((mark for mark in left if mark[0] is card), (card, Mark.NONE))
