@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Connection, Select, delete, exists, insert, select
 
 from arena.db import fold
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.schema import AnalysisRow, BotRow, BotVersionRow, CostlyDecisionRow, GameRow, GameSeatRow
 from arena.protocol.analysis import COSTLY, Analysis
 
@@ -115,7 +115,7 @@ class Analyses(Repository):
         """
         with self._transactions.read() as connection:
             newest = (
-                select(CostlyDecisionRow.__table__, GameRow.id)
+                select(CostlyDecisionRow.__table__, GameRow.id.label("game"), GameRow.number)
                 .join(GameRow, GameRow.number == CostlyDecisionRow.game_number)
                 .join(BotVersionRow, BotVersionRow.id == CostlyDecisionRow.version_id)
                 .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -124,20 +124,7 @@ class Analyses(Repository):
                 .limit(_COSTLY)
             )
             rows = connection.execute(newest).all()
-        found = [
-            CostlyDecision(
-                game=row.id,
-                number=row.game_number,
-                round=row.round,
-                turn=row.turn,
-                seat=row.seat,
-                lost_chance=row.lost_chance,
-                lost_points=row.lost_points,
-                played=tuple(row.played),
-                best=tuple(row.best),
-            )
-            for row in rows
-        ]
+        found = [from_row(CostlyDecision, row) for row in rows]
         return tuple(sorted(found, key=lambda each: (-each.lost_chance, -each.number)))
 
 

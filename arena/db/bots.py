@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from arena.db import ladder, names
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, BotTaken
 from arena.db.fold import Logged
 from arena.db.schema import (
@@ -167,7 +167,20 @@ class Bots(Repository):
         with self._transactions.read() as connection:
             rows = connection.execute(wanted).all()
             entries = ladder.load(connection, [row.id for row in rows])
-        return tuple(_version(row, entries) for row in rows)
+        return tuple(
+            from_row(
+                KnownVersion,
+                row,
+                playing=row.number == row.playing,
+                available=row.gone is None,
+                results={
+                    players: entry
+                    for (version, players), entry in sorted(entries.items())
+                    if version == row.id
+                },
+            )
+            for row in rows
+        )
 
     def version_id(self, name: str, number: int) -> int | None:
         """Return a version's id if its image exists and its bot isn't disqualified; else None."""
@@ -230,15 +243,13 @@ class Bots(Repository):
         """Return the active versions of house bots, by name."""
         with self._transactions.read() as connection:
             rows = connection.execute(
-                select(BotVersionRow.id, BotRow.name, BotVersionRow.source, BotVersionRow.gone)
+                select(BotVersionRow.id, BotRow.name.label("bot"), BotVersionRow.source)
+                .add_columns(BotVersionRow.gone.is_(None).label("available"))
                 .join(BotRow, PLAYS)
                 .where(BotRow.house)
                 .order_by(BotRow.name)
             )
-            return tuple(
-                HouseVersion(id=row.id, bot=row.name, source=row.source, available=row.gone is None)
-                for row in rows
-            )
+            return tuple(from_row(HouseVersion, row) for row in rows)
 
     def note_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
         """Record which versions of house bots, by id, have lost their source or have it again."""
@@ -339,47 +350,9 @@ def disqualified(bot: str, reason: str | None) -> str:
     return f"{bot} was disqualified: {reason}"
 
 
-def _version(row: Row[Any], entries: dict[tuple[int, int], Entry]) -> KnownVersion:
-    return KnownVersion(
-        number=row.number,
-        playing=row.number == row.playing,
-        created=row.created,
-        note=row.note,
-        source=row.source,
-        size=row.size,
-        sha256=row.sha256,
-        available=row.gone is None,
-        results={
-            players: entry for (version, players), entry in sorted(entries.items()) if version == row.id
-        },
-    )
-
-
 def _bots() -> Select[*tuple[Any, ...]]:
-    return select(
-        BotRow.name,
-        BotRow.author,
-        BotRow.house,
-        BotRow.account_id,
-        BotRow.playing,
-        BotRow.newest,
-        BotRow.state,
-        BotRow.reason,
-        BotRow.since,
-        BotRow.open_to_people,
-    )
+    return select(BotRow.__table__, BotRow.account_id.label("account"))
 
 
-def _known(row: Row[Any]) -> KnownBot:
-    return KnownBot(
-        name=row.name,
-        author=row.author,
-        house=row.house,
-        account=row.account_id,
-        playing=row.playing,
-        newest=row.newest,
-        state=BotState(row.state),
-        reason=row.reason,
-        since=row.since,
-        open_to_people=row.open_to_people,
-    )
+def _known(row: Row[*tuple[Any, ...]]) -> KnownBot:
+    return from_row(KnownBot, row)

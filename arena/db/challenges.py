@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder, quotas
 from arena.db import matches as new_matches
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.errors import QuotaReached
 from arena.db.matches import NewMatch
 from arena.db.schema import OPEN, BotRow, BotVersionRow, ChallengeRow, MatchRow, MatchSeatRow, UnratedGameRow
@@ -167,7 +167,8 @@ def is_published(connection: Connection, number: int) -> bool:
 
 def _challenges() -> Select[Any]:
     return (
-        select(ChallengeRow.__table__, BotRow.name.label("bot"), BotVersionRow.number.label("version"))
+        select(ChallengeRow.__table__, ChallengeRow.account_id.label("account"))
+        .add_columns(BotRow.name.label("bot"), BotVersionRow.number.label("version"))
         .join(BotVersionRow, BotVersionRow.id == ChallengeRow.version_id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
     )
@@ -175,14 +176,9 @@ def _challenges() -> Select[Any]:
 
 def _known(connection: Connection, rows: Iterable[Row[Any]]) -> tuple[KnownChallenge, ...]:
     return tuple(
-        KnownChallenge(
-            number=row.number,
-            id=row.id,
-            account=row.account_id,
-            bot=row.bot,
-            version=row.version,
-            created=row.created,
-            deals=row.deals,
+        from_row(
+            KnownChallenge,
+            row,
             seats=_seats(connection, row.number),
             states=_states(connection, row.number),
             running=_running(connection, row.number),
@@ -224,9 +220,9 @@ def _running(connection: Connection, challenge: int) -> tuple[str, ...]:
 
 def _games(connection: Connection, challenge: int) -> tuple[ChallengeGame, ...]:
     rows = connection.execute(
-        select(UnratedGameRow.id, UnratedGameRow.ended, UnratedGameRow.replay)
+        select(UnratedGameRow.id.label("game"), UnratedGameRow.ended, UnratedGameRow.replay)
         .join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
         .where(MatchRow.challenge_number == challenge)
         .order_by(MatchRow.number, UnratedGameRow.position)
     )
-    return tuple(ChallengeGame(game=row.id, ended=row.ended, replay=row.replay) for row in rows)
+    return tuple(from_row(ChallengeGame, row) for row in rows)

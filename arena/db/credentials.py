@@ -6,19 +6,15 @@ The caller makes and hashes the secrets; the store holds only hashes.
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.errors import TooManyTokens
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow
 from arena.protocol.states import Role
-
-ACCOUNT_COLUMNS = (AccountRow.id, AccountRow.name, AccountRow.role, AccountRow.created, AccountRow.deleted)
-"""The columns of a KnownAccount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +109,20 @@ class Credentials(Repository):
         The caller checks its age.
         """
         with self._transactions.read() as connection:
-            wanted = _sessions().where(SessionRow.hash == hash_, AccountRow.deleted.is_(None))
-            row = connection.execute(wanted).one_or_none()
-            return None if row is None else _open(row)
+            row = connection.execute(
+                select(SessionRow.__table__).where(SessionRow.hash == hash_)
+            ).one_or_none()
+            if row is None or (account := _owner(connection, row.account_id)) is None:
+                return None
+            return from_row(OpenSession, row, account=account)
 
     def sessions(self, account: int) -> tuple[OpenSession, ...]:
         """Return an account's sessions, last used first."""
-        wanted = _sessions().where(SessionRow.account_id == account)
+        wanted = select(SessionRow.__table__).where(SessionRow.account_id == account)
         with self._transactions.read() as connection:
+            owner = _owner(connection, account)
             rows = connection.execute(wanted.order_by(SessionRow.seen.desc(), SessionRow.id))
-            return tuple(map(_open, rows))
+            return tuple(from_row(OpenSession, row, account=owner) for row in rows)
 
     def session_seen(self, session: int, at: datetime) -> None:
         """Set when a session was last used."""
@@ -173,11 +173,10 @@ class Credentials(Repository):
                 "created": new.created,
                 "expires": new.expires,
             }
-            number = connection.execute(
-                insert(ApiTokenRow).values(values).returning(ApiTokenRow.id)
-            ).scalar_one()
+            added = insert(ApiTokenRow).values(values).returning(*ApiTokenRow.__table__.columns)
+            row = connection.execute(added).one()
             audit.record(connection, entry)
-            return _token(connection.execute(_tokens().where(ApiTokenRow.id == number)).one())
+            return from_row(KnownToken, row)
 
     def token(self, hash_: str) -> tuple[KnownToken, KnownAccount] | None:
         """Return the token with this hash and its account; None if unknown or the account is deleted.
@@ -185,15 +184,19 @@ class Credentials(Repository):
         The token may have expired.
         """
         with self._transactions.read() as connection:
-            wanted = _tokens().where(ApiTokenRow.hash == hash_, AccountRow.deleted.is_(None))
-            row = connection.execute(wanted).one_or_none()
-            return None if row is None else (_token(row), known_account(row))
+            row = connection.execute(
+                select(ApiTokenRow.__table__).where(ApiTokenRow.hash == hash_)
+            ).one_or_none()
+            if row is None or (account := _owner(connection, row.account_id)) is None:
+                return None
+            return from_row(KnownToken, row), account
 
     def tokens(self, account: int) -> tuple[KnownToken, ...]:
         """Return an account's tokens, newest first, including invalid ones."""
         with self._transactions.read() as connection:
-            wanted = _tokens().where(ApiTokenRow.account_id == account).order_by(ApiTokenRow.id.desc())
-            return tuple(_token(row) for row in connection.execute(wanted))
+            wanted = select(ApiTokenRow.__table__).where(ApiTokenRow.account_id == account)
+            rows = connection.execute(wanted.order_by(ApiTokenRow.id.desc()))
+            return tuple(from_row(KnownToken, row) for row in rows)
 
     def token_used(self, token: int, at: datetime) -> None:
         """Set when a token was last used."""
@@ -243,51 +246,9 @@ def remove_all(connection: Connection, account: int) -> None:
     connection.execute(delete(ApiTokenRow).where(ApiTokenRow.account_id == account))
 
 
-def known_account(row: Row[*tuple[Any, ...]]) -> KnownAccount:
-    """Return an account from a row with the columns ``ACCOUNT_COLUMNS``."""
-    return KnownAccount(
-        id=row.id, name=row.name, role=Role(row.role), created=row.created, deleted=row.deleted
-    )
-
-
-def _sessions() -> Select[*tuple[Any, ...]]:
-    return select(
-        *ACCOUNT_COLUMNS,
-        SessionRow.id.label("session"),
-        SessionRow.browser,
-        SessionRow.created.label("begun"),
-        SessionRow.seen,
-    ).join(AccountRow, AccountRow.id == SessionRow.account_id)
-
-
-def _open(row: Row[*tuple[Any, ...]]) -> OpenSession:
-    return OpenSession(
-        id=row.session, account=known_account(row), browser=row.browser, created=row.begun, seen=row.seen
-    )
-
-
-def _tokens() -> Select[*tuple[Any, ...]]:
-    return select(
-        *ACCOUNT_COLUMNS,
-        ApiTokenRow.id.label("token"),
-        ApiTokenRow.name.label("called"),
-        ApiTokenRow.prefix,
-        ApiTokenRow.scopes,
-        ApiTokenRow.created.label("made"),
-        ApiTokenRow.expires,
-        ApiTokenRow.last_used,
-        ApiTokenRow.revoked,
-    ).join(AccountRow, AccountRow.id == ApiTokenRow.account_id)
-
-
-def _token(row: Row[*tuple[Any, ...]]) -> KnownToken:
-    return KnownToken(
-        id=row.token,
-        name=row.called,
-        prefix=row.prefix,
-        scopes=tuple(row.scopes),
-        created=row.made,
-        expires=row.expires,
-        last_used=row.last_used,
-        revoked=row.revoked,
-    )
+def _owner(connection: Connection, account: int) -> KnownAccount | None:
+    """Return an account, or None if it is deleted."""
+    row = connection.execute(
+        select(AccountRow.__table__).where(AccountRow.id == account, AccountRow.deleted.is_(None))
+    ).one_or_none()
+    return None if row is None else from_row(KnownAccount, row)

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+import msgspec
+from sqlalchemy import URL, Connection, Engine, Row, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from psycopg import Error as PostgresError
     from sqlalchemy import Table
     from sqlalchemy.dialects import postgresql, sqlite
+
+R = TypeVar("R")
 
 _READ_ONLY: Final = "25006"
 _AWAY: Final = frozenset({"25P03", "25P04", "42501"})
@@ -227,6 +230,11 @@ class Database:
                 # A PostgreSQL session that began read-only stays so; only a new one can write again.
                 self._engine.dispose()
             raise trouble from error
+
+
+def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
+    """Make a record from the columns that are named like its fields; ``others`` are further fields."""
+    return msgspec.convert(row._asdict() | others, kind)
 
 
 def upsert(connection: Connection, table: "Table") -> "sqlite.Insert | postgresql.Insert":

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from itertools import permutations
 from typing import Any, NamedTuple, cast
 
+import msgspec
 from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select
 
 from arena.db.database import upsert
 from arena.db.schema import Base, BotVersionRow, HighlightRow, MeetingRow, RatingPointRow
-from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
+from arena.ladder.highlights import Highlight, best, highlights
 from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
 
 Row = dict[str, Any]
@@ -274,13 +275,7 @@ def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:
 
 
 def _highlight(row: Row) -> Highlight:
-    return Highlight(
-        kind=HighlightKind(row["kind"]),
-        game=row["game_number"],
-        seat=row["seat"],
-        other=row["other"],
-        value=row["value"],
-    )
+    return msgspec.convert(row | {"game": row["game_number"]}, Highlight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

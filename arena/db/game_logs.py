@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Table, bindparam, exists, func, insert, select, text, update
+from sqlalchemy import Connection, Table, bindparam, exists, func, insert, select, text, update
 
 from arena.db import analyses, card_counts, challenges
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.games import RULES, rules_of
-from arena.db.matches import BOT, seated
+from arena.db.matches import BOT, report_of, seated
 from arena.db.schema import (
     LOGS,
     ON_ITS_WAY,
@@ -77,21 +77,12 @@ def _seats(connection: Connection, match: str, bots: tuple[int, ...]) -> tuple[S
             MatchSeatRow.report,
             MatchSeatRow.stderr,
             BOT,
-            BotVersionRow.number,
+            BotVersionRow.number.label("version"),
             func.coalesce(BotRow.account_id, SubmissionRow.account_id).label("account"),
         ).where(MatchSeatRow.match_id == match)
     ).all()
-    return tuple(_seat(seat, rows[bot]) for seat, bot in enumerate(bots))
-
-
-def _seat(seat: int, row: Row[*tuple[Any, ...]]) -> SeatLog:
-    stderr = (row.stderr or b"").decode("utf-8", "replace")
-    return SeatLog(
-        seat=seat,
-        bot=row.bot,
-        version=row.number,
-        account=row.account,
-        report=replace(decode(row.report, SeatReport), stderr=stderr),
+    return tuple(
+        from_row(SeatLog, rows[bot], seat=seat, report=report_of(rows[bot])) for seat, bot in enumerate(bots)
     )
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, select, text
+from sqlalchemy import Connection, Row, Select, select, text
 
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.game_search import GameFilter, GameOrder, numbers_of
 from arena.db.schema import (
     FAULTY,
@@ -120,12 +120,7 @@ RULES: Final = (MatchRow.players, MatchRow.pass_both_ways, MatchRow.soy_sauce, M
 
 def rules_of(row: Row[*tuple[Any, ...]]) -> Rules:
     """Return the rules from a row with the columns ``RULES``."""
-    return Rules(
-        players=row.players,
-        pass_both_ways=row.pass_both_ways,
-        soy_sauce=row.soy_sauce,
-        dummy=row.dummy,
-    )
+    return from_row(Rules, row)
 
 
 _VARIANTS = ("pass_both_ways", "soy_sauce", "dummy")
@@ -147,11 +142,7 @@ class GameRepository(Repository):
         ``bot`` limits them to a bot, and ``version`` to that version of it.
         """
         with self._transactions.read() as connection:
-            wanted = (
-                select(GameRow.number, GameRow.id, GameRow.players, GameRow.ended)
-                .order_by(GameRow.number.desc())
-                .limit(limit)
-            )
+            wanted = _games().order_by(GameRow.number.desc()).limit(limit)
             if before is not None:
                 wanted = wanted.where(GameRow.number < before)
             if bot is not None:
@@ -189,8 +180,9 @@ class GameRepository(Repository):
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(
+                    GameRow.id.label("game"),
+                    GameRow.match_id.label("match"),
                     GameRow.number,
-                    GameRow.match_id,
                     GameRow.ended,
                     GameRow.replay,
                     RatingEventRow.number.label("event"),
@@ -203,16 +195,12 @@ class GameRepository(Repository):
             if row is None:
                 return None
             its_seats = _game_seats(connection, row)
-            return GamePage(
-                game=id_,
-                match=row.match_id,
-                number=row.number,
-                players=row.players,
+            return from_row(
+                GamePage,
+                row,
                 variants=tuple(name for name in _VARIANTS if getattr(row, name)),
-                ended=row.ended,
                 counts=all(seat.overall is not None for seat in its_seats),
                 seats=its_seats,
-                replay=row.replay,
             )
 
 
@@ -255,60 +243,48 @@ def seats_of(  # noqa: PLR0913 - filters
 
 def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, GameSummary]:
     """Return games by their numbers."""
-    wanted = select(GameRow.number, GameRow.id, GameRow.players, GameRow.ended).where(
-        GameRow.number.in_(numbers)
-    )
-    found = _summaries(connection, connection.execute(wanted).all())
+    found = _summaries(connection, connection.execute(_games().where(GameRow.number.in_(numbers))).all())
     return {game.number: game for game in found}
 
 
-def _summaries(
-    connection: Connection, rows: Sequence[Row[int, str, int, datetime]]
-) -> tuple[GameSummary, ...]:
+def _games() -> Select[*tuple[Any, ...]]:
+    return select(GameRow.number, GameRow.id.label("game"), GameRow.players, GameRow.ended)
+
+
+def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
     sat: dict[int, list[SeatResult]] = {}
     for seat in connection.execute(
         select(
-            GameSeatRow.game_number, BotRow.name, BotVersionRow.number, GameSeatRow.points, GameSeatRow.place
+            GameSeatRow.game_number,
+            BotRow.name.label("bot"),
+            BotVersionRow.number.label("version"),
+            GameSeatRow.points,
+            GameSeatRow.place,
         )
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
         .where(GameSeatRow.game_number.in_([row.number for row in rows]))
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
     ):
-        sat.setdefault(seat.game_number, []).append(
-            SeatResult(bot=seat.name, version=seat.number, points=seat.points, place=seat.place)
-        )
-    return tuple(
-        GameSummary(
-            game=row.id,
-            number=row.number,
-            players=row.players,
-            ended=row.ended,
-            seats=tuple(sat[row.number]),
-        )
-        for row in rows
-    )
+        sat.setdefault(seat.game_number, []).append(from_row(SeatResult, seat))
+    return tuple(from_row(GameSummary, row, seats=tuple(sat[row.number])) for row in rows)
 
 
 def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[GameSeat, ...]:
     changes = {
-        (row.version_id, row.players): RatingChange(
-            mean_before=row.mean_before,
-            deviation_before=row.deviation_before,
-            mean_after=row.mean_after,
-            deviation_after=row.deviation_after,
-        )
+        (row.version_id, row.players): from_row(RatingChange, row)
         for row in connection.execute(
             select(RatingChangeRow.__table__).where(RatingChangeRow.event_number == game.event)
         )
     }
     rows = connection.execute(
-        select(GameSeatRow.__table__, BotRow.name, BotVersionRow.number, BotRow.author, MatchSeatRow.report)
+        select(GameSeatRow.__table__, BotRow.name.label("bot"), BotVersionRow.number.label("version"))
+        .add_columns(BotRow.author, MatchSeatRow.report)
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
         .join(
             MatchSeatRow,
-            (MatchSeatRow.match_id == game.match_id) & (MatchSeatRow.version_id == GameSeatRow.version_id),
+            (MatchSeatRow.match_id == game.match) & (MatchSeatRow.version_id == GameSeatRow.version_id),
         )
         .where(GameSeatRow.game_number == game.number)
         .order_by(GameSeatRow.seat)
@@ -321,16 +297,9 @@ def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[Ga
 
 def _game_seat(row: Row[Any], overall: RatingChange | None, by_count: RatingChange | None) -> GameSeat:
     report = decode(row.report, SeatReport)
-    return GameSeat(
-        seat=row.seat,
-        bot=row.name,
-        version=row.number,
-        author=row.author,
-        points=row.points,
-        puddings=row.puddings,
-        place=row.place,
-        faults=row.faults,
-        taken_over=row.taken_over,
+    return from_row(
+        GameSeat,
+        row,
         overall=overall,
         by_count=by_count,
         image=image_name(report.image),

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, select
 from sqlalchemy.orm import aliased
 
 from arena.db import fold, games, ladder
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.games import RULES, GameSummary, rules_of
 from arena.db.schema import (
     PLAYS,
@@ -124,7 +124,8 @@ class Histories(Repository):
         """Return a page of a bot's opponents, most games of all kinds first, with ratings of one list."""
         with self._transactions.read() as connection:
             rows = connection.execute(
-                select(MeetingRow.__table__, BotRow.name, BotRow.playing, RatingRow.mean, RatingRow.deviation)
+                select(MeetingRow.__table__, BotRow.name.label("bot"), BotRow.playing.label("version"))
+                .add_columns(RatingRow.mean, RatingRow.deviation)
                 .join(BotRow, BotRow.id == MeetingRow.other_id)
                 .join(BotVersionRow, PLAYS)
                 .join(RatingRow, (RatingRow.version_id == BotVersionRow.id) & (RatingRow.players == players))
@@ -133,18 +134,7 @@ class Histories(Repository):
                 .offset(offset)
                 .limit(limit)
             )
-            return tuple(
-                Opponent(
-                    bot=row.name,
-                    version=row.playing,
-                    rating=Rating(row.mean, row.deviation),
-                    games=row.games,
-                    ahead=row.ahead,
-                    behind=row.behind,
-                    tied=row.tied,
-                )
-                for row in rows
-            )
+            return tuple(from_row(Opponent, row, rating=Rating(row.mean, row.deviation)) for row in rows)
 
     def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
         """Return the records of these bots against each other, by names; pairs that never met are missing."""
@@ -176,7 +166,7 @@ class Histories(Repository):
             curves: list[VersionCurve] = []
             for version in reversed(newest):
                 its = [
-                    CurvePoint(games=row.games, ended=row.ended, rating=Rating(row.mean, row.deviation))
+                    from_row(CurvePoint, row, rating=Rating(row.mean, row.deviation))
                     for row in kept.get(version.id, [])
                 ]
                 entry = now[version.id, players]
@@ -229,13 +219,7 @@ class Histories(Repository):
             ):
                 all_seats.setdefault(row.game_number, []).append(row)
             found = connection.execute(
-                select(
-                    GameRow.number,
-                    GameRow.id,
-                    GameRow.ended,
-                    GameRow.record,
-                    *RULES,
-                )
+                select(GameRow.number, GameRow.id.label("game"), GameRow.ended, GameRow.record, *RULES)
                 .join(MatchRow, MatchRow.id == GameRow.match_id)
                 .where(GameRow.number.in_(list(own)), MatchRow.replays)
                 .order_by(GameRow.number.desc())
@@ -247,10 +231,9 @@ class Histories(Repository):
 
 
 def _recorded(row: Row[*tuple[Any, ...]], own: Row[Any], version: int, all_seats: list[Any]) -> RecordedGame:
-    return RecordedGame(
-        game=row.id,
-        number=row.number,
-        ended=row.ended,
+    return from_row(
+        RecordedGame,
+        row,
         rules=rules_of(row),
         record=decode(row.record, GameRecord),
         seat=own.seat,

@@ -22,7 +22,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, tru
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
 from arena.db.schema import (
     BotRow,
@@ -99,12 +99,11 @@ class LadderRepository(Repository):
 def settings(connection: Connection) -> LadderSettings:
     """Return the ladder's settings."""
     row = connection.execute(select(LadderRow.__table__)).one()
-    return LadderSettings(
-        paused=row.paused,
-        players=tuple(row.players),
-        deals=row.deals,
-        clock=Clock(start_millis=row.start_millis, move_millis=row.move_millis, bank_millis=row.bank_millis),
-        limits=Limits(cpus=row.cpus, memory_mib=row.memory_mib, pids=row.pids, tmp_mib=row.tmp_mib),
+    return from_row(
+        LadderSettings,
+        row,
+        clock=from_row(Clock, row),
+        limits=from_row(Limits, row),
     )
 
 

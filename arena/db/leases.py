@@ -18,11 +18,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, delete, insert, or_, select, text, tuple_, update
 
 from arena.db import live_games, queue
 from arena.db import matches as dealing
-from arena.db.database import Database
+from arena.db.database import Database, from_row
 from arena.db.matches import Claim
 from arena.db.opening import check_revision
 from arena.db.schema import OPEN, MatchRow, WorkerRow
@@ -234,39 +234,18 @@ class Leases:
     def workers(self) -> tuple[KnownWorker, ...]:
         """Return the workers by name, except those without a recent heartbeat."""
         with self._database.read() as connection:
-            now = self._clock(connection)
-            rows = connection.execute(
-                select(WorkerRow.__table__)
-                .where(~_over(WorkerRow, now), WorkerRow.refused.is_(None))
-                .order_by(WorkerRow.name, WorkerRow.coordinator)
-            )
-            return tuple(
-                KnownWorker(
-                    row.coordinator,
-                    WorkerStatus(
-                        name=row.name,
-                        host=row.host,
-                        seats=row.seats,
-                        busy=row.busy,
-                        doubted=row.doubted,
-                        usable=row.usable,
-                    ),
-                )
-                for row in rows
-            )
+            rows = connection.execute(self._recent(connection).where(WorkerRow.refused.is_(None)))
+            return tuple(KnownWorker(row.coordinator, from_row(WorkerStatus, row)) for row in rows)
 
     def refused(self) -> tuple[RefusedWorker, ...]:
         """Return the workers that get no matches by name, except those without a recent heartbeat."""
         with self._database.read() as connection:
-            rows = connection.execute(
-                select(WorkerRow.name, WorkerRow.host, WorkerRow.refused, WorkerRow.since)
-                .where(~_over(WorkerRow, self._clock(connection)), WorkerRow.refused.is_not(None))
-                .order_by(WorkerRow.name, WorkerRow.coordinator)
-            )
-            return tuple(
-                RefusedWorker(name=row.name, host=row.host, reason=row.refused, since=row.since)
-                for row in rows
-            )
+            rows = connection.execute(self._recent(connection).where(WorkerRow.refused.is_not(None)))
+            return tuple(from_row(RefusedWorker, row, reason=row.refused) for row in rows)
+
+    def _recent(self, connection: Connection) -> Select[*tuple[Any, ...]]:
+        recent = select(WorkerRow.__table__).where(~_over(WorkerRow, self._clock(connection)))
+        return recent.order_by(WorkerRow.name, WorkerRow.coordinator)
 
 
 _AGAIN: Final[dict[str, Any]] = {

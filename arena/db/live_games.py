@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, exists, insert, select, union_all
 
 from arena.db import challenges
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.schema import (
     ChallengeRow,
     GameRow,
@@ -95,14 +95,9 @@ class LiveGames(Repository):
         """Return a match and one of its games, or None if the match is unknown."""
         with self._transactions.read() as connection:
             row = connection.execute(
-                select(
-                    MatchRow.id,
-                    MatchRow.challenge_number,
-                    MatchRow.kind,
-                    MatchRow.state,
-                    MatchRow.attempt,
-                    MatchRow.deals,
-                ).where(MatchRow.id == match)
+                select(MatchRow.id.label("match"), MatchRow.deals.label("games"), MatchRow.challenge_number)
+                .add_columns(MatchRow.kind, MatchRow.state, MatchRow.attempt)
+                .where(MatchRow.id == match)
             ).one_or_none()
             return None if row is None else _watched(connection, row, game)
 
@@ -119,27 +114,20 @@ def clear(connection: Connection) -> None:
 
 def _watched(connection: Connection, row: Row[*tuple[Any, ...]], game: int | None) -> WatchedMatch:
     running = row.state == MatchState.RUNNING
-    shown = _shown(connection, row.id, row.attempt) if running else ()
+    shown = _shown(connection, row.match, row.attempt) if running else ()
     wanted = shown[-1][0] if shown and game is None else game
     part_of, account = _part_of(connection, row)
-    published = _is_published(connection, row)
-    return WatchedMatch(
-        match=row.id,
-        kind=MatchKind(row.kind),
-        state=MatchState(row.state),
-        attempt=row.attempt,
-        games=row.deals,
+    published = row.state == MatchState.DONE and not challenges.is_open(connection, row.challenge_number)
+    return from_row(
+        WatchedMatch,
+        row,
         part_of=part_of,
         account=account,
         shown=shown,
         game=_game(connection, row, wanted) if running else None,
         published=published,
-        played=_played(connection, row.id) if published else (),
+        played=_played(connection, row.match) if published else (),
     )
-
-
-def _is_published(connection: Connection, match: Row[*tuple[Any, ...]]) -> bool:
-    return match.state == MatchState.DONE and not challenges.is_open(connection, match.challenge_number)
 
 
 def _part_of(connection: Connection, match: Row[*tuple[Any, ...]]) -> tuple[str | None, int | None]:
@@ -155,7 +143,7 @@ def _part_of(connection: Connection, match: Row[*tuple[Any, ...]]) -> tuple[str 
         sent = connection.execute(
             select(SubmissionRow.id, SubmissionRow.account_id)
             .join(MatchSeatRow, MatchSeatRow.submission_number == SubmissionRow.number)
-            .where(MatchSeatRow.match_id == match.id)
+            .where(MatchSeatRow.match_id == match.match)
         ).one()
         return sent.id, sent.account_id
     return None, None
@@ -172,11 +160,13 @@ def _shown(connection: Connection, match: str, attempt: int) -> tuple[tuple[int,
 
 def _game(connection: Connection, match: Row[*tuple[Any, ...]], game: int | None) -> ShownGame | None:
     row = connection.execute(
-        select(LiveGameRow.game, LiveGameRow.rounds, LiveGameRow.disclosed).where(
-            LiveGameRow.match_id == match.id, LiveGameRow.attempt == match.attempt, LiveGameRow.game == game
+        select(LiveGameRow.game, LiveGameRow.rounds, LiveGameRow.disclosed.label("text")).where(
+            LiveGameRow.match_id == match.match,
+            LiveGameRow.attempt == match.attempt,
+            LiveGameRow.game == game,
         )
     ).one_or_none()
-    return None if row is None else ShownGame(game=row.game, rounds=row.rounds, text=row.disclosed)
+    return None if row is None else from_row(ShownGame, row)
 
 
 def _played(connection: Connection, match: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, insert, select, text
+from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder
 from arena.db.schema import OPEN, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
@@ -288,6 +288,12 @@ def seated(*columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - columns
         .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
         .order_by(MatchSeatRow.match_id, MatchSeatRow.seat)
     )
+
+
+def report_of(row: Row[*tuple[Any, ...]]) -> SeatReport:
+    """Return a sandbox's report from a row with ``report`` and ``stderr``."""
+    stderr = (row.stderr or b"").decode("utf-8", "replace")
+    return replace(decode(row.report, SeatReport), stderr=stderr)
 
 
 def who_sits(

@@ -25,8 +25,8 @@ from sqlalchemy.exc import IntegrityError
 
 from arena.db import audit, credentials, ladder, names, quotas, submissions
 from arena.db.audit import AuditEntry, NewAuditEntry
-from arena.db.credentials import ACCOUNT_COLUMNS, KnownAccount, known_account
-from arena.db.database import Repository, upsert
+from arena.db.credentials import KnownAccount
+from arena.db.database import Repository, from_row, upsert
 from arena.db.errors import InvitationRefused, LastOperator, NameTaken
 from arena.db.quotas import AccountQuota
 from arena.db.schema import (
@@ -103,17 +103,19 @@ class People(Repository):
         """Return an account by name, ignoring case, with its password hash; None if unknown or deleted."""
         with self._transactions.read() as connection:
             row = connection.execute(
-                select(*ACCOUNT_COLUMNS, AccountRow.password).where(
+                select(AccountRow.__table__).where(
                     AccountRow.key == name.lower(), AccountRow.deleted.is_(None)
                 )
             ).one_or_none()
-            return None if row is None else StoredPassword(account=known_account(row), password=row.password)
+            if row is None:
+                return None
+            return StoredPassword(account=from_row(KnownAccount, row), password=row.password)
 
     def accounts(self) -> tuple[KnownAccount, ...]:
         """Return all accounts, including deleted ones, oldest first."""
         with self._transactions.read() as connection:
-            rows = connection.execute(select(*ACCOUNT_COLUMNS).order_by(AccountRow.id))
-            return tuple(map(known_account, rows))
+            rows = connection.execute(select(AccountRow.__table__).order_by(AccountRow.id))
+            return tuple(from_row(KnownAccount, row) for row in rows)
 
     def set_password(  # noqa: PLR0913 - it also ends sessions and tokens
         self,
@@ -244,10 +246,10 @@ def _add(connection: Connection, new: NewAccount) -> KnownAccount:
         "created": new.created,
     }
     try:
-        row = connection.execute(insert(AccountRow).values(values).returning(*ACCOUNT_COLUMNS)).one()
+        added = insert(AccountRow).values(values).returning(*AccountRow.__table__.columns)
+        return from_row(KnownAccount, connection.execute(added).one())
     except IntegrityError as error:  # on PostgreSQL another process may have been faster
         raise names.taken_by_another(new.name) from error
-    return known_account(row)
 
 
 def _use_invitation(connection: Connection, hash_: str, account: int, at: datetime) -> None:

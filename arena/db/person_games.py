@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, select, update
 
 from arena.db.analyses import packed, unpacked
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.errors import QuotaReached
 from arena.db.schema import BotRow, BotVersionRow, PersonGameRow
 from arena.protocol.analysis import Analysis
@@ -313,10 +313,10 @@ def _opponents(ids: Sequence[int]) -> Select[*tuple[object, ...]]:
     return (
         select(
             BotVersionRow.id,
-            BotVersionRow.number,
+            BotVersionRow.number.label("version"),
             BotVersionRow.source,
             BotVersionRow.gone,
-            BotRow.name,
+            BotRow.name.label("bot"),
             BotRow.author,
             BotRow.house,
         )
@@ -328,32 +328,17 @@ def _opponents(ids: Sequence[int]) -> Select[*tuple[object, ...]]:
 def _known(
     row: Row[*tuple[object, ...]], opponents: dict[int, Row[*tuple[object, ...]]], before: int
 ) -> PersonGame:
-    return PersonGame(
-        number=row.number,
-        id=row.id,
-        visitor=row.visitor,
+    return from_row(
+        PersonGame,
+        row,
         account=row.account_id,
-        state=PersonGameState(row.state),
         rules=msgspec.json.decode(row.rules, type=Rules),
         opponents=tuple(
-            TableBot(
-                bot=opponents[version].name,
-                version=opponents[version].number,
-                author=opponents[version].author,
-                house=opponents[version].house,
-                source=opponents[version].source,
-                available=opponents[version].gone is None,
-            )
+            from_row(TableBot, opponents[version], available=opponents[version].gone is None)
             for version in row.opponents
         ),
-        seat=row.seat,
-        created=row.created,
-        ended=row.ended,
-        seen=row.seen,
         asked=None if row.asked is None else msgspec.json.decode(row.asked, type=View),
         chosen=row.chosen is not None,
-        replay=row.replay,
         analysis=None if row.analysis is None else unpacked(row.analysis),
-        trouble=row.trouble,
         before=before,
     )

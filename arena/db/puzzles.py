@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from sqlalchemy import insert, select, update
 
 from arena.db.analyses import unpacked
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.schema import AnalysisRow, GameRow, PuzzleRow
 from arena.protocol.analysis import AnalysedDecision
 
@@ -69,7 +69,8 @@ class Puzzles(Repository):
         """Return the puzzle of a day, or None."""
         with self._transactions.read() as connection:
             row = connection.execute(
-                select(PuzzleRow.__table__, GameRow.id, GameRow.replay, AnalysisRow.document)
+                select(PuzzleRow.__table__, GameRow.id.label("game"), GameRow.number, GameRow.replay)
+                .add_columns(AnalysisRow.document)
                 .join(GameRow, GameRow.number == PuzzleRow.game_number)
                 .join(AnalysisRow, AnalysisRow.game_number == PuzzleRow.game_number)
                 .where(PuzzleRow.day == day.isoformat(), GameRow.replay != "")
@@ -80,4 +81,4 @@ class Puzzles(Repository):
         made = next(
             each for each in unpacked(row.document).decisions if (each.round, each.turn, each.seat) == place
         )
-        return KnownPuzzle(day=day, game=row.id, number=row.game_number, replay=row.replay, made=made)
+        return from_row(KnownPuzzle, row, made=made)

@@ -27,7 +27,7 @@ from sqlalchemy.orm import aliased
 from arena.db import audit, challenges, ladder, matches
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import disqualified
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, seated, who_sits
 from arena.db.schema import OPEN, QUARANTINED, BotRow, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow
@@ -129,12 +129,15 @@ class MatchQueue(Repository):
     def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
         """Return the quarantined matches, latest first; all without a limit."""
         with self._transactions.read() as connection:
-            wanted = select(
-                MatchRow.id, MatchRow.kind, MatchRow.attempt, MatchRow.reason, MatchRow.ended
-            ).where(text(QUARANTINED))
-            rows = connection.execute(wanted.order_by(MatchRow.ended.desc(), MatchRow.id).limit(limit)).all()
-            seats = who_sits(connection, [row.id for row in rows])
-            return tuple(_quarantined_match(row, seats[row.id]) for row in rows)
+            rows = connection.execute(
+                select(MatchRow.id.label("match"), MatchRow.kind, MatchRow.reason)
+                .add_columns(MatchRow.attempt.label("attempts"), MatchRow.ended.label("since"))
+                .where(text(QUARANTINED))
+                .order_by(MatchRow.ended.desc(), MatchRow.id)
+                .limit(limit)
+            ).all()
+            seats = who_sits(connection, [row.match for row in rows])
+            return tuple(from_row(QuarantinedMatch, row, seats=seats[row.match]) for row in rows)
 
     def release(self, match: str, entry: NewAuditEntry) -> None:
         """Requeue a quarantined match, with its failure counts reset.
@@ -157,25 +160,14 @@ def quarantined(connection: Connection) -> int:
 def running(connection: Connection) -> tuple[OpenMatch, ...]:
     """Return all running matches, oldest first."""
     matches = connection.execute(
-        select(MatchRow.id, MatchRow.kind, MatchRow.started, MatchRow.worker, MatchRow.coordinator)
-        .add_columns(MatchRow.players, MatchRow.deals)
+        select(MatchRow.id.label("match"), MatchRow.kind, MatchRow.players, MatchRow.deals, MatchRow.started)
+        .add_columns(func.coalesce(MatchRow.worker, "").label("worker"))
+        .add_columns(func.coalesce(MatchRow.coordinator, "").label("coordinator"))
         .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
         .order_by(MatchRow.started, MatchRow.id)
     ).all()
-    seats = who_sits(connection, [match.id for match in matches])
-    return tuple(
-        OpenMatch(
-            match=match.id,
-            kind=MatchKind(match.kind),
-            players=match.players,
-            deals=match.deals,
-            started=match.started,
-            worker=match.worker or "",
-            coordinator=match.coordinator or "",
-            seats=seats[match.id],
-        )
-        for match in matches
-    )
+    seats = who_sits(connection, [row.match for row in matches])
+    return tuple(from_row(OpenMatch, row, seats=seats[row.match]) for row in matches)
 
 
 def due(
@@ -214,22 +206,14 @@ def next_of(
 
 def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]:
     """Return a match's participants in the order of its specification."""
-    return tuple(_claimed_seat(row) for row in connection.execute(_seated(match)))
-
-
-def _seated(match: str) -> Select[*tuple[Any, ...]]:
-    """Select a match's participants in order. A submission's bot may exist already, or not yet."""
-    submitted = aliased(BotRow)
+    submitted = aliased(BotRow)  # a submission's bot, which may exist already
     number = func.coalesce(BotVersionRow.number, submitted.newest + 1, 1)
-    return (
-        seated(MatchSeatRow.version_id, BOT, number.label("number"), AUTHOR)
+    rows = connection.execute(
+        seated(MatchSeatRow.version_id.label("version"), BOT, number.label("number"), AUTHOR)
         .outerjoin(submitted, submitted.name == SubmissionRow.bot)
         .where(MatchSeatRow.match_id == match)
     )
-
-
-def _claimed_seat(row: Row[*tuple[Any, ...]]) -> ClaimedSeat:
-    return ClaimedSeat(version=row.version_id, bot=row.bot, number=row.number, author=row.author)
+    return tuple(from_row(ClaimedSeat, row) for row in rows)
 
 
 def of_the_house() -> ColumnElement[bool]:
@@ -326,16 +310,3 @@ def _check_plays(bot: Row[Any]) -> None:
             f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
             "the match can no longer be played"
         )
-
-
-def _quarantined_match(
-    row: Row[*tuple[Any, ...]], seats: tuple[tuple[str, int | None], ...]
-) -> QuarantinedMatch:
-    return QuarantinedMatch(
-        match=row.id,
-        kind=MatchKind(row.kind),
-        seats=seats,
-        attempts=row.attempt,
-        reason=row.reason,
-        since=row.ended,
-    )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select, text, true
 
 from arena.db import ladder
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.queue import of_the_house
 from arena.db.schema import (
     ON_THE_BOARD,
@@ -117,11 +117,11 @@ class RatingRepository(Repository):
                 rows = connection.execute(
                     select(
                         BotRow.id,
-                        BotRow.name,
+                        BotRow.name.label("bot"),
                         BotRow.author,
                         BotRow.house,
                         BotRow.state,
-                        BotVersionRow.number,
+                        BotVersionRow.number.label("version"),
                         RatingRow.__table__,
                     )
                     .join(BotVersionRow, PLAYS)
@@ -161,8 +161,8 @@ class RatingRepository(Repository):
             queued = _queued(connection, house_only=house_only)
             rows = connection.execute(
                 select(
-                    BotVersionRow.id,
-                    BotRow.name,
+                    BotVersionRow.id.label("version"),
+                    BotRow.name.label("bot"),
                     BotRow.author,
                     BotRow.house,
                     RatingRow.players,
@@ -184,31 +184,18 @@ class RatingRepository(Repository):
             )
             by_version: dict[int, dict[int, Any]] = {}
             for row in rows:
-                by_version.setdefault(row.id, {})[row.players] = row
+                by_version.setdefault(row.version, {})[row.players] = row
             return tuple(_candidate(version, lists, queued) for version, lists in by_version.items())
 
 
 def _line(row: Any) -> BoardLine:  # noqa: ANN401 - a row of a query
-    return BoardLine(
-        bot=row.name,
-        version=row.number,
-        author=row.author,
-        house=row.house,
-        benched=row.state == BotState.BENCHED,
-        entry=ladder.entry(row._asdict()),
-    )
+    return from_row(BoardLine, row, benched=row.state == BotState.BENCHED, entry=ladder.entry(row._asdict()))
 
 
 def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int], int]) -> Candidate:
-    overall = lists[OVERALL]
-    return Candidate(
-        version=version,
-        bot=overall.name,
-        author=overall.author,
-        house=overall.house,
-        mean=overall.mean,
-        deviation=overall.deviation,
-        last_played=overall.last_played,
+    return from_row(
+        Candidate,
+        lists[OVERALL],
         games={players: lists[players].games for players in PLAYER_COUNTS},
         queued={players: queued.get((version, players), 0) for players in PLAYER_COUNTS},
     )

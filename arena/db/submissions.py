@@ -3,16 +3,16 @@
 A change names the stage that it leaves, so repeating it has no effect.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, text, update
 
 from arena.db import bots, ladder, matches, quotas
-from arena.db.database import Repository
+from arena.db.database import Repository, from_row
 from arena.db.games import RULES, rules_of
-from arena.db.matches import NewQualification
+from arena.db.matches import NewQualification, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.schema import ON_ITS_WAY, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow, UnratedGameRow
 from arena.protocol.match import GameRecord, SeatReport, decode
@@ -149,7 +149,7 @@ class SubmissionRepository(Repository):
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(
-                    MatchRow.id,
+                    MatchRow.id.label("match"),
                     MatchRow.state,
                     MatchRow.reason,
                     MatchSeatRow.seat,
@@ -339,47 +339,22 @@ def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at
 
 
 def _submissions() -> Select[Any]:
-    return select(SubmissionRow.__table__, BotVersionRow.number.label("version")).outerjoin(
-        BotVersionRow, BotVersionRow.id == SubmissionRow.version_id
+    return (
+        select(SubmissionRow.__table__, SubmissionRow.account_id.label("account"))
+        .add_columns(BotVersionRow.number.label("version"))
+        .outerjoin(BotVersionRow, BotVersionRow.id == SubmissionRow.version_id)
     )
 
 
 def _known(row: Row[*tuple[Any, ...]]) -> KnownSubmission:
-    return KnownSubmission(
-        number=row.number,
-        id=row.id,
-        bot=row.bot,
-        author=row.author,
-        account=row.account_id,
-        kind=UploadKind(row.kind),
-        note=row.note,
-        size=row.size,
-        sha256=row.sha256,
-        stage=Stage(row.stage),
-        source=row.source,
-        version=row.version,
-        received=row.received,
-        inspected=row.inspected,
-        qualifying=row.qualifying,
-        ended=row.ended,
-        waiting=row.waiting,
-        cause=None if row.cause is None else decode_cause(row.cause),
-        check_only=row.check_only,
-    )
+    return from_row(KnownSubmission, row, cause=None if row.cause is None else decode_cause(row.cause))
 
 
 def _game(row: Row[*tuple[Any, ...]]) -> QualificationGame:
-    return QualificationGame(
-        match=row.id,
-        state=MatchState(row.state),
+    return from_row(
+        QualificationGame,
+        row,
         rules=rules_of(row),
-        seat=row.seat,
-        reason=row.reason,
-        report=None if row.report is None else _report(row.report, row.stderr),
-        game=row.game,
+        report=None if row.report is None else report_of(row),
         record=None if row.record is None else decode(row.record, GameRecord),
     )
-
-
-def _report(report: bytes, stderr: bytes | None) -> SeatReport:
-    return replace(decode(report, SeatReport), stderr=(stderr or b"").decode("utf-8", "replace"))
