@@ -14,15 +14,13 @@ from arena.db import card_counts, dump
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.dump import row_check, snapshot
-from arena.db.opening import NEWEST_REVISION, upgrade
+from arena.db.opening import NEWEST_REVISION
 from arena.db.schema import Base, CardCountRow, LadderRow
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
 from arena.protocol.match import RuntimeName
-from tests.db import every_table
 from tests.db.builders import START, add_bot, claimed, finished
-from tests.db.every_table.moments import at
-from tests.db.every_table.tables import held
+from tests.db.every_table import fill_every_table, held
 from tests.ops.backup.places import Spot, Spots, everything
 
 GAMES = 10**9
@@ -170,19 +168,17 @@ def veteran(spots: Spots, *, postgresql: bool) -> Spot:
     young, old = spots.make("young"), spots.make("old", postgresql=postgresql)
     for spot in (young, old):
         spot.settings.data_dir.mkdir()
-    with closing(Database(young.settings.url)) as database:
-        with database.write() as connection:
-            upgrade(connection)
-            every_table.fill(connection)
-        with database.read() as connection:
-            tables = {
-                table.name: dump.TableToLoad(
-                    tuple(table.columns.keys()),
-                    len(rows := [grown(table, row._asdict()) for row in connection.execute(select(table))]),
-                    lambda rows=rows: [rows],  # type: ignore[misc]
-                )
-                for table in Base.metadata.sorted_tables
-            }
+    with young.store() as store:
+        fill_every_table(store)
+    with closing(Database(young.settings.url)) as database, database.read() as connection:
+        tables = {
+            table.name: dump.TableToLoad(
+                tuple(table.columns.keys()),
+                len(rows := [grown(table, row._asdict()) for row in connection.execute(select(table))]),
+                lambda rows=rows: [rows],  # type: ignore[misc]
+            )
+            for table in Base.metadata.sorted_tables
+        }
     entry = NewAuditEntry(at=START, who="terminal:root", what="test")
     dump.load(old.settings.url, NEWEST_REVISION, tables, entry)
     return old
@@ -226,7 +222,7 @@ def test_all_of_it_comes_back_in_the_other_kind_of_database(spots: Spots, tmp_pa
 def played_on(store: Store) -> int:
     """Play all matches that wait, look whether the sums are right, and return how many games there are."""
     tally = store.cards.find().tally
-    while claim := store.leases.claim("here", "worker", at(400), RuntimeName.DOCKER):
+    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         result = finished(claim, [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds))
         assert store.results.record(result)
         if store.games.find(result.games[0].id) is not None:  # rated

@@ -1,0 +1,174 @@
+"""A store with rows in every table, written by its own methods, with text and numbers that are trouble."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, MetaData, select
+
+from arena.db.audit import NewAuditEntry
+from arena.db.bots import NewVersion
+from arena.db.credentials import KnownAccount, NewApiToken, NewSession
+from arena.db.opening import VERSION_TABLE
+from arena.db.people import NewAccount, RateLimit
+from arena.db.quotas import AccountQuota
+from arena.db.store import Store
+from arena.ladder.settings import LadderChange
+from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.protocol.states import Role
+from arena.protocol.submissions import UploadKind
+from arena.rules import Rules
+from tests.builders import START, analysed, fill, finish, play_set
+from tests.db.builders import add_matches, new_challenge
+from tests.db.test_queue import put_aside
+from tests.db.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from tests.person_games import add_person_game
+from tests.watched import show
+
+Row = Mapping[str, Any]
+
+LATER = START + timedelta(days=1)
+LONGEST = "\N{CJK UNIFIED IDEOGRAPH-5BFF}\N{CJK UNIFIED IDEOGRAPH-53F8}" * 32
+ODD = 'o\'neill said "no"\n\N{SUSHI} \N{RIGHT-TO-LEFT OVERRIDE}' + "x" * 3000
+ENTRY = NewAuditEntry(at=LATER, who="terminal:root", what="test", detail=ODD)
+
+
+def fill_every_table(store: Store) -> None:
+    """Let an arena have something of everything, in every state."""
+    fill(store)
+    assert store.logs.remove_replays(LATER, 2) == 2
+    house = [_version(store, name, "house") for name in ("house-a", "house-b")]
+    ann = _people(store)
+    mine = [_version(store, LONGEST, "Ann", ann, source=f"sha256:{LONGEST}{number}") for number in range(2)]
+    play_set(store, [(*house, mine[1])], Rules(players=3), name="analysed", faults=0.1)
+    analysis = analysed(store, "analysed-0-0")
+    made = next(each for each in analysis.decisions if each.lost_chance)
+    store.puzzles.offer("analysed-0-0", made, 0.25, LATER.date())
+    _bots(store, ann, house[0])
+    _submissions(store, house[0])
+    store.challenges.add(new_challenge("c", ann.id, (mine[1], house[0])), most_a_day=9)
+    _play_next(store)
+    add_matches(store, "aside", house, matches=1)
+    add_matches(store, "open", (*house, mine[1]), matches=3)
+    while put_aside(store) != "aside-0":
+        pass
+    show(store, claim(store), 2)
+    store.submissions.add(new("waiting", "waiting", "Ann", ann.id), PLENTY)
+    store.submissions.wait("waiting", ODD)
+    store.submissions.add_game(game("qualifying", "qualifying", (None, house[0])), played=0)
+    worker = WorkerStatus(name="w", host="n" * 64, seats=5, busy=2, doubted=True, usable=3)
+    refused = RefusedWorker(name="there", host="n" * 64, reason=ODD, since=LATER)
+    store.leases.tell("c" * 64, [worker], [refused])
+    store.ladder.change(LadderChange(paused=True, players=(2, 5)), ENTRY)
+    add_person_game(store, "5" * 32, ["house-a"], LATER, account=ann.id)
+    store.person_games.analysed("5" * 32, analysis)
+
+
+def _people(store: Store) -> KnownAccount:
+    """Add accounts, one of them deleted, and what belongs to them; return the one that has bots."""
+    store.people.invite("e" * 64, START, LATER, ENTRY)
+    store.people.invite("f" * 64, START, LATER, ENTRY)
+    ann, ben, gone = (
+        store.people.register(
+            NewAccount(name=name, password="h" * 80, role=Role.USER, created=START), invitation=invitation
+        )
+        for name, invitation in (("Ann", None), ("Z" * 64, "f" * 64), ("gone", None))
+    )
+    store.people.set_role(ben.id, Role.OPERATOR, ENTRY)
+    store.people.set_quota(ann.id, AccountQuota(submissions_a_day=9, bots=9), ENTRY)
+    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=2**31 - 1), ENTRY)
+    for number, browser in enumerate((ODD, "")):
+        store.credentials.open_session(
+            NewSession(account=ann.id, hash=f"{number}" * 64, browser=browser, created=START)
+        )
+    for number, scopes in enumerate((("submit", "read"), ())):
+        token = NewApiToken(
+            account=ann.id,
+            name=ODD,
+            prefix="kaiten_",
+            hash=f"{number}" * 64,
+            scopes=scopes,
+            created=START,
+            expires=LATER,
+        )
+        last = store.credentials.add_token(token, most=9)
+    store.credentials.token_used(last.id, LATER)
+    store.credentials.revoke_token(ann.id, last.id, LATER)
+    _version(store, "left", "gone", gone)
+    store.people.delete(gone.id, "former-1", LATER)
+    store.people.record(replace(ENTRY, who="", subject="account:Ann", address="2001:db8:" + "ffff:" * 6))
+    store.people.attempt((RateLimit(key="9" * 64, most=1, window=timedelta(days=1)),), START)
+    return ann
+
+
+def _version(
+    store: Store, bot: str, author: str, account: KnownAccount | None = None, *, source: str = ""
+) -> int:
+    """Add a version of a bot."""
+    return store.bots.add_version(
+        NewVersion(
+            bot=bot,
+            author=author,
+            house=author == "house",
+            source=source or f"sha256:{bot}",
+            created=START,
+            account=account.id if account else None,
+            note=ODD,
+            size=2**40,
+            sha256="0" * 64,
+        )
+    )
+
+
+def _bots(store: Store, ann: KnownAccount, opponent: int) -> None:
+    """Add bots off the ladder, one of which has played."""
+    cheat = _version(store, "cheat", "Ann", ann)
+    play_set(store, [(cheat, opponent)], Rules(players=2), name="cheated")
+    for bot in ("tired", "resting"):
+        _version(store, bot, "Ann", ann)
+    store.bot_states.disqualify("cheat", ODD, LATER, ENTRY)
+    store.bot_states.bench("tired", ODD, LATER, ENTRY)
+    store.bot_states.come_back("tired", LATER)
+    store.bot_states.bench("tired", ODD, LATER, ENTRY)
+    store.bot_states.open_to_people("tired", is_open=True)
+    store.bot_states.retire("resting", LATER)
+    sources = store.bots.sources_in_use()
+    assert store.bots.note_gone(sources, LATER)
+
+
+def _submissions(store: Store, opponent: int) -> None:
+    """Add a submission at every stage but the first, and an upload that was broken off."""
+    store.submissions.begin(new("begun", "begun", "Eve"), PLENTY)
+    for id_ in ("active", "passed", "rejected", "inspected", "qualifying"):
+        sent = replace(new(id_, id_, "Eve"), kind=UploadKind.IMAGE, note=ODD, size=2**40)
+        sent = replace(sent, check_only=id_ == "passed")
+        store.submissions.add(sent, PLENTY)
+        store.submissions.inspected(id_, f"sha256:{id_}", LATER)
+    for id_ in ("active", "passed", "qualifying"):
+        qualify(store, id_)
+    store.submissions.add_game(game("active", "active", (None, opponent)), played=0)
+    _play_next(store)
+    store.submissions.activate("active", LATER)
+    store.submissions.passed("passed", LATER)
+    store.submissions.reject("rejected", CAUSE, LATER)
+
+
+def _play_next(store: Store) -> None:
+    """Play the match that is due."""
+    result = finish(claim(store), random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
+    assert store.results.record(result)
+
+
+def held(connection: Connection) -> dict[str, dict[tuple[Any, ...], Row]]:
+    """Return all rows of all tables, by table and primary key."""
+    made = MetaData()
+    made.reflect(connection, only=lambda name, _: name != VERSION_TABLE)
+    return {
+        table.name: {
+            tuple(row[key.name] for key in table.primary_key.columns): dict(row)
+            for row in connection.execute(select(table)).mappings()
+        }
+        for table in made.tables.values()
+    }
