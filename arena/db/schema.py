@@ -106,6 +106,11 @@ LOGS = "logs"
 REPLAYS = "replays AND kind = 'rated'"
 
 
+def _index_of(rows: str, name: str, *columns: str) -> Index:
+    """An index of the rows that fulfil a condition."""
+    return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
+
+
 class EventKind(StrEnum):
     """Kinds of events in the ladder's log."""
 
@@ -191,24 +196,12 @@ class MatchRow(Base):
         CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
         CheckConstraint("kind IN ('rated', 'qualification', 'challenge')", name="kind"),
         # Only open matches: the cost of the queue doesn't grow with the number of matches.
-        Index(
-            "ix_match_open",
-            "state",
-            "precedence",
-            "number",
-            sqlite_where=text(OPEN),
-            postgresql_where=text(OPEN),
-        ),
-        Index(
-            "ix_match_quarantined",
-            "ended",
-            sqlite_where=text(QUARANTINED),
-            postgresql_where=text(QUARANTINED),
-        ),
+        _index_of(OPEN, "ix_match_open", "state", "precedence", "number"),
+        _index_of(QUARANTINED, "ix_match_quarantined", "ended"),
         Index("ix_match_number", "number", unique=True),
         Index("ix_match_challenge_number", "challenge_number"),
-        Index("ix_match_logs", "ended", sqlite_where=text(LOGS), postgresql_where=text(LOGS)),
-        Index("ix_match_replays", "ended", sqlite_where=text(REPLAYS), postgresql_where=text(REPLAYS)),
+        _index_of(LOGS, "ix_match_logs", "ended"),
+        _index_of(REPLAYS, "ix_match_replays", "ended"),
     )
 
     id: Mapped[NameKey]
@@ -329,13 +322,7 @@ class GameSeatRow(Base):
     __table_args__ = (
         UniqueConstraint("version_id", "game_number"),
         # Finds an old fault as fast as the latest one.
-        Index(
-            "ix_game_seat_faulty",
-            "version_id",
-            "game_number",
-            sqlite_where=text(FAULTY),
-            postgresql_where=text(FAULTY),
-        ),
+        _index_of(FAULTY, "ix_game_seat_faulty", "version_id", "game_number"),
         LEAN,
     )
 
@@ -452,13 +439,7 @@ class PersonGameRow(Base):
     __tablename__ = "person_game"
     __table_args__ = (
         CheckConstraint("state IN ('waiting', 'playing', 'over', 'left', 'failed')", name="state"),
-        Index(
-            "ix_person_game_open",
-            "state",
-            "number",
-            sqlite_where=text(OPEN_GAMES),
-            postgresql_where=text(OPEN_GAMES),
-        ),
+        _index_of(OPEN_GAMES, "ix_person_game_open", "state", "number"),
         Index("ix_person_game_visitor", "visitor", "number"),
         Index("ix_person_game_account_id", "account_id", "number"),
     )
@@ -622,14 +603,7 @@ class AuditEntryRow(Base):
     """
 
     __tablename__ = "audit"
-    __table_args__ = (
-        Index(
-            "ix_audit_visits",
-            "at",
-            sqlite_where=text("address IS NOT NULL"),
-            postgresql_where=text("address IS NOT NULL"),
-        ),
-    )
+    __table_args__ = (_index_of("address IS NOT NULL", "ix_audit_visits", "at"),)
 
     number: Mapped[Serial]
     at: Mapped[Moment]
@@ -668,12 +642,7 @@ class SubmissionRow(Base):
             "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
         CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
-        Index(
-            "ix_submission_open",
-            "number",
-            sqlite_where=text(ON_ITS_WAY),
-            postgresql_where=text(ON_ITS_WAY),
-        ),
+        _index_of(ON_ITS_WAY, "ix_submission_open", "number"),
         Index("ix_submission_author_received", "author", "received"),
         Index("ix_submission_bot", "bot"),
     )

@@ -1,7 +1,6 @@
 """An open database, as its repositories."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
 from arena.db import opening
 from arena.db.activity import ActivityRepository
@@ -29,33 +28,33 @@ from arena.db.results import Results
 from arena.db.submissions import SubmissionRepository
 
 
-@dataclass(frozen=True, slots=True)
 class Store:
     """The repositories of an open database. Each call of one is a transaction."""
 
-    activity: ActivityRepository
-    analyses: Analyses
-    bots: Bots
-    bot_states: BotStates
-    cards: CardRepository
-    challenges: Challenges
-    credentials: Credentials
-    games: GameRepository
-    histories: Histories
-    ladder: LadderRepository
-    leases: Leases  # running matches, and the workers that play them
-    live: LiveGames  # the running games that may be watched
-    logs: GameLogs
-    people: People
-    person_games: PersonGames
-    puzzles: Puzzles
-    queue: MatchQueue
-    ratings: RatingRepository
-    results: Results
-    submissions: SubmissionRepository
-    pulse: ChangeCounter  # signals that something was written
-    coordinator_lock: CoordinatorLock  # only one coordinator can have it
-    _database: Database
+    def __init__(self, database: Database, lock: CoordinatorLock, lease_clock: LeaseClock) -> None:
+        self._database = database
+        self.activity = ActivityRepository(database)
+        self.analyses = Analyses(database)
+        self.bots = Bots(database)
+        self.bot_states = BotStates(database)
+        self.cards = CardRepository(database)
+        self.challenges = Challenges(database)
+        self.credentials = Credentials(database)
+        self.games = GameRepository(database)
+        self.histories = Histories(database)
+        self.ladder = LadderRepository(database)
+        self.leases = Leases(database, lease_clock)  # running matches, and the workers that play them
+        self.live = LiveGames(database)  # the running games that may be watched
+        self.logs = GameLogs(database)
+        self.people = People(database)
+        self.person_games = PersonGames(database)
+        self.puzzles = Puzzles(database)
+        self.queue = MatchQueue(database)
+        self.ratings = RatingRepository(database)
+        self.results = Results(database)
+        self.submissions = SubmissionRepository(database)
+        self.pulse = ChangeCounter(database)  # signals that something was written
+        self.coordinator_lock = lock  # only one coordinator can have it
 
     def check(self) -> None:
         """Check that the database answers, has this program's tables, and accepts writes.
@@ -88,28 +87,4 @@ def open_store(url: str, lease_clock: LeaseClock = database_time, *, migrates: b
     except BaseException:
         database.close()
         raise
-    return Store(
-        activity=ActivityRepository(database),
-        analyses=Analyses(database),
-        bots=Bots(database),
-        bot_states=BotStates(database),
-        cards=CardRepository(database),
-        challenges=Challenges(database),
-        credentials=Credentials(database),
-        games=GameRepository(database),
-        histories=Histories(database),
-        ladder=LadderRepository(database),
-        leases=Leases(database, lease_clock),
-        live=LiveGames(database),
-        logs=GameLogs(database),
-        people=People(database),
-        person_games=PersonGames(database),
-        puzzles=Puzzles(database),
-        queue=MatchQueue(database),
-        ratings=RatingRepository(database),
-        results=Results(database),
-        submissions=SubmissionRepository(database),
-        pulse=ChangeCounter(database),
-        coordinator_lock=lock,
-        _database=database,
-    )
+    return Store(database, lock, lease_clock)
