@@ -10,7 +10,7 @@ import pytest
 from arena.platform.environment import OTHER_VARIABLES
 from arena.platform.settings import Settings, WrongSettings, read_settings
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NAME = re.compile(r"ARENA_[A-Z_]*[A-Z]")
 
 
