@@ -206,6 +206,7 @@ def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> Finish
         record=record,
         replay=encode(replay).decode(),
         points=result.totals[: spec.rules.players],
+        after_two=state.scores_after(2)[: spec.rules.players],
         puddings=result.puddings[: spec.rules.players],
         places=places,
         faults=tuple(sum(row[seat] is not None for row in rows) for seat in players),

@@ -6,7 +6,7 @@ A search looks through the newest ``WINDOW`` games only, so that its cost doesn'
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, select, true
 
@@ -24,6 +24,8 @@ class GameOrder(StrEnum):
     """By the points between first and second place."""
     HIGHEST = "highest"
     """By the most points of a seat."""
+    COMEBACK = "comeback"
+    """By the points that the winner was behind after two rounds; only games in which it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ def numbers_of(
         found = found.where(_margin().is_not(None)).order_by(_margin())
     elif order is GameOrder.HIGHEST:
         found = found.order_by(_best().desc())
+    elif order is GameOrder.COMEBACK:
+        found = found.where(_behind() > 0).order_by(_behind().desc())
     return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
 
 
@@ -99,6 +103,12 @@ def _margin() -> ColumnElement[int]:
     first, second = GameSeatRow.place == 1, (GameSeatRow.place > 1) & ~GameSeatRow.taken_over
     most = func.max(GameSeatRow.points)
     return case((_points(func.count(), first) > 1, 0), else_=_points(most, first) - _points(most, second))
+
+
+def _behind() -> ColumnElement[int]:
+    """Return the points that the winner was behind after two rounds; NULL for old games."""
+    after_two: ColumnElement[Any] = GameSeatRow.after_two.expression
+    return _points(func.max(after_two), true()) - _points(func.min(after_two), GameSeatRow.place == 1)
 
 
 def _points(what: ColumnElement[int], seats: ColumnElement[bool]) -> ColumnElement[int]:

@@ -91,6 +91,7 @@ class GameSummary:
     players: int
     ended: datetime  # UTC
     seats: tuple[SeatResult, ...]  # in seat order
+    behind: int | None  # points by which the winner trailed after two rounds; None if unknown
 
     @property
     def margin(self) -> int:
@@ -253,6 +254,7 @@ def _games() -> Select[*tuple[Any, ...]]:
 
 def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
     sat: dict[int, list[SeatResult]] = {}
+    leads: dict[int, list[tuple[int, int | None]]] = {}
     for seat in connection.execute(
         select(
             GameSeatRow.game_number,
@@ -260,6 +262,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
             BotVersionRow.number.label("version"),
             GameSeatRow.points,
             GameSeatRow.place,
+            GameSeatRow.after_two,
         )
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -267,7 +270,19 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
     ):
         sat.setdefault(seat.game_number, []).append(from_row(SeatResult, seat))
-    return tuple(from_row(GameSummary, row, seats=tuple(sat[row.number])) for row in rows)
+        leads.setdefault(seat.game_number, []).append((seat.place, seat.after_two))
+    return tuple(
+        from_row(GameSummary, row, seats=tuple(sat[row.number]), behind=_behind(leads[row.number]))
+        for row in rows
+    )
+
+
+def _behind(seats: Sequence[tuple[int, int | None]]) -> int | None:
+    """Return by how much the winner trailed, from each seat's place and points then; None if unknown."""
+    known = [(place, points) for place, points in seats if points is not None]
+    if len(known) < len(seats):
+        return None
+    return max(points for _, points in known) - min(points for place, points in known if place == 1)
 
 
 def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[GameSeat, ...]:

@@ -114,6 +114,7 @@ class FinishedGame:
     record: GameRecord
     replay: str  # the public replay (`sushigo-replay/1`) as JSON text
     points: tuple[int, ...]
+    after_two: tuple[int, ...]  # points after two rounds
     puddings: tuple[int, ...]
     places: tuple[int, ...]  # from 1; seats with a take-over rank below the rest
     faults: tuple[int, ...]
@@ -121,14 +122,20 @@ class FinishedGame:
     cards: Tally  # counts of the cards taken; not per seat
 
     def __post_init__(self) -> None:
-        sizes = {
-            len(each)
-            for each in (self.bots, self.points, self.puddings, self.places, self.faults, self.taken_over)
-        }
+        each_seat = (
+            self.bots,
+            self.points,
+            self.after_two,
+            self.puddings,
+            self.places,
+            self.faults,
+            self.taken_over,
+        )
+        sizes = {len(each) for each in each_seat}
         if len(sizes) > 1:
             raise ValueError(
-                f"game {self.id}: bots, points, puddings, places, faults and taken_over need one entry "
-                "per seat"
+                f"game {self.id}: bots, points, after_two, puddings, places, faults and taken_over need one "
+                "entry per seat"
             )
         if sorted(self.bots) != list(range(len(self.bots))):
             raise ValueError(f"game {self.id}: bots {self.bots}: each bot of the match must have one seat")

@@ -185,6 +185,7 @@ def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_S
                 "seat": seat,
                 "version_id": seats[bot].version,
                 "points": game.points[seat],
+                "after_two": game.after_two[seat],
                 "puddings": game.puddings[seat],
                 "place": game.places[seat],
                 "faults": game.faults[seat],

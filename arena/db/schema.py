@@ -316,7 +316,11 @@ class PuzzleRow(Base):
 
 
 class GameSeatRow(Base):
-    """A seat's result. ``median_micros`` is the median time of its decisions; None if it never answered."""
+    """A seat's result.
+
+    ``median_micros`` is the median time of its decisions; None if it never answered. ``after_two`` has its
+    points after two rounds; None for games recorded before revision 0101.
+    """
 
     __tablename__ = "game_seat"
     __table_args__ = (
@@ -335,6 +339,7 @@ class GameSeatRow(Base):
     faults: Mapped[Small]
     taken_over: Mapped[bool]
     median_micros: Mapped[Number | None]
+    after_two: Mapped[Small | None]
 
 
 class RatingEventRow(Base):

@@ -60,6 +60,10 @@ class State(NamedTuple):
         """True if the game has ended."""
         return self.result is not None
 
+    def scores_after(self, rounds: int) -> tuple[int, ...]:
+        """Return each participant's points in the first rounds of the game."""
+        return tuple(sum(map(sum, scores)) for scores in zip(*self.rounds[:rounds], strict=True))
+
     @property
     def controller(self) -> int | None:
         """The seat in control of the dummy, or None without one."""

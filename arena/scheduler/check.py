@@ -242,6 +242,7 @@ def _finished(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
         record=game.record,
         replay=encode(replay).decode(),
         points=result.totals[:players],
+        after_two=game.state.scores_after(2)[:players],
         puddings=result.puddings[:players],
         places=game.places,
         faults=game.faults,

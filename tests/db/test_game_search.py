@@ -10,6 +10,7 @@ import pytest
 from arena.db.game_search import GameFilter, GameOrder
 from arena.db.games import GamePage, GameSummary
 from arena.db.store import Store
+from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_set
 from tests.kinds import filled_on_both
@@ -94,7 +95,7 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
 
 @filled_on_both
 def test_orders(filled: Store, games: dict[str, GamePage]) -> None:
-    """The closest and the highest first; among equals the newest."""
+    """The closest, the highest and the greatest comebacks first; among equals the newest."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
     assert [(each.margin, -each.number) for each in closest] == sorted(
         (each.margin, -each.number) for each in closest
@@ -104,3 +105,22 @@ def test_orders(filled: Store, games: dict[str, GamePage]) -> None:
     tops = [(-max(seat.points for seat in each.seats), -each.number) for each in highest]
     assert tops == sorted(tops)
     assert len(tops) == sum(page.players == 3 for page in games.values()) > 0
+    comebacks = filled.games.search(GameFilter(), GameOrder.COMEBACK, None, 100)
+    assert [each.game for each in comebacks] == [
+        game
+        for game, _ in sorted(behind(games).items(), key=lambda item: -item[1])
+        if behind(games)[game] > 0
+    ]
+    assert [each.behind for each in comebacks] == [behind(games)[each.game] for each in comebacks] != []
+
+
+def behind(games: dict[str, GamePage]) -> dict[str, int]:
+    """Return by how much each game's winner was behind after two rounds, from the replays."""
+    found = {}
+    for id_, game in games.items():
+        replay = parse(game.replay)
+        after = [sum(points) for points in zip(*(each.scores for each in replay.rounds[:2]), strict=True)]
+        after = after[: len(replay.places)]
+        winners = [seat for seat, place in enumerate(replay.places) if place == 1]
+        found[id_] = max(after) - min(after[seat] for seat in winners)
+    return found

@@ -67,6 +67,10 @@ def test_nothing_is_lost_on_the_way_up(
     assert after == before
 
 
+ADDED = {"submission": "check_only", "game_seat": "after_two"}
+"""Columns later than 0100."""
+
+
 def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> None:
     """Rows of 0100 stay, with the defaults of later columns; SQLite checks foreign keys again afterwards."""
     newest = tmp_path / "newest.sqlite3"
@@ -94,8 +98,8 @@ def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> No
     open_store(empty_url).close()
     with closing(Database(empty_url)) as database:
         after = rows_of(database)
-        sent = after["submission"].values()
-        assert {row.pop("check_only") for row in sent} == {False}
+        added = {table: {row.pop(column) for row in after[table].values()} for table, column in ADDED.items()}
+        assert added == {"submission": {False}, "game_seat": {None}}
         assert after == before
         with pytest.raises(IntegrityError), database.write() as connection:
             connection.execute(text("DELETE FROM submission"))

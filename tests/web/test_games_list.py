@@ -35,6 +35,7 @@ def test_pages_and_the_api_agree(client: TestClient) -> None:
     for query in (
         "players=3",
         "order=closest",
+        "order=comeback",
         "order=highest&players=2",
         "faults=yes",
         "margin=3",

@@ -1,4 +1,4 @@
-"""Submissions that are only checked: they qualify and become no version."""
+"""Submissions that are only checked; points after two rounds, of new games."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,8 +10,9 @@ _STAGES = "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 
 
 
 def upgrade() -> None:
-    """Mark them, and give them a last stage."""
+    """Add the columns, and the last stage of a check."""
     with op.batch_alter_table("submission") as table:
         table.add_column(sa.Column("check_only", sa.Boolean(), server_default=sa.false(), nullable=False))
         table.drop_constraint(op.f("ck_submission_stage"), type_="check")
         table.create_check_constraint(op.f("ck_submission_stage"), _STAGES)
+    op.add_column("game_seat", sa.Column("after_two", sa.Integer(), nullable=True))
