@@ -89,14 +89,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         person if seat == spec.person else GrpcPlayer(listen(Path(path)), Path(str(seat)), encoder, now)
         for seat, path in enumerate(spec.sockets)
     ]
-    conductor = Conductor(
-        match,
-        players,
-        start_seconds=spec.clock.start_millis / 1000,
-        now=now,
-        missed=lambda: now.missed,
-        behind=lambda: now.behind,
-    )
+    conductor = Conductor(match, players, start_seconds=spec.clock.start_millis / 1000, now=now)
     # The folder's owner creates the inner sockets in it, by relative paths: the folders above may become
     # unreachable.
     os.chdir(spec.folder)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from arena.platform.cpu_time import HostShare, Spell
-from arena.play.referee.clock import Excuse, beside
+from arena.play.referee.clock import AttendedTime, Excuse, beside
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Event, GameStarted, Hello, Lost, PlayerAnswer, SeatPlayer
 from arena.protocol.faults import Fault
@@ -36,27 +36,21 @@ class StoodStill(Exception):
 class Conductor:
     """Carries events between a match and its players until the match is over.
 
-    ``start_seconds`` limits the time from :meth:`started` to the bot's greeting. ``now`` is monotonic,
-    ``missed`` returns the total time in which the referee didn't run, and ``behind`` how long answers may
-    have waited for it to run. All are in seconds.
+    ``start_seconds`` limits the time from :meth:`started` to the bot's greeting.
     """
 
-    def __init__(  # noqa: PLR0913 - a match, its players and their clocks
+    def __init__(
         self,
         match: RefereedMatch,
         players: Sequence[SeatPlayer],
         *,
         start_seconds: float,
-        now: Callable[[], float],
-        missed: Callable[[], float] = lambda: 0.0,
-        behind: Callable[[], float] = lambda: 0.0,
+        now: AttendedTime,
     ) -> None:
         self._match = match
         self._players = players
         self._start_seconds = start_seconds
         self._now = now
-        self._missed = missed
-        self._behind = behind
         self._missed_before: dict[int, float] = {}
         self._waiting: dict[int, float] = {}
         self._absent = set(range(len(players)))
@@ -93,7 +87,7 @@ class Conductor:
         """Start the time limit of a seat's greeting. ``share`` measures the host's part of it, if known."""
         now = self._now()
         self._waiting[seat] = now
-        self._missed_before[seat] = self._missed()
+        self._missed_before[seat] = self._now.missed
         self._excuses[seat] = Excuse()
         if share is not None:
             self._shares[seat] = share
@@ -128,7 +122,7 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            missed = self._missed() - self._missed_before.get(seat, self._missed())
+            missed = self._now.missed - self._missed_before.get(seat, self._now.missed)
             if missed > _PATIENCE_SECONDS:
                 why = f"the referee did not run for {missed:.1f} s before seat {seat} greeted"
                 self.failed(StoodStill(f"{why}, which then exited: {lost.why}"))
@@ -150,12 +144,12 @@ class Conductor:
                 lost = Lost(Fault.ABSENT, self._why_absent(seat))
                 self._players[seat].dismiss(lost)
                 self._match.lose(seat, lost, now)
-        grace = _GRACE_SECONDS + self._behind()
+        grace = _GRACE_SECONDS + self._now.behind
         self._match.tick(now, grace, self._kept_waiting(self._match.late(now, grace)))
 
     def _greeting_is_late(self, seat: int, now: float) -> bool:
         taken = now - self._waiting[seat] - self._excuses[seat].seconds
-        return taken > self._start_seconds + _GRACE_SECONDS + self._behind()
+        return taken > self._start_seconds + _GRACE_SECONDS + self._now.behind
 
     def _why_absent(self, seat: int) -> str:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])

@@ -66,7 +66,7 @@ class Relay:
         self.heard_at = 0.0  # when the last bytes came from the bot
         self._listening = listening
         self._inner = inner
-        self._budget = budget
+        self.budget = budget
         self._watcher = watcher
         self._server: asyncio.Server | None = None
         self._accepted = 0
@@ -137,10 +137,6 @@ class Relay:
         self._outer.discard(outer)
         self._left.set()
 
-    def guard(self) -> FrameGuard:
-        """Return a guard for a new connection."""
-        return FrameGuard(self._budget)
-
     def breached(self, breach: Breach) -> None:
         """Read nothing more from the bot, which exceeded its limits."""
         self.mute()
@@ -207,7 +203,7 @@ class _Inner(_End):
         """Pass the server's bytes on."""
         if self.other is not None:
             self.other.write(data)
-            self._outer.told()
+            self._outer.relay.tell()
 
 
 class _Outer(_End):
@@ -215,28 +211,28 @@ class _Outer(_End):
 
     def __init__(self, relay: Relay) -> None:
         super().__init__()
-        self._relay = relay
-        self._guard = relay.guard()
+        self.relay = relay
+        self._guard = FrameGuard(relay.budget)
         self._muted = False
         self._waiting: list[bytes] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register with the relay, or abort."""
         super().connection_made(transport)
-        if not self._relay.enter(self):
+        if not self.relay.enter(self):
             self.cut()
 
     def data_received(self, data: bytes) -> None:
         """Pass the bot's bytes on if the guard allows them."""
         if self._muted:
             return
-        self._relay.hear()
+        self.relay.hear()
         try:
             self._guard.feed(data)
         except NotHttp2:
             self.cut()
         except Breach as breach:
-            self._relay.breached(breach)
+            self.relay.breached(breach)
         else:
             if self.other is not None:
                 self.other.write(data)
@@ -246,11 +242,7 @@ class _Outer(_End):
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave the relay."""
         super().connection_lost(exc)
-        self._relay.leave(self)
-
-    def told(self) -> None:
-        """Record that bytes were passed on to the bot."""
-        self._relay.tell()
+        self.relay.leave(self)
 
     def join(self, inner: asyncio.Transport) -> None:
         """Connect to the server, and send it the bytes that waited."""
@@ -280,4 +272,4 @@ class _Outer(_End):
         self._waiting.append(data)
         if self._guard.begun and self.transport is not None:
             self.transport.pause_reading()
-            self._relay.reach(self)
+            self.relay.reach(self)

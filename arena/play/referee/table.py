@@ -23,7 +23,7 @@ from arena.play.referee.player import (
     RoundScored,
 )
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, stand_in
-from arena.protocol.match import Clock, Decision, GameRecord
+from arena.protocol.match import Clock, Decision, GameRecord, decision_of
 from arena.rules import (
     ROUNDS,
     IllegalMove,
@@ -58,8 +58,8 @@ class _Seat:
     breaches: list[str] = field(default_factory=list)
     """Messages that answer nothing. Each will cost one decision."""
     faulted: set[tuple[int, int]] = field(default_factory=set)
+    """Decisions with a fault, by round and turn."""
     answered: dict[tuple[int, int], Move] = field(default_factory=dict)
-    """Faults of early answers, by round and turn."""
 
 
 @dataclass(slots=True)
@@ -72,14 +72,9 @@ class _Pending:
     nonce: int
     excuse: Excuse = field(default_factory=Excuse)
 
-    @property
-    def waited(self) -> float:
-        """Seconds since the request that don't count against the bot."""
-        return self.excuse.seconds
-
     def taken(self, now: float) -> float:
         """Return the seconds that count against the bot."""
-        return now - self.asked_at - self.waited
+        return now - self.asked_at - self.excuse.seconds
 
     def late(self, now: float, grace: float = 0.0) -> bool:
         """True if its time is up."""
@@ -209,9 +204,7 @@ class GameTable:
             self._seats[seat].clock = self._seats[seat].clock.spend(taken)
             self._moves[seat] = answer.move
             self._seats[seat].answered[answer.round, answer.turn] = answer.move
-            self._decisions[seat] = _decision(
-                answer.move, millis=taken * 1000, waited=pending.waited, note=answer.note or None
-            )
+            self._decisions[seat] = _decision(answer.move, pending, taken, note=answer.note or None)
         self._advance(now)
 
     def breach(self, seat: int, text: str, now: float) -> None:
@@ -331,14 +324,9 @@ class GameTable:
         pending = self._pending.pop(seat)
         move = stand_in(pending.view)
         self._moves[seat] = move
-        self._decisions[seat] = _decision(
-            move,
-            millis=None if taken is None else taken * 1000,
-            waited=pending.waited,
-            note=answer.note or None if answer else None,
-            fault=fault,
-            standin=True,
-            trouble=text,
+        note = answer.note or None if answer else None
+        self._decisions[seat] = replace(
+            _decision(move, pending, taken, note), fault=fault, standin=True, trouble=text
         )
 
     def _tell_all(self, event: Event) -> None:
@@ -360,23 +348,11 @@ def too_early(answer: PlayerAnswer) -> str:
     return answer.broken or f"an answer to {where}, sent before it was asked for"
 
 
-def _decision(  # noqa: PLR0913 - the parts of a decision
-    move: Move,
-    *,
-    millis: float | None,
-    waited: float,
-    note: str | None,
-    fault: Fault | None = None,
-    standin: bool = False,
-    trouble: str | None = None,
-) -> Decision:
-    return Decision(
-        cards=tuple([card.label for card in move.cards]),
-        dummy=None if move.dummy is None else move.dummy.label,
-        millis=None if millis is None else round(millis, 3),
-        fault=fault,
-        standin=standin,
-        trouble=trouble,
+def _decision(move: Move, pending: _Pending, taken: float | None, note: str | None) -> Decision:
+    waited = pending.excuse.seconds
+    return replace(
+        decision_of(move),
+        millis=None if taken is None else round(taken * 1000, 3),
         note=note,
         waited_millis=round(waited * 1000, 3) if waited else None,
     )

@@ -52,6 +52,11 @@ def fails(view: View) -> Move:
 CHOOSERS: dict[str, Callable[[View], Move]] = {"last": last, "fails": fails}
 
 
+def attended() -> AttendedTime:
+    """Return a referee's clock."""
+    return AttendedTime(time.monotonic, OwnWaits())
+
+
 def conduct(
     players: Sequence[SeatPlayer], rules: Rules, games: int, clock: Clock | None = None
 ) -> tuple[GameRecord, ...]:
@@ -61,7 +66,7 @@ def conduct(
     async def play() -> tuple[GameRecord, ...]:
         clock_ = clock or Clock()
         match = RefereedMatch(rules, seeds, clock_)
-        conductor = Conductor(match, players, start_seconds=clock_.start_millis / 1000, now=time.monotonic)
+        conductor = Conductor(match, players, start_seconds=clock_.start_millis / 1000, now=attended())
         await conductor.open()
         for seat in range(len(players)):
             conductor.started(seat)
@@ -88,7 +93,7 @@ def bots_over_sockets(
             )
             for name, socket in zip(names, sockets, strict=True)
         ]
-        now = AttendedTime(time.monotonic, OwnWaits())
+        now = attended()
         try:
             yield [
                 GrpcPlayer(listen(socket), socket.with_suffix(".inner"), encoder, now) for socket in sockets

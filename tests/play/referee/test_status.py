@@ -28,7 +28,7 @@ from arena.rules import Rules
 from arena.wire.v1 import referee_pb2 as pb
 from tests.play.referee import wire
 from tests.play.referee.driver import SEEDS
-from tests.play.referee.lines import last
+from tests.play.referee.lines import attended, last
 from tests.play.referee.players import InProcessPlayer
 
 PATIENT = Clock(start_millis=60_000, move_millis=60_000, bank_millis=60_000)
@@ -81,9 +81,7 @@ async def _table(
         path = Path(folder, "0.sock")
         player = _player(path, listen(path), line_clock)
         other = other or InProcessPlayer(last)
-        conductor = Conductor(
-            match, [player, other], start_seconds=clock.start_millis / 1000, now=time.monotonic
-        )
+        conductor = Conductor(match, [player, other], start_seconds=clock.start_millis / 1000, now=attended())
         await conductor.open()
         for seat in range(2):
             conductor.started(seat)
@@ -95,7 +93,7 @@ async def _table(
 
 
 def _player(path: Path, listening: socket.socket, now: AttendedTime | None = None) -> GrpcPlayer:
-    now = now or AttendedTime(time.monotonic, OwnWaits())
+    now = now or attended()
     encoder = Encoder()
     return GrpcPlayer(listening, path.with_suffix(".inner"), encoder, now)
 
@@ -189,7 +187,7 @@ def test_a_table_whose_opening_is_interrupted_closes_without_an_error() -> None:
             with closing(listen(path)) as listening:
                 player, other = _player(path, listening), _Interrupting(last)
                 match = RefereedMatch(Rules(players=2), SEEDS[:1], PATIENT)
-                conductor = Conductor(match, [player, other], start_seconds=WAIT, now=time.monotonic)
+                conductor = Conductor(match, [player, other], start_seconds=WAIT, now=attended())
                 other.opening = asyncio.create_task(_open_and_close(conductor, player))
                 await other.opening
 
