@@ -208,13 +208,6 @@ class Playing:
         return self.future.result()
 
 
-class _Failed(Protocol):
-    """A watcher's callback for a failed attempt."""
-
-    def __call__(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """See :class:`arena.scheduler.settling.Watcher`."""
-
-
 class Settling:
     """Checks, stores and reports the results of matches; only the current attempt counts."""
 
@@ -273,7 +266,10 @@ class Settling:
     def _void(self, playing: Playing, reason: str) -> None:
         claim, spec = playing.claim, playing.claim.spec
         state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
-        self._tell("match void", self._watcher.on_voided, claim, state, reason)
+        if self._counts("match void", claim, state, reason):
+            self._watcher.on_voided(
+                spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED
+            )
         self.voids.add(
             [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE],
             playing.place.worker,
@@ -289,16 +285,17 @@ class Settling:
     def _lose(self, claim: Claim, reason: str) -> None:
         spec = claim.spec
         state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
-        self._tell("match lost", self._watcher.on_lost, claim, state, reason)
+        if self._counts("match lost", claim, state, reason):
+            self._watcher.on_lost(
+                spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED
+            )
 
-    def _tell(self, event: str, tell: _Failed, claim: Claim, state: MatchState | None, reason: str) -> None:
-        """Log and report a failed attempt. ``state`` is None if the attempt was already over."""
-        spec = claim.spec
-        _log.error(event, match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+    def _counts(self, event: str, claim: Claim, state: MatchState | None, reason: str) -> bool:
+        """Log a failed attempt. Drop it if it was already over, which ``state`` None means."""
+        _log.error(event, match=claim.spec.match, attempt=claim.spec.attempt, state=state, reason=reason)
         if state is None:
             self._drop(claim)
-        else:
-            tell(spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED)
+        return state is not None
 
     def _drop(self, claim: Claim) -> None:
         """Log and report a result whose attempt was already over."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from arena.protocol.match import WorkerStatus
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
@@ -103,18 +104,15 @@ class ClusterCapacity:
 
     def rest(self, run: str, until: float) -> None:
         """Send a worker nothing before this time."""
-        if run in self._rooms:
-            self._rooms[run] = replace(self._rooms[run], rests_until=until)
+        self._change(run, rests_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
         """Send a worker nothing that others could play before this time, and then one match at a time."""
-        if run in self._rooms:
-            self._rooms[run] = replace(self._rooms[run], probation_until=until)
+        self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:
         """End a worker's probation after a good match."""
-        if run in self._rooms:
-            self._rooms[run] = replace(self._rooms[run], probation_until=None)
+        self._change(run, probation_until=None)
 
     def on_probation(self, run: str) -> bool:
         """Return True if a worker is on probation."""
@@ -150,4 +148,8 @@ class ClusterCapacity:
             room = self._rooms[run]
             # The match may be from before the worker disappeared and came back.
             unjudged = max(0, room.unjudged + unjudged)
-            self._rooms[run] = replace(room, given=room.given + given, unjudged=unjudged)
+            self._change(run, given=room.given + given, unjudged=unjudged)
+
+    def _change(self, run: str, **changes: Any) -> None:  # noqa: ANN401 - fields of a room
+        if run in self._rooms:
+            self._rooms[run] = replace(self._rooms[run], **changes)

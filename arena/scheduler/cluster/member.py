@@ -7,7 +7,7 @@ import signal
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -75,14 +75,11 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def wait_for(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event; return False if it did not come in time."""
-    try:
+async def wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event at most this long."""
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-    except TimeoutError:
-        return False
-    return True
 
 
 _ROLES: Final = ("client", "scheduler", "worker")

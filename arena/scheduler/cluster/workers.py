@@ -35,16 +35,6 @@ class TasksInFlight:
     progress: Callable[[bytes], None]
     promise: Future[bytes]  # resolves to the record
 
-    def keep(self, record: bytes) -> None:
-        """Resolve the promise with a record, unless it is done."""
-        if not self.promise.done():
-            self.promise.set_result(record)
-
-    def fail(self, error: Exception) -> None:
-        """Fail the promise, unless it is done."""
-        if not self.promise.done():
-            self.promise.set_exception(error)
-
 
 class Tickets:
     """The matches in flight. Thread-safe: only the first caller can settle a match."""
@@ -224,7 +214,7 @@ class ClusterWorkers:
             )
         except Exception as error:  # noqa: BLE001 - after any error of dask the match is not being played
             lost = WorkerLost(f"worker {given.worker}: {error}")
-            self._settle(given.ticket, lambda given: given.fail(lost))
+            self._settle(given.ticket, lambda given: given.promise.set_exception(lost))
             return promise
         if not self._tickets.sent(given.ticket, answer):
             answer.cancel()
@@ -316,7 +306,7 @@ class ClusterWorkers:
 
     def _fail_elsewhere(self, runs: Collection[str], why: Callable[[TasksInFlight], Exception]) -> None:
         for given in self._tickets.elsewhere(runs):
-            self._settle(given.ticket, lambda lost: lost.fail(why(lost)))
+            self._settle(given.ticket, lambda lost: lost.promise.set_exception(why(lost)))
 
     def _heard(self, ticket: str, data: bytes) -> None:
         given = self._tickets.find(ticket)
@@ -351,18 +341,18 @@ class ClusterWorkers:
     def _tell(self, given: TasksInFlight, answer: Answer) -> None:
         match answer:
             case Record(data):
-                given.keep(data)
+                given.promise.set_result(data)
             case Dropped(reason):
                 self._lose(given, reason, _REST_SECONDS)
             case Void(reason, host=True):
                 self._rest(given.run, _REST_SECONDS)
-                given.fail(HostFailed(f"worker {given.worker}: {reason}"))
+                given.promise.set_exception(HostFailed(f"worker {given.worker}: {reason}"))
             case Void(reason):
-                given.fail(MatchVoid(f"worker {given.worker}: {reason}"))
+                given.promise.set_exception(MatchVoid(f"worker {given.worker}: {reason}"))
 
     def _lose(self, given: TasksInFlight, reason: str, seconds: float) -> None:
         self._rest(given.run, seconds)
-        given.fail(WorkerLost(f"worker {given.worker}: {reason}"))
+        given.promise.set_exception(WorkerLost(f"worker {given.worker}: {reason}"))
 
     def _rest(self, run: str, seconds: float) -> None:
         with self._lock:
