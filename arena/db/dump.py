@@ -202,7 +202,7 @@ class Snapshot:
 
 @contextmanager
 def snapshot(database: Database) -> Iterator[Snapshot]:
-    """Yield the store's present content. It stays the same within the context, and blocks nobody.
+    """Yield the store's present content. It stays the same within the context, and blocks no one.
 
     Raises DatabaseChanged, DatabaseDamaged or DatabaseUnavailable.
     """

@@ -4,7 +4,7 @@
     env = parallel_env(Rules(players=3))            # PettingZoo: all seats learn
     batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games in parallel
 
-All three show decisions and take actions as :mod:`arena.sdk.spaces` says, which a bot can import too.
+All three show decisions and take actions in the form of :mod:`arena.sdk.spaces`, which a bot can import too.
 Needs the extra ``env``.
 """
 

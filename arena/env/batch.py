@@ -5,7 +5,8 @@
         batch.step(choose(batch.observe(), batch.legal_actions()))
     batch.rewards
 
-All games have as many turns, so they advance together. Tests check that they match :mod:`arena.rules`.
+All games have the same number of turns, so they advance together. Tests compare them with
+:mod:`arena.rules`.
 """
 
 from typing import Final
@@ -85,14 +86,14 @@ class Batch:
         """The seats that choose now, the same ones in all games; none when they are over."""
         if self.over:
             return ()
-        if self.turn == self.rules.turns:  # only a dummy's second card leaves a choice
+        if self.turn == self.rules.turns:  # only the controller of the dummy has a choice
             assert self.controller is not None  # noqa: S101 - else the turn was played automatically
             return (self.controller,)
         return tuple(range(self.rules.players))
 
     @property
     def places(self) -> Numbers:
-        """Every seat's place, from 1: ``[games, players]``. Raises ValueError while the games go on."""
+        """Every seat's place, from 1: ``[games, players]``. Raises ValueError if the games are not over."""
         if not self.over:
             raise ValueError("the games are not over")
         return self._places
@@ -101,7 +102,7 @@ class Batch:
     def rewards(self) -> NDArray[np.float64]:
         """Return the share of opponents beaten minus the share lost to: ``[games, players]``, from -1 to 1.
 
-        Raises ValueError while the games go on.
+        Raises ValueError if the games are not over.
         """
         places = self.places
         worse = (places[:, None, :] > places[:, :, None]).sum(axis=2)
@@ -142,7 +143,7 @@ class Batch:
         return mask.reshape(self.games, players, action_count(self.rules))
 
     def observe(self) -> Numbers:
-        """Return what every seat sees: ``[games, players, size_of(rules)]``, see :mod:`arena.sdk.spaces`."""
+        """Return every seat's observation: ``[games, players, size_of(rules)]``."""
         rules, players = self.rules, self.rules.players
         step = rules.direction(self.round)
         seen = np.zeros((self.games, players, size_of(rules)), dtype=np.int16)
@@ -177,7 +178,7 @@ class Batch:
         """Play a turn of all games, and the automatic one after it.
 
         ``actions`` is ``[games, players]``; those of seats that aren't asked are ignored. Raises ValueError,
-        and changes nothing, if the games are over, the shape is another, or an action is illegal.
+        and changes nothing, if the games are over, the shape is wrong, or an action is illegal.
         """
         if self.over:
             raise ValueError("the games are over")
@@ -254,7 +255,7 @@ class Batch:
             self._draw()
 
     def _place(self, tables: Whole, cards: Whole) -> None:
-        """Put a card on each of these tables, each of them another one."""
+        """Put a card on each of these tables, none of which is repeated."""
         self._tables.reshape(-1, _WIDTH)[tables, cards] += 1
         points, free = _POINTS[cards], self._free.reshape(-1)
         tripled = (points > 0) & (free[tables] > 0)

@@ -1,8 +1,8 @@
 """The game as PettingZoo and Gymnasium environments, over :mod:`arena.rules`.
 
 An observation is a dictionary: ``observation``, the array of :mod:`arena.sdk.spaces`, and ``action_mask``,
-where 1 stands for a legal action. Rewards come at the end: the share of opponents beaten less the share lost
-to, from -1 to 1.
+where 1 stands for a legal action. Rewards come at the end: the share of opponents beaten minus the share
+lost to, from -1 to 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,11 +27,11 @@ Observation = dict[str, np.ndarray]
 Infos = dict[str, dict[str, Any]]
 
 _MOST: Final = 1000
-"""No number of an observation is as large."""
+"""Exclusive upper bound of the numbers in an observation."""
 
 
 def observation_space(rules: Rules) -> Dict:
-    """Return the space of what a seat sees."""
+    """Return the space of a seat's observations."""
     return Dict(
         {
             "observation": Box(-_MOST, _MOST, (size_of(rules),), np.int16),
@@ -56,7 +56,7 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
         self._state: State | None = None
 
     def observation_space(self, agent: str) -> Dict:
-        """Return the space of what an agent sees."""
+        """Return the space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:

@@ -148,7 +148,7 @@ class Rules:
         return self.hand_size
 
     def direction(self, round_number: int) -> int:
-        """Return 1 where hands go to the next seat in this round, -1 where they go to the one before."""
+        """Return 1 if hands go to the next seat in this round, -1 if they go to the previous one."""
         return -1 if self.pass_both_ways and round_number == 2 else 1  # noqa: PLR2004 - the rule's own number
 
 

@@ -13,7 +13,7 @@ from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_dec
 from arena.sdk.bot import Bot, GameOver, as_move, is_class, new_chooser
 
 ADDRESS: Final = "ARENA_REFEREE"
-"""The environment variable that holds the referee's address."""
+"""The environment variable with the referee's address."""
 
 _NO_ADDRESS: Final = f"""\
 {ADDRESS} is not set: this bot is meant to be started by the arena, which sets it to the address of a referee.
@@ -48,7 +48,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     """Play the match that the arena started this program for, and exit.
 
     Exit codes: 0 when the referee ended the match, 1 when the bot's own code raised (the traceback is on
-    stderr), 2 when there was no referee, or it went away or refused. ``bot`` is a function ``choose(view)``,
+    stderr), 2 if no referee answered, or it disconnected or refused. ``bot`` is a function ``choose(view)``,
     or a class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; the class is
     instantiated for every game. ``games_at_once`` limits the games of a match played at once, by default 32
     for a function and 1 for a class. The clock of every asked game runs, so a slow bot should choose 1.

@@ -38,7 +38,7 @@ def _untimed(_seconds: float) -> AbstractContextManager[None]:
 
 
 def stack_when_late() -> Timed:
-    """Return what prints the stack on stderr when a decision's time is over.
+    """Return a context that prints the stack on stderr when a decision's time is over.
 
     The handler is faulthandler's, in C: it also works while NumPy computes or a lock is waited for. A bot
     with its own handler for that signal keeps its timer.
@@ -176,7 +176,7 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> None:
 
 
 class Match:
-    """All games of a match, told apart by their numbers."""
+    """All games of a match, by number."""
 
     def __init__(self, bot: Bot, timed: Timed = _untimed) -> None:
         self._bot = bot

@@ -7,7 +7,7 @@ from arena.rules.state import in_control
 
 
 def direction(view: View) -> int:
-    """Return 1 where hands go to the next seat in this round, -1 where they go to the one before."""
+    """Return 1 if hands go to the next seat in this round, -1 if they go to the previous one."""
     return view.rules.direction(view.round)
 
 
@@ -48,7 +48,7 @@ def unseen_cards(view: View) -> tuple[Card, ...]:
 
 
 def _take(hand: "Counter[Card]", turn: Turn, seat: int, view: View) -> None:
-    """Take out what that seat placed, and put its chopsticks back."""
+    """Remove the cards that a seat placed, and put its chopsticks back."""
     play = turn.plays[seat]
     hand.subtract(play)
     if len(play) > 1:

@@ -1,11 +1,11 @@
-"""For bots that look ahead: deal the hidden cards, and play the round on as often as you like.
+"""For bots that look ahead: deal the hidden cards, and play out the round as often as you like.
 
     deal = worlds(view)
-    world = deal(rng)                    # one way in which the hidden cards may lie
+    world = deal(rng)                    # one possible deal of the hidden cards
     world.moves(seat)                    # what a seat may play, as integers
     world.step([move, ...])              # one move for each seat; then the hands are passed
     playout(world, rng)                  # simple players finish the round
-    values(world)                        # how good the end is for each seat
+    values(world)                        # value of the end for each seat
 
 A turn changes the world in place and keeps no history; cards and moves are integers. So a step takes a
 fraction of the time of :func:`arena.rules.apply`. Tests hold both equal in every variant.
@@ -189,9 +189,9 @@ def _place(table: list[int], card: int) -> None:
 
 
 def worlds(view: View) -> Callable[[Random], World]:
-    """Return what deals the cards that a seat doesn't see.
+    """Return a function that deals the cards that a seat doesn't see.
 
-    Every call returns another world. Cards of which the seat can know the place are there, see
+    Every call returns a new world. Cards whose place the seat can know are dealt there, see
     :func:`arena.rules.view`; the others are dealt so that every possible deal is equally likely.
     """
     known = knowledge(view)
@@ -267,7 +267,7 @@ def _worths(world: World, player: int) -> list[list[float]]:
 
 
 def promise(world: World, seat: int, move: int) -> float:
-    """Return at a glance about how many points a move adds."""
+    """Return a quick estimate of the points that a move adds."""
     worths, table = _worths(world, seat), world.tables[seat]
     first = move & _FIRST
     points = worths[first][table[first]]
@@ -280,7 +280,7 @@ def promise(world: World, seat: int, move: int) -> float:
 
 
 def simple_move(world: World, seat: int, rng: Random, noise: float = 0.0) -> int:
-    """Return the card of the most worth, or with probability ``noise`` any card of the hand.
+    """Return the card worth most or, with probability ``noise``, any card of the hand.
 
     Chopsticks are used for a good second card. The dummy gets what the opponent would like best.
     """
@@ -321,7 +321,7 @@ def playout(world: World, rng: Random, noise: float = 0.0) -> None:
 
 
 _SCALES: Final = (14.0, 11.0, 7.0)
-"""By round: the lead in points that is worth as much as three quarters of a sure win."""
+"""Lead in points that is worth three quarters of a sure win, by round."""
 _PUDDINGS: Final = (0.5, 0.7, 1.0)
 """Weight of the points that the current numbers of puddings would score, by round."""
 

@@ -1,4 +1,4 @@
-"""Decisions as arrays and moves as integers, for bots that have learnt; needs NumPy.
+"""Decisions as arrays and moves as integers, for learning bots; needs NumPy.
 
 An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is seen from the
 deciding seat: hands in the order in which it passed them on, participants from itself upwards. So one network
@@ -64,13 +64,13 @@ def _of_participant(name: str) -> list[tuple[str, int]]:
 
 
 def size_of(rules: Rules) -> int:
-    """Return how many numbers an observation has."""
+    """Return the length of an observation."""
     last = segments(rules)[-1]
     return last.start + last.size
 
 
 def action_count(rules: Rules) -> int:
-    """Return how many actions there are, legal or not."""
+    """Return the number of actions, legal or not."""
     return PLAIN * SECONDS if rules.dummy else PLAIN
 
 
@@ -98,7 +98,7 @@ def legal_actions(view: View) -> Mask:
 
 
 def observe(view: View) -> Numbers:
-    """Return what a seat sees: ``[size_of(rules)]``."""
+    """Return a seat's observation: ``[size_of(rules)]``."""
     rules, players = view.rules, view.rules.players
     step = direction(view)
     hands = known_hands(view)

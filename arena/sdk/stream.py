@@ -28,7 +28,7 @@ greet doesn't run. The arena kills bots that it has given up on, so a long limit
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.enable_retries", 0),
-    # The socket may be there a moment later than the bot.
+    # The socket may appear a moment after the bot starts.
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 200),

@@ -327,7 +327,7 @@ def _base(game: PersonGame) -> str:
 
 
 def _goes_on(game: PersonGame, after: str) -> bool:
-    """True if the decision that was made is still the latest."""
+    """True if the decision made is still the latest."""
     if game.state is not PersonGameState.PLAYING or game.asked is None:
         return False
     return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after
