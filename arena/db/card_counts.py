@@ -1,8 +1,8 @@
 """Card statistics: updated with every rated match, and rebuilt from the records.
 
-They cover the games that count for ratings, so not those with a disqualified bot; both ways give the same counts.
-Counting takes about a millisecond per game. A rebuild therefore counts without the lock on the ladder
-(:func:`fold`), and under it only the games added since (:func:`rebuild`).
+They cover the games that count for ratings, which excludes those with a disqualified bot. Both ways give the
+same counts. Counting takes about a millisecond per game. A rebuild therefore counts without the lock on the
+ladder (:func:`fold`), and under it only the games added since (:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -235,17 +235,17 @@ def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
 
 def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
     """Of the machine on which someone plays; a report of before they were noted has none."""
-    assert "bots at a time, <b>" not in browser(busy).get("/status").text
+    assert "bots at once, <b>" not in browser(busy).get("/status").text
     here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
     busy.store.leases.tell("here", [here])
     text = browser(busy).get("/status").text
-    assert "5 bots at a time, <b>4</b> now" in text
+    assert "5 bots at once, <b>4</b> now" in text
     assert text.count('<i class="taken">') == 4
     assert text.count("<i></i>") == 1
     older = replace(host_report(host="older"), slots=None, checked=START - timedelta(days=1))
     busy.store.activity.record_host(older, ())
     assert [host["slots"] for host in browser(busy).get("/api/v1/status").json()["hosts"]] == [5, None]
-    assert browser(busy).get("/status").text.count("bots at a time") == 1
+    assert browser(busy).get("/status").text.count("bots at once") == 1
 
 
 def test_workers_are_told_with_what_they_play(busy: World) -> None:
