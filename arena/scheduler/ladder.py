@@ -138,7 +138,7 @@ class Ladder:
         players = next_players(candidates, settings.players)
         bots = draw_table(candidates, players, self.entropy.dice)
         if has_newcomer(candidates, bots):
-            self._add(settings, bots, 1, soon=True)  # one deal, so that it is on the board soon
+            self._add(settings, bots, 1, soon=True)  # one deal, so that it is on the leaderboard soon
         else:
             micros = self._store.ratings.decision_micros(bots)
             self._add(settings, bots, deals(bots, settings.deals, micros), soon=False)

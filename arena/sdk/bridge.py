@@ -23,7 +23,7 @@ _SHOWN: Final = 200
 _LEAVE_SECONDS: Final = 2.0
 
 _NO_ADDRESS: Final = f"""\
-{ADDRESS} is not set: the arena sets it to the address of a referee when it starts a bot. To play at home:
+{ADDRESS} is not set: the arena sets it to the address of a referee when it starts a bot. To try a bot here:
     arena play greedy --bot "arena bridge -- ./mybot"
 """
 

@@ -100,7 +100,7 @@ def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
     """In the contents of the page; each heading also leads to itself."""
     page = Page(client.get("/docs/submitting").text)
     assert page.links.count("#qualification") == 2
-    assert {"limits", "challenges", "at-home-first"} <= set(page.ids)
+    assert {"limits", "challenges", "check-your-bot-first"} <= set(page.ids)
 
 
 @pytest.mark.parametrize("chapter", open_shelf().chapters, ids=lambda chapter: chapter.title)

@@ -37,9 +37,9 @@ from arena.sdk.search import World, decode, encode, playout, simple_move, worlds
 
 ANALYST: Final = "playouts"
 VERSION: Final = 2
-"""Raise it with every change that affects results."""
+"""Version of the analyst: increase it with every change that affects results."""
 PLAYOUTS: Final = 600
-"""Default. A game then takes at most about 20 s of a core."""
+"""Default number of playouts, which takes at most about 20 s of a core per game."""
 _FINALISTS: Final = 6
 """A quarter of the playouts goes to all options, the rest to this many best ones and the played one."""
 _DIGITS: Final = 4

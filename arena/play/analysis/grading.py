@@ -6,9 +6,9 @@ from typing import Final
 from arena.protocol.analysis import AnalysedDecision, AnalysedTurn, Analysis, Grade, Outlook, SeatSummary
 
 INACCURACY: Final = 0.03
-"""A decision that lost at least this much of the chance is an inaccuracy,"""
+"""Minimum chance lost by an inaccuracy."""
 BLUNDER: Final = 0.08
-"""and from here on a blunder."""
+"""Minimum chance lost by a blunder."""
 TURNING: Final = 0.1
 """Minimum change of a seat's chance in a turning point."""
 TURNING_POINTS: Final = 3

@@ -68,7 +68,7 @@ class Tickets:
             return self._given.pop(ticket, None)
 
     def elsewhere(self, runs: Iterable[str]) -> tuple[TasksInFlight, ...]:
-        """Return the matches at other workers than these."""
+        """Return the matches at workers other than these."""
         there = frozenset(runs)
         with self._lock:
             return tuple(given for given, _ in self._given.values() if given.run not in there)
