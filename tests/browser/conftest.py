@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.visits import NAME
+from tests.browser.visits import NAME, Windows
 
 _FLAGS = [
     "--no-sandbox",
@@ -53,3 +53,11 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=flags)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def windows(browser: Browser) -> Iterator[Windows]:
+    """Give what opens windows."""
+    windows = Windows(browser)
+    yield windows
+    windows.close()

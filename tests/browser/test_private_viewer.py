@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.accounts.world import PASSWORD, World
-from tests.browser.test_viewer import DRAWN_LIKE_SERVED, STEP, done, watch
-from tests.browser.visits import hard_to_read, visit_of
+from tests.browser.test_viewer import DRAWN_LIKE_SERVED, STEP, watch
+from tests.browser.visits import Windows, hard_to_read
 from tests.web.people import logged_in
 from tests.web.site import opened
 from tests.web.stable import fill_stable, play_next
@@ -39,9 +39,9 @@ def log_in(page: Page) -> None:
     page.get_by_role("button", name="Log in").click()
 
 
-def test_from_a_frame_to_the_form_and_back_to_it(browser: Browser, url: str) -> None:
+def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> None:
     """The link in the head comes back to the very frame; there one's notes stand, and follow each step."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     page = watch(visit, f"{RATED}/1/1?view=seat:1")
     expect(page.get_by_role("region", name="Notes")).to_have_count(0)
     for _ in range(4):
@@ -65,12 +65,11 @@ def test_from_a_frame_to_the_form_and_back_to_it(browser: Browser, url: str) -> 
         expect(seen).to_have_attribute("data-turn", turn)
         expect(seen).to_contain_text(said)
     visit.keep("viewer-notes-desktop-light")
-    done(visit)
 
 
-def test_a_private_game_is_watched_like_any_other(browser: Browser, url: str) -> None:
+def test_a_private_game_is_watched_like_any_other(windows: Windows, url: str) -> None:
     """From the challenge's page to the end of a game; what nobody else may see can't be embedded by a key."""
-    visit = visit_of(browser, url, "phone", "dark")
+    visit = windows.open(url, "phone", "dark")
     page = visit.page
     visit.open("/challenges")
     log_in(page)
@@ -87,4 +86,3 @@ def test_a_private_game_is_watched_like_any_other(browser: Browser, url: str) ->
     expect(page.locator("#notice")).to_be_empty()
     page.keyboard.press("c")
     expect(page.locator("#notice")).to_have_text("Link copied")
-    done(visit)

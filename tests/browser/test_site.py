@@ -1,51 +1,49 @@
-"""The site in a real browser: it can be used without scripts, by keys, by ear."""
+"""Pages in a real browser: without scripts, by keys, by ear, on small phones, in any theme and zone."""
 
+import random
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 
+import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.rules import Rules
-from tests.browser.visits import visit_of
-from tests.builders import add_bots, fill, play_set
+from tests.accounts.world import PASSWORD
+from tests.browser.visits import NAME, ONCE_SCROLLED, Windows
+from tests.builders import add_bots, fill, finish, play_set
 from tests.databases import sqlite_store
+from tests.db.builders import claimed
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
+GROUND = "getComputedStyle(document.body).backgroundColor"
+PAPER, NIGHT = "rgb(250, 246, 237)", "rgb(18, 20, 42)"
+
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the address of a running site with games of two to five players."""
+    """Give the address of a running site with games of two to five players, most of two."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
         others = [(f"a-bot-with-quite-a-long-name-{number}", "someone with a name") for number in range(5)]
         play_set(store, [add_bots(store, others)], Rules(players=5), name="five", faults=0.02)
+        versions = add_bots(store, [("mine", "amy"), ("yours", "ben")])
+        for number in range(15):
+            play_set(store, [versions], Rules(players=2), name=f"s{number}")
+        now = datetime.now(UTC)
+        assert store.results.record(finish(claimed(store, versions), random.Random(3), ended=now))  # noqa: S311 - a test's dice
     with opened(folder) as site:
         yield site.url
 
 
-def test_everything_can_be_read_without_scripts(browser: Browser, url: str) -> None:
-    """From the board over the games to a turn of a replay, by links alone."""
-    visit = visit_of(browser, url, "phone", "light", script=False)
-    page = visit.page
-    visit.open("/leaderboard")
-    page.get_by_role("link", name="4 players").click()
-    expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
-    page.get_by_role("navigation", name="Site").get_by_role("link", name="Games").click()
-    page.locator("tbody th a").last.click()
-    expect(page.get_by_role("heading", name="Game 1", exact=True)).to_be_visible()
-    page.get_by_role("link", name="Round 2, turn 3").click()
-    expect(page).to_have_url(f"{url}/games/dummy-0-0#r2t3")
-    expect(page.locator("#r2t3")).to_be_in_viewport()
-    page.context.close()
-
-
-def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str) -> None:
+def test_tables_stay_tables_for_screen_readers(windows: Windows, url: str) -> None:
     """Rows and cells keep their roles where a phone shows them as sheets."""
-    visit = visit_of(browser, url, "phone", "light")
+    visit = windows.open(url, "phone", "light")
     visit.open("/leaderboard")
     table = visit.page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="random@1")).to_have_count(1)
@@ -54,12 +52,11 @@ def test_tables_stay_tables_for_screen_readers(browser: Browser, url: str) -> No
     assert "- table" in tree
     assert "- rowheader" in tree
     assert tree.count("- row ") >= 5
-    visit.page.context.close()
 
 
-def test_a_phone_has_two_lines_a_bot(browser: Browser, url: str) -> None:
+def test_a_phone_has_two_lines_a_bot(windows: Windows, url: str) -> None:
     """Rank, name and score can be seen, none higher than 64 pixels, also where a name is long."""
-    visit = visit_of(browser, url, "phone", "light")
+    visit = windows.open(url, "phone", "light")
     for path in ("/", "/leaderboard"):
         visit.open(path)
         rows = visit.page.locator(".board tbody tr")
@@ -70,7 +67,6 @@ def test_a_phone_has_two_lines_a_bot(browser: Browser, url: str) -> None:
             assert box["height"] <= 64
             parts = [row.locator(part).first for part in (".rank", ".bot bdi", ".by", ".score")]
             assert all(part.evaluate("part => part.offsetHeight") > 10 for part in parts)
-    visit.page.context.close()
 
 
 def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: str) -> None:
@@ -93,9 +89,9 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: 
     expect(page.get_by_role("heading", level=1)).to_have_text(bot)
 
 
-def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(browser: Browser, url: str) -> None:
+def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, url: str) -> None:
     """Also where its name is cut off; the tooltip has the whole name."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     visit.open("/games")
     row = visit.page.locator("tbody tr").filter(has_text="quite-a-long-name").first
     row.locator("th a").focus()
@@ -103,12 +99,11 @@ def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(browser: Browser, 
     who = row.locator(".who").first
     expect(who).to_have_css("outline-style", "solid")
     expect(who).to_have_attribute("title", who.inner_text())
-    visit.page.context.close()
 
 
-def test_the_keyboard_reaches_the_content_first(browser: Browser, url: str) -> None:
+def test_the_keyboard_reaches_the_content_first(windows: Windows, url: str) -> None:
     """The first stop is the way past the navigation, and it can be seen."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     visit.open("/leaderboard")
     visit.page.keyboard.press("Tab")
     skip = visit.page.get_by_role("link", name="Skip to content")
@@ -116,4 +111,167 @@ def test_the_keyboard_reaches_the_content_first(browser: Browser, url: str) -> N
     expect(skip).to_be_in_viewport()
     visit.page.keyboard.press("Enter")
     expect(visit.page.locator("main")).to_be_focused()
-    visit.page.context.close()
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_every_stop_of_the_keyboard_can_be_seen(windows: Windows, url: str, size: str) -> None:
+    """There is one way to each order: the heads of columns, or, where these are hidden, a line of links."""
+    visit = windows.open(url, size, "light")
+    page = visit.page
+    visit.open("/cards?players=2")
+    orders = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.locator(":focus")
+        if not focused.count():
+            break
+        expect(focused).to_be_in_viewport()
+        address = focused.get_attribute("href") or ""
+        orders += (
+            [address]
+            if focused.locator("xpath=ancestor::thead | ancestor::nav[@class='sorts']").count()
+            else []
+        )
+    assert len(orders) == len(set(orders)) == 8
+
+
+def test_a_screen_reader_hears_the_bars(windows: Windows, url: str) -> None:
+    """As a picture with a text, in a table that stays one on a phone."""
+    visit = windows.open(url, "phone", "light")
+    visit.open("/cards?players=2")
+    table = visit.page.get_by_role("table")
+    expect(table.get_by_role("row").filter(has_text="Tempura")).to_have_count(1)
+    assert table.get_by_role("img", name=re.compile("^Taken by turn. 1: ")).count() == 12
+    tree = table.aria_snapshot()
+    assert tree.count("- rowheader") == 12
+
+
+def test_documents_are_found_and_read_without_scripts(windows: Windows, url: str) -> None:
+    """From any page by links alone: the index, a document, a part of it, the next one, the rules."""
+    visit = windows.open(url, "small", "light", script=False)
+    page = visit.page
+    visit.open("/games")
+    site = page.get_by_role("navigation", name="Site")
+    site.get_by_role("link", name="Docs").click()
+    page.get_by_role("main").get_by_role("link", name="Submitting a bot").click()
+    expect(site.locator("[aria-current]")).to_have_text("Docs")
+    page.get_by_role("navigation", name="On this page").get_by_role("link", name="Limits").click()
+    expect(page).to_have_url(f"{url}/docs/submitting#limits")
+    expect(page.get_by_role("heading", name="Limits")).to_be_in_viewport()
+    page.get_by_role("link", name="the clock").first.click()
+    expect(page).to_have_url(f"{url}/docs/arena-rules#the-clock")
+    page.get_by_role("navigation", name="This chapter").get_by_role("link", name="The game").click()
+    expect(page).to_have_url(f"{url}/rules")
+    expect(site.locator("[aria-current]")).to_have_text("Rules")
+
+
+def test_the_head_has_two_calm_rows_on_small_phones(windows: Windows, url: str) -> None:
+    """The name and the account in one line; below it the site's pages, none of them cut or alone."""
+    visit = windows.open(url, "small", "light")
+    visit.open("/docs")
+    tops = [link.bounding_box() for link in visit.page.locator("header nav[aria-label=Site] a").all()]
+    rows = [round(box["y"]) for box in tops if box]
+    assert sorted(rows.count(row) for row in set(rows)) == [3, 3]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in tops if box)
+
+
+def test_what_is_wider_than_the_window_scrolls_by_keys(windows: Windows, url: str) -> None:
+    """A table is a stop of the keyboard, which then moves it; the page stays where it is."""
+    visit = windows.open(url, "small", "light")
+    page = visit.page
+    visit.open("/docs/submitting#causes")
+    table = page.get_by_role("group", name=re.compile("^Causes"))
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    table.evaluate(ONCE_SCROLLED, "scrollLeft")
+    assert page.evaluate("document.scrollingElement.scrollLeft") == 0
+
+
+def test_an_opened_list_stays_open_while_the_page_keeps_itself_current(windows: Windows, url: str) -> None:
+    """The hours as a table, while someone reads them."""
+    visit = windows.open(url, "desktop", "light")
+    page = visit.page
+    page.clock.install()
+    visit.open("/status")
+    page.get_by_text("As a table").click()
+    hours = page.get_by_role("row").filter(has_text=re.compile(r"\d\d:00")).first
+    expect(hours).to_be_visible()
+    page.clock.fast_forward(9000)
+    expect(hours).to_be_visible()
+
+
+def test_the_theme_is_chosen_for_the_whole_site(windows: Windows, url: str) -> None:
+    """It holds on the next page from its first paint on, and goes back to the system's."""
+    visit = windows.open(url, "desktop", "light")
+    page = visit.page
+    visit.open("/games")
+    assert page.evaluate(GROUND) == PAPER
+    page.get_by_label("Theme").select_option("dark")
+    assert page.evaluate(GROUND) == NIGHT
+    visit.open("/embed/faulty-0-0/1/1")
+    assert page.evaluate(GROUND) == NIGHT
+    visit.open("/leaderboard")
+    assert page.evaluate(GROUND) == NIGHT
+    expect(page.get_by_label("Theme")).to_have_value("dark")
+    page.get_by_label("Theme").select_option("auto")
+    assert page.evaluate(GROUND) == PAPER
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(GROUND) == NIGHT
+    page.get_by_label("Theme").select_option("light")
+    assert page.evaluate(GROUND) == PAPER
+
+
+def test_times_are_local_with_utc_as_the_tooltip(browser: Browser, windows: Windows, url: str) -> None:
+    """In the visitor's zone, where nothing says UTC any more; without scripts it stays."""
+    plain = windows.open(url, "desktop", "light", script=False)
+    plain.open("/games")
+    utc = plain.page.locator("time").first.inner_text()
+    assert plain.page.get_by_role("columnheader", name="Ended (UTC)").is_visible()
+    plain.page.context.close()
+
+    context = browser.new_context(timezone_id="Asia/Tokyo")  # nine hours ahead, without summer time
+    page = context.new_page()
+    page.goto(f"{url}/games")
+    time = page.locator("time").first
+    expect(page.get_by_role("columnheader", name="Ended", exact=True)).to_be_visible()
+    assert page.evaluate("document.querySelector('time').title").startswith(utc)
+    local = page.evaluate(
+        "new Date(document.querySelector('time').dateTime).toLocaleString('sv', { timeZone: 'Asia/Tokyo' })"
+    )
+    assert time.inner_text() == local[: len("2026-11-23 00:00")] != utc
+    assert page.locator(".utc").count() == 0
+    context.close()
+
+
+def test_in_a_token_and_out(windows: Windows, url: str) -> None:
+    """Everything by forms and links; nothing that the browser complains about."""
+    visit = windows.open(url.replace("127.0.0.1", NAME), "phone", "dark")
+    page = visit.page
+    visit.open("/login")
+    page.get_by_role("link", name="Register").click()
+    page.get_by_label("Name").fill("ann")
+    page.get_by_label("Password").fill("password1")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("alert")).to_contain_text("most common passwords")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("heading", name="ann")).to_be_visible()
+
+    page.get_by_label("Name").fill("my laptop")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Create token").click()
+    secret = page.locator(".secret code").inner_text()
+    answer = httpx2.get(f"{url}/api/v1/account", headers={"Authorization": f"Bearer {secret}"})
+    assert (answer.json()["name"], answer.json()["scopes"]) == ("ann", ["read", "submit"])
+    page.get_by_role("link", name="Done").click()
+    expect(page.get_by_role("checkbox", name="my laptop")).not_to_be_checked()
+    expect(page.get_by_role("rowheader", name="my laptop")).to_be_visible()
+    assert secret not in page.content()
+
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("link", name="Log in")).to_be_visible()
+    visit.open("/account")
+    expect(page).to_have_url(f"{visit.url}/login?next=/account")
+    page.go_back()
+    expect(page.get_by_text("my laptop")).to_have_count(0)
+    visit.forgive("422")

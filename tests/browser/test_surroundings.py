@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize
 
 from arena.protocol.match import WorkerStatus
 from arena.rules import Rules
-from tests.browser.visits import Visit, visit_of
+from tests.browser.visits import Visit, Windows
 from tests.builders import add_bots, play_set
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
@@ -44,9 +44,9 @@ def look(visit: Visit, path: str) -> Page:
     return visit.page
 
 
-def test_the_longest_names_fit(browser: Browser, url: str) -> None:
+def test_the_longest_names_fit(windows: Windows, url: str) -> None:
     """No page has to be scrolled sideways for them, from zoomed phones on."""
-    visit = visit_of(browser, url, "zoomed", "light")
+    visit = windows.open(url, "zoomed", "light")
     for path in (
         "/",
         "/leaderboard",
@@ -61,13 +61,11 @@ def test_the_longest_names_fit(browser: Browser, url: str) -> None:
         for width in (320, 850, 1440):
             page.set_viewport_size(ViewportSize(width=width, height=800))
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-    assert visit.complaints == []
-    page.context.close()
 
 
-def test_forced_colours_leave_what_is_chosen_to_be_seen(browser: Browser, url: str) -> None:
+def test_forced_colours_leave_what_is_chosen_to_be_seen(windows: Windows, url: str) -> None:
     """The page, list and view that is open looks other than those that are not."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     visit.page.emulate_media(forced_colors="active")
     for path, links in (("/leaderboard", (".site nav", ".tabs")), (f"{GAME}/1/1", (".site nav", ".views"))):
         page = look(visit, path)
@@ -76,24 +74,22 @@ def test_forced_colours_leave_what_is_chosen_to_be_seen(browser: Browser, url: s
             chosen = {ground for current, ground in grounds if current}
             assert chosen
             assert chosen.isdisjoint(ground for current, ground in grounds if not current)
-    page.context.close()
 
 
-def test_what_can_only_be_clicked_stays_off_paper(browser: Browser, url: str) -> None:
+def test_what_can_only_be_clicked_stays_off_paper(windows: Windows, url: str) -> None:
     """A frame is printed without the controls, which would lie upon it."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     page = look(visit, f"{GAME}/2/5?step=reveal")
     page.emulate_media(media="print")
     for gone in (".site nav", ".transport", ".scrub", ".share", "body > footer"):
         assert not page.locator(gone).first.is_visible(), gone
     assert page.locator("#where").is_visible()
     assert page.locator(".counter").evaluate("each => getComputedStyle(each).position") != "sticky"
-    page.context.close()
 
 
-def test_the_controls_leave_room_in_a_low_window(browser: Browser, url: str) -> None:
+def test_the_controls_leave_room_in_a_low_window(windows: Windows, url: str) -> None:
     """On a phone that lies on its side they take less than a quarter of it, and stand beside each other."""
-    visit = visit_of(browser, url, "phone", "light")
+    visit = windows.open(url, "phone", "light")
     visit.page.set_viewport_size(ViewportSize(width=720, height=390))
     page = look(visit, f"{GAME}/2/5?step=reveal")
     boxes = [
@@ -103,4 +99,3 @@ def test_the_controls_leave_room_in_a_low_window(browser: Browser, url: str) -> 
     assert counter["height"] < 390 / 4
     assert words["x"] + words["width"] <= steps["x"]
     assert steps["x"] + steps["width"] <= speed["x"]
-    page.context.close()

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.browser.card_faces import drawn
-from tests.browser.visits import Visit, hard_to_read, stop_time, visit_of
+from tests.browser.visits import Visit, Windows, hard_to_read, stop_time
 from tests.builders import add_bots, fill, play_set
 from tests.databases import sqlite_store
 from tests.soak import many
@@ -48,9 +48,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def window(browser: Browser, url: str) -> Iterator[Visit]:
     """Give a window for all tests: opening one takes longer than opening a page."""
-    visit = visit_of(browser, url, "desktop", "light")
-    yield visit
-    visit.page.context.close()
+    windows = Windows(browser)
+    yield windows.open(url, "desktop", "light")
+    windows.close()
 
 
 @pytest.fixture
@@ -70,12 +70,6 @@ def watch(visit: Visit, path: str) -> Page:
     visit.open(path)
     visit.page.locator("#film[data-ready]").wait_for()
     return visit.page
-
-
-def done(visit: Visit) -> None:
-    """Nothing was complained about."""
-    assert visit.complaints == []
-    visit.page.context.close()
 
 
 def shown(page: Page) -> int:
@@ -239,9 +233,9 @@ def test_a_whole_game_by_mouse(url: str, visit: Visit) -> None:
     assert page.evaluate("window.stayed") is True
 
 
-def test_it_plays_by_itself(browser: Browser, url: str) -> None:
+def test_it_plays_by_itself(windows: Windows, url: str) -> None:
     """At the speed that was chosen, to the end; a step by hand ends it; space begins and pauses it."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")
     page.get_by_label("Speed").select_option("4")
@@ -270,7 +264,6 @@ def test_it_plays_by_itself(browser: Browser, url: str) -> None:
     page.keyboard.press("Space")
     page.clock.run_for(2000)
     assert shown(page) == 1
-    done(visit)
 
 
 def test_moments_and_views_by_keys_and_mouse(url: str, visit: Visit) -> None:
@@ -309,9 +302,9 @@ def test_moments_and_views_by_keys_and_mouse(url: str, visit: Visit) -> None:
     expect(page.get_by_role("region", name="Unseen cards")).to_be_hidden()
 
 
-def test_link_code_and_seed_are_copied(browser: Browser, url: str) -> None:
+def test_link_code_and_seed_are_copied(windows: Windows, url: str) -> None:
     """By key and by button, as they are for the frame that is shown."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     stop_time(visit.page)  # what is said of a copy goes after a while
     page = watch(visit, f"{FIVE}/1/1?view=infer:2")
@@ -337,18 +330,16 @@ def test_link_code_and_seed_are_copied(browser: Browser, url: str) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the replay").click()
     assert download.value.suggested_filename == "five-0-0.json"
-    done(visit)
 
 
-def test_copying_works_without_https(browser: Browser, url: str) -> None:
+def test_copying_works_without_https(windows: Windows, url: str) -> None:
     """On a network without encryption browsers have no clipboard to write to; there is an older way."""
-    visit = visit_of(browser, url.replace("127.0.0.1", "arena.example"), "desktop", "light")
+    visit = windows.open(url.replace("127.0.0.1", "arena.example"), "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")
     assert page.evaluate("navigator.clipboard") is None
     page.keyboard.press("c")
     expect(page.get_by_text("Link copied")).to_be_visible()
-    done(visit)
 
 
 def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
@@ -472,9 +463,9 @@ def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
     assert status.inner_text() == f"Round 1, turn 2, reveal. {said}"
 
 
-def test_all_of_it_can_be_read_without_scripts(browser: Browser, url: str) -> None:
+def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> None:
     """Frames and views by links alone; controls that need a script are not there."""
-    visit = visit_of(browser, url, "phone", "light", script=False)
+    visit = windows.open(url, "phone", "light", script=False)
     page = visit.page
     visit.open(f"{FIVE}/1/3")
     for name, path in [
@@ -495,12 +486,11 @@ def test_all_of_it_can_be_read_without_scripts(browser: Browser, url: str) -> No
     for control in ("#play", "#speed", "#help", "#position"):
         expect(page.locator(control)).to_be_hidden()
     visit.keep("viewer-no-script")
-    page.context.close()
 
 
-def test_cards_move_along_the_belt_unless_motion_is_unwelcome(browser: Browser, url: str) -> None:
+def test_cards_move_along_the_belt_unless_motion_is_unwelcome(windows: Windows, url: str) -> None:
     """Hands and belt move in a pass, cards in a reveal; with reduced motion the same frames just appear."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     for motion in ("no-preference", "reduce"):
         visit.page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
         page = watch(visit, f"{FIVE}/1/2")
@@ -525,7 +515,6 @@ def test_cards_move_along_the_belt_unless_motion_is_unwelcome(browser: Browser, 
             assert passed.count("hand") == 5
             assert "plates" in passed
             assert chosen.count("c picked") >= 5
-    done(visit)
 
 
 WIDEST: str = """() => {
@@ -666,9 +655,9 @@ def test_the_race_shows_where_we_are(visit: Visit) -> None:
     assert page.locator("#raced").get_attribute("width") == "22"
 
 
-def test_kaiten_tv_goes_from_game_to_game(browser: Browser, url: str) -> None:
+def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
     """It plays to the end, shows the score sheet for a while, and the next game begins at its own address."""
-    visit = visit_of(browser, url, "desktop", "light")
+    visit = windows.open(url, "desktop", "light")
     stop_time(visit.page)
     visit.open("/tv?after=five-0-0")
     page = visit.page
@@ -694,7 +683,6 @@ def test_kaiten_tv_goes_from_game_to_game(browser: Browser, url: str) -> None:
     expect(page).to_have_url(re.compile(rf"^{url}/tv/games/"))
     page.locator("#film[data-ready]").wait_for()
     assert shown(page) == 0
-    done(visit)
 
 
 @contextmanager
@@ -732,10 +720,10 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         thread.join()
 
 
-def test_other_sites_can_show_a_game_and_nothing_else(browser: Browser, url: str) -> None:
+def test_other_sites_can_show_a_game_and_nothing_else(windows: Windows, url: str) -> None:
     """The embedded page works in a frame of another origin; the whole page is refused there."""
     with another_site(f"{url}/embed/five-0-0/2/3?view=seat:1") as blog:
-        visit = visit_of(browser, blog, "desktop", "light")
+        visit = windows.open(blog, "desktop", "light")
         visit.open("/")
         frame = visit.page.frame_locator("iframe")
         frame.locator("#film[data-ready]").wait_for()
@@ -745,13 +733,12 @@ def test_other_sites_can_show_a_game_and_nothing_else(browser: Browser, url: str
             "href", "/games/five-0-0/2/3?step=reveal&view=seat:1"
         )
         visit.keep("viewer-embedded")
-        done(visit)
     with another_site(f"{url}{FIVE}/2/3") as blog:
-        visit = visit_of(browser, blog, "desktop", "light")
+        visit = windows.open(blog, "desktop", "light")
         with visit.page.expect_console_message(lambda message: "frame-ancestors" in message.text):
             visit.open("/")
         expect(visit.page.frame_locator("iframe").locator("#film")).to_have_count(0)
-        visit.page.context.close()
+        visit.forgive("frame-ancestors")
 
 
 SHIFT = """() => new Promise((resolve) => {
@@ -795,12 +782,11 @@ def over_a_slow_line(url: str) -> Iterator[str]:
         pytest.param("desktop", f"{THREE}/1/1", marks=pytest.mark.soak),
     ],
 )
-def test_nothing_shifts_while_the_page_arrives(browser: Browser, url: str, size: str, path: str) -> None:
+def test_nothing_shifts_while_the_page_arrives(windows: Windows, url: str, size: str, path: str) -> None:
     """Seats and counter are shown in another order than they arrive in, so they are drawn together."""
     with over_a_slow_line(url) as slow:
-        visit = visit_of(browser, slow, size, "light")
+        visit = windows.open(slow, size, "light")
         assert watch(visit, path).evaluate(SHIFT) == 0
-        done(visit)
 
 
 OVERLAPS = """() => {

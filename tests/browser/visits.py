@@ -41,6 +41,10 @@ class Visit:
         width, height = SIZES[size]
         self.page.set_viewport_size(ViewportSize(width=width, height=height))
 
+    def forgive(self, what: str) -> None:
+        """Forget the complaints with these words: the test has provoked them."""
+        self.complaints = [text for text in self.complaints if what not in text]
+
     def keep(self, name: str) -> None:
         """Keep a picture of the page, in the long run; it has to fit sideways."""
         self.page.wait_for_load_state("load")
@@ -71,22 +75,34 @@ def come(page: Page, part: Locator) -> None:
     await_that(there, str(part))
 
 
-def visit_of(  # noqa: PLR0913 - what a window is
-    browser: Browser, url: str, size: str, theme: str, *, script: bool = True, touch: bool = False
-) -> Visit:
-    """Open a window of this size and theme."""
-    width, height = SIZES[size]
-    context = browser.new_context(
-        viewport=ViewportSize(width=width, height=height),
-        color_scheme="dark" if theme == "dark" else "light",
-        java_script_enabled=script,
-        has_touch=touch,
-    )
-    context.set_default_timeout(60_000)
-    visit = Visit(context.new_page(), url)
-    visit.page.on("console", lambda message: visit.complaints.append(message.text))
-    visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
-    return visit
+class Windows:
+    """Opens windows. When they are closed, nothing may have been complained about."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._visits: list[Visit] = []
+
+    def open(self, url: str, size: str, theme: str, *, script: bool = True, touch: bool = False) -> Visit:
+        """Open a window of this size and theme."""
+        width, height = SIZES[size]
+        context = self._browser.new_context(
+            viewport=ViewportSize(width=width, height=height),
+            color_scheme="dark" if theme == "dark" else "light",
+            java_script_enabled=script,
+            has_touch=touch,
+        )
+        context.set_default_timeout(60_000)
+        visit = Visit(context.new_page(), url)
+        visit.page.on("console", lambda message: visit.complaints.append(message.text))
+        visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+        self._visits.append(visit)
+        return visit
+
+    def close(self) -> None:
+        """Close all windows."""
+        for visit in self._visits:
+            visit.page.context.close()
+        assert [visit.complaints for visit in self._visits if visit.complaints] == []
 
 
 def log_in(page: Page, url: str, name: str, *, door: str = "login") -> None:
