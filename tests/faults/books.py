@@ -22,9 +22,6 @@ class Books:
     doubled: int  # games that are there more than once, or that the log of the ladder has more than once
     blamed: int  # faults and take-overs in games, and bots that were benched
     aside: int  # matches that were put aside and should not have been, or the other way round
-    attempts: int  # how often a match was begun
-    voids: int  # faults of the arena that were counted
-    losses: int  # how often the player was lost
 
 
 class Ledger:
@@ -86,14 +83,7 @@ class Ledger:
         """Count everything; these matches should have been put aside, all others played."""
         with self.look() as connection:
             matches = connection.execute(
-                select(
-                    MatchRow.id,
-                    MatchRow.state,
-                    MatchRow.attempt,
-                    MatchRow.voids,
-                    MatchRow.losses,
-                    MatchRow.deals,
-                ).where(MatchRow.kind == MatchKind.RATED)
+                select(MatchRow.id, MatchRow.state, MatchRow.deals).where(MatchRow.kind == MatchKind.RATED)
             ).all()
             games = connection.execute(select(GameRow.number, GameRow.match_id, GameRow.position)).all()
             logged = Counter(
@@ -127,7 +117,4 @@ class Ledger:
             + sum(abs(logged[number] - 1) for number in numbers | logged.keys()),
             blamed=int(blamed) + benched,
             aside=sum((match.state == MatchState.QUARANTINED) != (match.id in unplayed) for match in matches),
-            attempts=sum(match.attempt for match in matches),
-            voids=sum(match.voids for match in matches),
-            losses=sum(match.losses for match in matches),
         )

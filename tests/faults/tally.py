@@ -77,16 +77,7 @@ class Tally:
     def figures(self) -> dict[str, Any]:
         """Return all of them by name."""
         return {
-            "scenario": self.scenario,
-            "times": self.times,
-            "matches": self.matches,
-            "games": self.games,
-            "lost": self.lost,
-            "doubled": self.doubled,
-            "blamed": self.blamed,
-            "aside": self.aside,
-            "differing": self.differing,
-            "left": self.left,
+            **{name: getattr(self, name) for name in _COUNTED},
             "again, median": _round(median, [each.seconds for each in self.again]),
             "again, most": _round(max, [each.seconds for each in self.again]),
             "less waiting, median": _round(median, [each.seconds - each.waited for each in self.again]),
