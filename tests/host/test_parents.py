@@ -14,7 +14,7 @@ import docker
 import pytest
 from docker.errors import ImageNotFound
 
-from arena.images.build.parent import Parents, Root, ensure_parent
+from arena.images.build.parent import Parents, ensure_parent
 
 pytestmark = pytest.mark.docker
 
@@ -116,8 +116,9 @@ def registry() -> Iterator[Registry]:
 @pytest.fixture
 def parents(docker_client: docker.DockerClient, registry: Registry) -> Iterator[Parents]:
     """Give parents of that registry, and remove what the engine got of them."""
-    root = Root(name=_NAME, packages=("no-such-package",), official=registry.name)
-    parents = Parents(official=registry.name, root=root, official_arguments={"A": "1"}, root_arguments={})
+    parents = Parents(
+        name=_NAME, official=registry.name, packages=("no-such-package",), official_arguments={"A": "1"}
+    )
     yield parents
     repository = registry.name.rpartition(":")[0]
     for digest in registry.documents:

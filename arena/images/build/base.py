@@ -4,8 +4,9 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import docker
@@ -14,26 +15,50 @@ from requests.exceptions import RequestException
 
 import arena
 from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_wheels, ignore
-from arena.images.build.parent import DOCKERFILE, PARENT_LABEL, Parent, Parents, Recipe, Root, ensure_parent
+from arena.images.build.parent import PARENT_LABEL, Parent, Parents, ensure_parent
 from arena.play.botfiles import samples
 from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
 
-_PYTHON_OFFICIAL = "python:3.11-slim-bookworm"
+_DOCKERFILE = "Dockerfile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """The inputs of a language's base image."""
+
+    language: Language  # of the bots that use it
+    parents: Parents  # which images it can be built on
+    folder: Path  # has the Dockerfile and the pins
+    pins: tuple[str, ...]  # files in the folder that pin the packages
+    packages: str  # a description of the packages, for progress messages
+    # Takes the recipe's folder, the processor in the engine's terms, and a new folder that receives the
+    # pinned packages.
+    fetch: Callable[[Path, str, Path], None]
+    # The name of that new folder in the build context. If the recipe's folder has one of that name, as in the
+    # server's image, it is used unchanged.
+    packed: str
+    # Yields the arena's own files in the image, each with its path in the build context.
+    library: Callable[[Path], Iterator[tuple[Path, str]]]
+
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """Yield all files that the image depends on, each with a unique name."""
+        for name in (_DOCKERFILE, *self.pins):
+            yield self.folder / name, f"recipe/{name}"
+        yield from self.library(self.folder)
+
+
 _PACKAGES = ("rules", "wire", "sdk")  # of arena, with its own __init__.py
 
 PYTHON_PARENTS = Parents(
-    official=_PYTHON_OFFICIAL,
-    root=Root(
-        name=PYTHON.name,
-        packages=(
-            "libpython3.11-stdlib",
-            "libstdc++6",  # compiled wheels depend on it
-            "python3-minimal",
-        ),
-        official=_PYTHON_OFFICIAL,
+    name=PYTHON.name,
+    official="python:3.11-slim-bookworm",
+    packages=(
+        "libpython3.11-stdlib",
+        "libstdc++6",  # compiled wheels depend on it
+        "python3-minimal",
     ),
     official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
-    root_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
+    debian_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
 )
 
 
@@ -95,15 +120,9 @@ def fetch_modules(folder: Path, target: Path) -> None:
         shutil.move(Path(name, "node_modules"), target)
 
 
-_DEBIAN = "debian:bookworm-slim"
 _LIBRARY = "kaiten"
 
-_JAVASCRIPT_PARENTS = Parents(
-    official=_DEBIAN,
-    root=Root(name=JAVASCRIPT.name, packages=("libstdc++6",), official=_DEBIAN),
-    official_arguments={},
-    root_arguments={},
-)
+_JAVASCRIPT_PARENTS = Parents(name=JAVASCRIPT.name, official="debian:bookworm-slim", packages=("libstdc++6",))
 
 
 def _javascript_recipe() -> Recipe:
@@ -175,7 +194,7 @@ def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) ->
     tag = recipe.language.base_image
     with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
         context = Path(name)
-        shutil.copy(recipe.folder / DOCKERFILE, context)
+        shutil.copy(recipe.folder / _DOCKERFILE, context)
         for path, inside in recipe.library(recipe.folder):
             target = context / inside
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +223,7 @@ def _gather(client: docker.DockerClient, recipe: Recipe, target: Path, say: Say)
 
 def _fingerprint(recipe: Recipe) -> str:
     """Hash all of the image's inputs: its files by name and content, and its parent."""
-    digest = hashlib.sha256(f"{recipe.parents.root.recipe} {recipe.parents.official}".encode())
+    digest = hashlib.sha256(f"{recipe.parents.debian_recipe} {recipe.parents.official}".encode())
     try:
         for path, inside in recipe.files():
             content = path.read_bytes()

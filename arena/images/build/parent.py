@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,6 @@ from docker.models.images import Image
 from requests.exceptions import RequestException
 
 from arena.images.build.context import ImageTrouble, Say
-from arena.protocol.languages import Language
 
 _RELEASE = "bookworm"
 
@@ -49,21 +48,28 @@ _TAIL_LINES = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Root:
-    """A root file system."""
+class Parents:
+    """The two alternative parents for an image, with equivalent content, each with its build arguments."""
 
-    name: str  # of its content, such as `python`
-    packages: tuple[str, ...]  # from Debian, in addition to the common ones; their dependencies are included
-    official: str  # an equivalent image from a registry; named in errors
+    name: str  # of the content, such as `python`
+    official: str  # the image in a registry
+    packages: tuple[str, ...]  # Debian's, in addition to the common ones; their dependencies are included
     left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
+    official_arguments: Mapping[str, str] = field(default_factory=dict)
+    debian_arguments: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def image(self) -> str:
-        """Name of the image."""
+    def recorded(self) -> str:
+        """Local tag of the image pulled from the registry."""
+        return f"kaiten/registry-{self.name}:latest"
+
+    @property
+    def debian_image(self) -> str:
+        """Name of the image made from Debian packages."""
         return f"kaiten/debian-{self.name}:{_RELEASE}"
 
     @property
-    def arguments(self) -> tuple[str, ...]:
+    def bootstrap_arguments(self) -> tuple[str, ...]:
         """Arguments for mmdebstrap."""
         return (
             "--variant=extract",
@@ -75,53 +81,60 @@ class Root:
         )
 
     @property
-    def recipe(self) -> str:
-        """A hash of all of its inputs."""
-        return hashlib.sha256("\0".join(self.arguments).encode()).hexdigest()
+    def debian_recipe(self) -> str:
+        """A hash of all inputs of the image made from Debian packages."""
+        return hashlib.sha256("\0".join(self.bootstrap_arguments).encode()).hexdigest()
 
 
-def is_present(client: docker.DockerClient, root: Root) -> bool:
-    """True if the engine has the file system from this exact recipe."""
+def is_present(client: docker.DockerClient, parents: Parents) -> bool:
+    """True if the engine has the image from Debian packages, made by this exact recipe."""
     try:
-        image = client.images.get(root.image)
+        image = client.images.get(parents.debian_image)
     except ImageNotFound:
         return False
-    return image.labels.get(_LABEL) == root.recipe
+    return image.labels.get(_LABEL) == parents.debian_recipe
 
 
-def bootstrap(client: docker.DockerClient, root: Root, say: Say) -> None:
-    """Make the file system and import it into the engine as an image.
+def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
+    """Make the image from Debian packages.
 
     Raises ImageTrouble if mmdebstrap failed, or is missing and can't be installed here.
     """
-    _require_mmdebstrap(root, say)
-    say(f"Making {root.image} from Debian's packages with mmdebstrap")
+    _require_mmdebstrap(parents, say)
+    say(f"Making {parents.debian_image} from Debian's packages with mmdebstrap")
     with tempfile.TemporaryDirectory(prefix="kaiten-debian-") as folder:
         archive = Path(folder) / "root.tar"
         with archive.open("wb") as out:
-            _run(["mmdebstrap", *root.arguments, "-"], out.fileno())
+            _run(["mmdebstrap", *parents.bootstrap_arguments, "-"], out.fileno())
         try:
-            repository, tag = root.image.split(":")
+            repository, tag = parents.debian_image.split(":")
             client.api.import_image_from_file(
-                str(archive), repository=repository, tag=tag, changes=[f"LABEL {_LABEL}={root.recipe}"]
+                str(archive),
+                repository=repository,
+                tag=tag,
+                changes=[f"LABEL {_LABEL}={parents.debian_recipe}"],
             )
         except (DockerException, RequestException) as error:
-            raise ImageTrouble(f"The Docker engine could not import {root.image}: {error}") from error
-    if not is_present(client, root):
-        raise ImageTrouble(f"The Docker engine imported {root.image} but does not show it: see its log")
+            raise ImageTrouble(
+                f"The Docker engine could not import {parents.debian_image}: {error}"
+            ) from error
+    if not is_present(client, parents):
+        raise ImageTrouble(
+            f"The Docker engine imported {parents.debian_image} but does not show it: see its log"
+        )
 
 
-def _require_mmdebstrap(root: Root, say: Say) -> None:
+def _require_mmdebstrap(parents: Parents, say: Say) -> None:
     if shutil.which("mmdebstrap") and _KEYRING.exists():
         return
     wanted = " ".join(_NEEDED)
     if os.geteuid() != 0 or not _is_debian():
         raise ImageTrouble(
-            f"No image registry gave {root.official}, and {wanted} (to make the same from Debian packages) "
-            f"are not installed. Either let the engine pull that image, or on Debian or Ubuntu run: "
-            f"sudo apt-get install {wanted}"
+            f"No image registry gave {parents.official}, and {wanted} (to make the same from Debian "
+            f"packages) are not installed. Either let the engine pull that image, or on Debian or Ubuntu "
+            f"run: sudo apt-get install {wanted}"
         )
-    say(f"Installing {wanted} with apt-get: {root.image} is made from Debian packages")
+    say(f"Installing {wanted} with apt-get: {parents.debian_image} is made from Debian packages")
     _update_lists()
     _apt_get("install", "--yes", "--no-install-recommends", *_NEEDED)
 
@@ -187,35 +200,17 @@ class Parent:
     arguments: Mapping[str, str]  # build arguments for images that use it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parents:
-    """The two alternative parents for one language, each with its build arguments.
-
-    ``official`` comes from a registry, ``root`` from Debian packages.
-    """
-
-    official: str
-    root: Root
-    official_arguments: Mapping[str, str]
-    root_arguments: Mapping[str, str]
-
-    @property
-    def recorded(self) -> str:
-        """Local tag of the image pulled from the registry."""
-        return f"kaiten/registry-{self.root.name}:latest"
-
-
 def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:
     """Return a parent: one that the engine has, else one from a registry, else one from Debian packages.
 
     Raises ImageTrouble if neither the registry nor Debian worked.
     """
-    if not is_present(client, parents.root):
+    if not is_present(client, parents):
         if image := _recorded(client, parents, say) or _record(client, parents, say):
             return Parent(image=parents.recorded, digest=_digest(image), arguments=parents.official_arguments)
-        bootstrap(client, parents.root, say)
-    made = client.images.get(parents.root.image)
-    return Parent(image=parents.root.image, digest=str(made.id), arguments=parents.root_arguments)
+        bootstrap(client, parents, say)
+    made = client.images.get(parents.debian_image)
+    return Parent(image=parents.debian_image, digest=str(made.id), arguments=parents.debian_arguments)
 
 
 def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
@@ -273,31 +268,3 @@ def _pull(engine: docker.DockerClient, name: str, say: Say) -> Image | None:
 def _first_line(error: Exception) -> str:
     text = getattr(error, "explanation", None) or str(error)
     return str(text).strip().splitlines()[0][:160] if str(text).strip() else type(error).__name__
-
-
-DOCKERFILE = "Dockerfile"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """The inputs of a language's base image."""
-
-    language: Language  # of the bots that use it
-    parents: Parents  # which images it can be built on
-    folder: Path  # has the Dockerfile and the pins
-    pins: tuple[str, ...]  # files in the folder that pin the packages
-    packages: str  # a description of the packages, for progress messages
-    # Takes the recipe's folder, the processor in the engine's terms, and a new folder that receives the
-    # pinned packages.
-    fetch: Callable[[Path, str, Path], None]
-    # The name of that new folder in the build context. If the recipe's folder has one of that name, as in the
-    # server's image, it is used unchanged.
-    packed: str
-    # Yields the arena's own files in the image, each with its path in the build context.
-    library: Callable[[Path], Iterator[tuple[Path, str]]]
-
-    def files(self) -> Iterator[tuple[Path, str]]:
-        """Yield all files that the image depends on, each with a unique name."""
-        for name in (DOCKERFILE, *self.pins):
-            yield self.folder / name, f"recipe/{name}"
-        yield from self.library(self.folder)

@@ -12,7 +12,7 @@ from requests.exceptions import RequestException
 import arena
 from arena.images.build.base import PYTHON_PARENTS, python_recipe
 from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_wheels, ignore
-from arena.images.build.parent import PARENT_LABEL, Parents, Root, ensure_parent
+from arena.images.build.parent import PARENT_LABEL, Parents, ensure_parent
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """Under localhost, so that no registry is ever queried for it."""
@@ -60,20 +60,14 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
 DATABASE_IMAGE: Final = "localhost/kaiten/postgresql:15"
 """Under localhost, so that no registry is ever queried for it."""
 
-_OFFICIAL: Final = "postgres:15-bookworm"
 _DATABASE_FOLDER: Final = "deploy/postgresql"
 
 _PARENTS: Final = Parents(
-    official=_OFFICIAL,
-    root=Root(
-        name="postgresql",
-        packages=("postgresql-15", "tzdata"),
-        # The query compiler (JIT), by far the largest part: useless for queries this short.
-        left_out=("/usr/lib/*/libLLVM*", "/usr/lib/postgresql/15/lib/bitcode/*", "/usr/share/perl/*"),
-        official=_OFFICIAL,
-    ),
-    official_arguments={},
-    root_arguments={},
+    name="postgresql",
+    official="postgres:15-bookworm",
+    packages=("postgresql-15", "tzdata"),
+    # The query compiler (JIT), by far the largest part: useless for queries this short.
+    left_out=("/usr/lib/*/libLLVM*", "/usr/lib/postgresql/15/lib/bitcode/*", "/usr/share/perl/*"),
 )
 
 
