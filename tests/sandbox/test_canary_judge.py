@@ -103,8 +103,6 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
         ),
         limits=Limits(),
         pids=64,
-        tmp_files=1024,
-        open_files=256,
         owner=(65000, 65000),
         environment={"HOME": "/home", "PATH": "/bin", "LANG": "C"},
         deadline_seconds=1,

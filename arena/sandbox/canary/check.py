@@ -130,8 +130,6 @@ class Canary:
             engine=engine,
             limits=self._limits,
             pids=asked["host_config"]["PidsLimit"],
-            tmp_files=TMP_FILES,
-            open_files=OPEN_FILES,
             owner=self._owned(_SLOT + TASKS.index("look")),
             environment=self._expected(asked),
             deadline_seconds=_DEADLINE_SECONDS,

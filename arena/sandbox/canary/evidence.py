@@ -65,8 +65,6 @@ class Evidence:
     engine: ProbedEngine  # of the trials
     limits: Limits  # of each container
     pids: int  # limit on a container's processes
-    tmp_files: int  # limit on the files in /tmp
-    open_files: int  # limit on a process's open files
     owner: tuple[int, int]  # expected uid and gid of the container `look`
     environment: Mapping[str, str]  # its complete expected environment
     deadline_seconds: int  # of the container `deadline`

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
 from arena.sandbox.canary.evidence import Evidence, Trial
-from arena.sandbox.docker.policy import DISK_BYTES
+from arena.sandbox.docker.policy import DISK_BYTES, OPEN_FILES, TMP_FILES
 
 _MIB: Final = 1024 * 1024
 NO_ANSWER: Final = "the probe did not answer"
@@ -55,9 +55,9 @@ def _read_only_root(evidence: Evidence) -> Verdict:
     return True, "nothing but /tmp could be written"
 
 
-def _at_most(what: str, key: str, most: Callable[[Evidence], int], evidence: Evidence) -> Verdict:
+def _at_most(what: str, key: str, limit: int, evidence: Evidence) -> Verdict:
     """Judge the number that the probe reached in its attempt to get twice the limit."""
-    got, limit = int(_look(evidence)[key]), most(evidence)
+    got = int(_look(evidence)[key])
     return got <= limit, f"{got} {what}, of {limit} allowed"
 
 
@@ -278,7 +278,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "network": _network,
     "read-only-root": _read_only_root,
     "tmp-size": _tmp_size,
-    "tmp-files": partial(_at_most, "files", "tmp_files", lambda evidence: evidence.tmp_files),
+    "tmp-files": partial(_at_most, "files", "tmp_files", TMP_FILES),
     "tmp-noexec": _tmp_noexec,
     "socket-folder": _socket_folder,
     "other-sockets": _other_sockets,
@@ -296,7 +296,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "processes": _processes,
     "cpu": _cpu,
     "disk-rate": _disk_rate,
-    "open-files": partial(_at_most, "open files", "open_files", lambda evidence: evidence.open_files),
+    "open-files": partial(_at_most, "open files", "open_files", OPEN_FILES),
     "file-size": _file_size,
     "core-dumps": _core_dumps,
     "shared-memory": _shared_memory,
