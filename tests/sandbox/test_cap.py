@@ -89,7 +89,7 @@ def test_what_a_file_may_say(value: str, found: str, enough: bool) -> None:  # n
 @pytest.mark.parametrize("place", [V1, V2])
 def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -> None:
     """What is written is read back; afterwards more would be found out, by the file's name and its value."""
-    group = CommonGroup(place, CAP, tmp_path)
+    group = CommonGroup(replace(place, root=tmp_path), CAP)
     assert not group.held().held
     group.hold()
     finding = group.held()
@@ -104,7 +104,7 @@ def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -
 
 def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
     """Limits in a group in which the engine's containers are not seen hold nobody."""
-    group = CommonGroup(V2, CAP, tmp_path)
+    group = CommonGroup(replace(V2, root=tmp_path), CAP)
     group.hold()
     assert not group.held("c0ffee").held
     (tmp_path / V2.child("c0ffee")).mkdir()
@@ -113,7 +113,7 @@ def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
 
 def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
     """Nothing is written, and the command that an operator needs is named."""
-    group = CommonGroup(SLICE, CAP, tmp_path)
+    group = CommonGroup(replace(SLICE, root=tmp_path), CAP)
     group.hold()
     group.remove()
     assert list(tmp_path.iterdir()) == []
@@ -126,7 +126,7 @@ def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     """It is no error, but it is seen, with what to do."""
     (tmp_path / "kaiten").write_text("in the way")
-    group = CommonGroup(V2, CAP, tmp_path)
+    group = CommonGroup(replace(V2, root=tmp_path), CAP)
     group.hold()
     finding = group.held()
     assert not finding.held
@@ -193,22 +193,22 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
 
 def test_overruns_are_counted(tmp_path: Path) -> None:
     """Of version 1 the highest use is looked at and set back, of version 2 the group's own events."""
-    one = GroupPlace(parent="/kaiten/a", driver="cgroupfs", version=1)
+    one = GroupPlace(parent="/kaiten/a", driver="cgroupfs", version=1, root=tmp_path)
     folder = tmp_path / "memory" / "kaiten" / "a"
     folder.mkdir(parents=True)
     (folder / "memory.limit_in_bytes").write_text(f"{1 << 30}\n")
     (folder / "memory.max_usage_in_bytes").write_text("4096\n")
-    overruns = Overruns(one, tmp_path)
+    overruns = Overruns(one)
     assert overruns.count() == 0
     (folder / "memory.max_usage_in_bytes").write_text(f"{(1 << 30) - 65536}\n")
     assert [overruns.count(), overruns.count()] == [1, 1]
     assert (folder / "memory.max_usage_in_bytes").read_text() == "0"
 
-    two = GroupPlace(parent="/kaiten/b", driver="cgroupfs", version=2)
+    two = replace(one, parent="/kaiten/b", version=2)
     (tmp_path / "kaiten" / "b").mkdir(parents=True)
     (tmp_path / "kaiten" / "b" / "memory.events.local").write_text("low 0\nmax 9\noom 2\noom_kill 3\n")
-    assert Overruns(two, tmp_path).count() == 2
-    assert Overruns(GroupPlace(parent="/none", driver="cgroupfs", version=2), tmp_path).count() == 0
+    assert Overruns(two).count() == 2
+    assert Overruns(replace(two, parent="/none")).count() == 0
 
 
 @pytest.mark.docker

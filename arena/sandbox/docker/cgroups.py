@@ -18,7 +18,7 @@ from arena.protocol.match import Limits
 _PERIOD_MICROS: Final = 100_000
 _MIB: Final = 1024 * 1024
 
-CGROUPS: Final = "/sys/fs/cgroup"
+_ROOT: Final = Path("/sys/fs/cgroup")
 """The root of the control groups."""
 
 
@@ -52,6 +52,7 @@ class GroupPlace:
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
     driver: str  # the engine's, `cgroupfs` or `systemd`
     version: int  # of the control groups, 1 or 2
+    root: Path = _ROOT
 
     @property
     def path(self) -> str:
@@ -69,9 +70,9 @@ class GroupPlace:
     def cpu(self, container: str, cores: float) -> CpuFiles:
         """Return the files that count a container's processor time; ``cores`` is its quota."""
         name = self.child(container).rpartition("/")[2]
-        group = f"{CGROUPS}/{self._folder('cpu')}/{name}"
+        group = f"{self.root}/{self._folder('cpu')}/{name}"
         if self.version == 1:
-            usage = f"{CGROUPS}/{self._folder('cpuacct')}/{name}/cpuacct.usage"
+            usage = f"{self.root}/{self._folder('cpuacct')}/{name}/cpuacct.usage"
             return CpuFiles(threads=f"{group}/tasks", usage=usage, quota=f"{group}/cpu.stat", cores=cores)
         stat = f"{group}/cpu.stat"
         return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
@@ -89,6 +90,10 @@ class GroupPlace:
         if self.version == 1:
             return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
         return (self.path,)
+
+    def tops(self) -> list[Path]:
+        """Return the group's existing folders. In version 1 the engine creates one in every hierarchy."""
+        return list(self.root.glob(f"*/{self.path}" if self.version == 1 else self.path))
 
     def _folder(self, controller: str) -> str:
         return f"{controller}/{self.path}" if self.version == 1 else self.path
@@ -186,8 +191,6 @@ CONTROL: Final = "all-bots-memory"
 _PATIENCE_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.05
 
-_ROOT: Final = Path(CGROUPS)
-
 _CHARGED_AT_ONCE: Final = 1024 * 1024
 """The kernel charges in chunks, so usage stops slightly below the limit."""
 
@@ -197,15 +200,15 @@ _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 class CommonGroup:
     """Writes the cap, and checks it."""
 
-    def __init__(self, place: GroupPlace, cap: Cap, root: Path = _ROOT) -> None:
+    def __init__(self, place: GroupPlace, cap: Cap) -> None:
         self._place = place
         self._cap = cap
-        self._root = root
+        self._root = place.root
 
     @property
     def exists(self) -> bool:
         """True if the group exists."""
-        return bool(_tops(self._place, self._root))
+        return bool(self._place.tops())
 
     def hold(self) -> None:
         """Create the group with its limits before there are bots. ``held`` reports limits that can't be set.
@@ -266,7 +269,7 @@ class CommonGroup:
         """
         if self._place.driver == "systemd":
             return
-        _clear(_tops(self._place, self._root))
+        _clear(self._place.tops())
 
     def _wrong(self, line: Line) -> str | None:
         try:
@@ -279,9 +282,8 @@ class CommonGroup:
 class Overruns:
     """Counts how often all bots together have reached their common memory limit. Thread-safe."""
 
-    def __init__(self, place: GroupPlace, root: Path = _ROOT) -> None:
+    def __init__(self, place: GroupPlace) -> None:
         self._place = place
-        self._root = root
         self._lock = threading.Lock()
         self._seen = 0
 
@@ -294,7 +296,7 @@ class Overruns:
 
     def _version_1(self) -> int:
         # Current kernels don't update failcnt; the highest usage can be reset.
-        folder = self._root / "memory" / self._place.path
+        folder = self._place.root / "memory" / self._place.path
         with self._lock:
             highest, limit = (
                 int((folder / f"memory.{name}_in_bytes").read_text()) for name in ("max_usage", "limit")
@@ -306,30 +308,25 @@ class Overruns:
 
     def _version_2(self) -> int:
         # The local file: the other one counts the bots' own limits too.
-        lines = (self._root / self._place.path / "memory.events.local").read_text().splitlines()
+        lines = (self._place.root / self._place.path / "memory.events.local").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 
 
-def containers_below(place: GroupPlace, root: Path = _ROOT) -> frozenset[str]:
+def containers_below(place: GroupPlace) -> frozenset[str]:
     """Return the ids of all containers that have a group below the common one."""
     names: list[str] = []
-    for top in _tops(place, root):
+    for top in place.tops():
         with contextlib.suppress(OSError):  # it was just removed: systemd removes empty slices
             names += [folder.name for folder in top.iterdir() if folder.is_dir()]
     return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
 
 
-def end_container(place: GroupPlace, container: str, root: Path = _ROOT) -> None:
+def end_container(place: GroupPlace, container: str) -> None:
     """Kill the processes in the group of a container that the engine no longer knows, and remove the group.
 
     gVisor's own processes can outlive the engine's record of the container.
     """
-    _clear([folder for top in _tops(place, root) for folder in top.glob(f"*{container}*")])
-
-
-def _tops(place: GroupPlace, root: Path) -> list[Path]:
-    """Return the common group's folders. In version 1 the engine creates one in every hierarchy."""
-    return list(root.glob(f"*/{place.path}" if place.version == 1 else place.path))
+    _clear([folder for top in place.tops() for folder in top.glob(f"*{container}*")])
 
 
 def _clear(tops: list[Path]) -> None:
