@@ -64,7 +64,8 @@ class DockerSandbox:
         self.warnings = warnings  # the engine's, from creating it
         self._overruns = overruns
         self._overruns_before = overruns()
-        self._stderr = _Stderr()
+        self._capture = Capture()
+        self._reader: threading.Thread | None = None
         self._lock = threading.Lock()
         self._removed = False
         self._exit: Exit | None = None
@@ -72,8 +73,23 @@ class DockerSandbox:
     def start(self) -> None:
         """Start it, and capture its stderr from the first byte on. Raises LaunchRefused or RuntimeTrouble."""
         with launch_errors(f"start container {self._name}"):
-            self._stderr.attach(self._client, self._container)
+            stream: SocketIO = self._client.attach_socket(self._container, params={"stderr": 1, "stream": 1})
+            self._reader = threading.Thread(target=self._read, args=(stream,), name="bot-stderr", daemon=True)
+            self._reader.start()
             self._client.start(self._container)
+
+    def _read(self, stream: SocketIO) -> None:
+        """Read stderr until the container ends or is removed."""
+        # Closing only the stream would leave its connection to the garbage collector.
+        response = stream._response  # type: ignore[attr-defined] # noqa: SLF001 - docker-py leaves it there
+        with contextlib.closing(response), contextlib.suppress(OSError):
+            frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in its stubs
+            for _, data in frames:
+                self._capture.feed(data)
+
+    def _await_last_words(self) -> None:
+        if self._reader is not None:
+            self._reader.join(_LAST_WORDS_SECONDS)
 
     def wait(self) -> Exit:
         """Wait for its end and return the exit; ``code`` is None if :meth:`remove` came first.
@@ -89,7 +105,7 @@ class DockerSandbox:
                 f"container {self._name} was ended because all bots together ran out of memory: "
                 "check what else runs in their control group"
             )
-        self._stderr.finish()
+        self._await_last_words()
         with self._lock:
             self._exit = self._exit or ended
             return self._exit
@@ -158,11 +174,11 @@ class DockerSandbox:
                 return
             remove_container(self._client, self._container, self._name)
             self._removed = True
-        self._stderr.finish()
+        self._await_last_words()
 
     def stderr(self) -> str:
         """Return the head and the tail of its stderr so far."""
-        return self._stderr.text()
+        return self._capture.text()
 
 
 def remove_container(client: docker.APIClient, container: str, name: str) -> None:
@@ -180,33 +196,3 @@ def _until(state: dict[str, Any]) -> int:
     if state["Running"]:
         return int(time.time()) + 1
     return int(datetime.fromisoformat(state["FinishedAt"]).timestamp()) + 1 + _KILL_SECONDS
-
-
-class _Stderr:
-    """Reads a container's stderr in its own thread, until the container ends or is removed."""
-
-    def __init__(self) -> None:
-        self._capture = Capture()
-        self._thread: threading.Thread | None = None
-
-    def attach(self, client: docker.APIClient, container: str) -> None:
-        """Start reading."""
-        stream: SocketIO = client.attach_socket(container, params={"stderr": 1, "stream": 1})
-        self._thread = threading.Thread(target=self._read, args=(stream,), name="bot-stderr", daemon=True)
-        self._thread.start()
-
-    def _read(self, stream: SocketIO) -> None:
-        # Closing only the stream would leave its connection to the garbage collector.
-        response = stream._response  # type: ignore[attr-defined] # noqa: SLF001 - docker-py leaves it there
-        with contextlib.closing(response), contextlib.suppress(OSError):
-            frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in its stubs
-            for _, data in frames:
-                self._capture.feed(data)
-
-    def finish(self) -> None:
-        """Wait a moment for the last output of an ended container."""
-        if self._thread is not None:
-            self._thread.join(_LAST_WORDS_SECONDS)
-
-    def text(self) -> str:
-        return self._capture.text()
