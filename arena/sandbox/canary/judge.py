@@ -32,11 +32,6 @@ def _look(evidence: Evidence) -> dict[str, Any]:
     return dict(evidence.trials["look"].said or {})
 
 
-def _own_kernel(evidence: Evidence) -> bool:
-    """Return whether the container has its own kernel, as in gVisor or a virtual machine."""
-    return bool(_look(evidence)["kernel"] != evidence.engine.kernel)
-
-
 def _network(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     outside = [name for name in seen["interfaces"] if name != "lo"]
@@ -115,9 +110,6 @@ def _no_new_privileges(evidence: Evidence) -> Verdict:
 
 def _system_calls(evidence: Evidence) -> Verdict:
     passed = [name for name, answer in _look(evidence)["calls"].items() if answer not in _REFUSED]
-    if _own_kernel(evidence):
-        kernel = _look(evidence)["kernel"]
-        return True, f"calls end in the sandbox's kernel ({kernel}), not in the host's"
     if passed:
         return False, f"these reach the kernel: {', '.join(passed)}"
     return True, "all that were tried were refused"
@@ -125,10 +117,7 @@ def _system_calls(evidence: Evidence) -> Verdict:
 
 def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
     """Judge calls of the probe; all must fail."""
-    seen = _look(evidence)
-    done = [name for name, answer in seen[key].items() if answer == "done"]
-    if _own_kernel(evidence):
-        return True, f"the sandbox's kernel ({seen['kernel']}) answers, not the host's"
+    done = [name for name, answer in _look(evidence)[key].items() if answer == "done"]
     if done:
         return False, f"the kernel did: {', '.join(done)}"
     return True, "all that were tried were refused"
@@ -136,8 +125,6 @@ def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
 
 def _host_counters(evidence: Evidence) -> Verdict:
     told = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
-    if _own_kernel(evidence):
-        return True, "/proc and /sys belong to the sandbox's kernel"
     if told:
         return False, f"could be read: {', '.join(told[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"
@@ -148,8 +135,6 @@ _HARMLESS: Final = frozenset({"/proc/cgroups"})
 
 def _terminals(evidence: Evidence) -> Verdict:
     answer = _look(evidence)["terminal"]
-    if _own_kernel(evidence):
-        return True, "any terminals belong to the sandbox's kernel"
     return answer != "done", "one was opened" if answer == "done" else f"refused with {answer}"
 
 
@@ -226,10 +211,7 @@ def _core_dumps(evidence: Evidence) -> Verdict:
 
 
 def _shared_memory(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
-    folders = [path for path in seen["written"] if path.startswith("/dev")]
-    if _own_kernel(evidence):
-        return True, "any shared memory belongs to the sandbox and counts as its memory"
+    folders = [path for path in _look(evidence)["written"] if path.startswith("/dev")]
     if folders:
         return False, f"there is shared memory: {', '.join(folders)}"
     return True, "there is none"
@@ -307,6 +289,18 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
 }
 """The judge of each control."""
 
+_ANSWERS: Final = "the sandbox's kernel ({}) answers, not the host's"
+_OWN_KERNEL: Final = {
+    "system-calls": "calls end in the sandbox's kernel ({}), not in the host's",
+    "shared-futexes": _ANSWERS,
+    "page-cache": _ANSWERS,
+    "call-arguments": _ANSWERS,
+    "host-counters": "/proc and /sys belong to the sandbox's kernel",
+    "terminals": "any terminals belong to the sandbox's kernel",
+    "shared-memory": "any shared memory belongs to the sandbox and counts as its memory",
+}
+"""Controls that a sandbox with its own kernel, as in gVisor or a virtual machine, needs only there."""
+
 
 _WARNINGS: Final = {
     "swap": ("swap",),
@@ -324,7 +318,7 @@ def judge(evidence: Evidence) -> tuple[Finding, ...]:
     warned = _warned(evidence)
     findings = []
     for name in CONTROL_NAMES:
-        held, detail = _verdict(RULES[name], evidence)
+        held, detail = _verdict(name, evidence)
         if name in warned:
             held, detail = False, f"{detail}; the engine warns: {warned[name]}"
         findings.append(Finding(control=name, held=held, detail=detail))
@@ -347,14 +341,17 @@ def report_of(evidence: Evidence, runtime: str, checked: datetime) -> HostReport
     )
 
 
-def _verdict(rule: Callable[[Evidence], Verdict], evidence: Evidence) -> Verdict:
+def _verdict(name: str, evidence: Evidence) -> Verdict:
     try:
-        return rule(evidence)
+        held, detail = RULES[name](evidence)
+        if name in _OWN_KERNEL and (kernel := _look(evidence)["kernel"]) != evidence.engine.kernel:
+            held, detail = True, _OWN_KERNEL[name].format(kernel)
     except (KeyError, TypeError, ValueError):
         # The probe was cut short, or couldn't try this control and, if possible, reported that.
         said = evidence.trials["look"].said or {}
         errors = "; ".join(f"{part}: {error}" for part, error in said.get("errors", {}).items())
         return False, f"{NO_ANSWER} ({errors})" if errors else NO_ANSWER
+    return held, detail
 
 
 def _warned(evidence: Evidence) -> dict[str, str]:
