@@ -182,7 +182,12 @@ def repack(
             tempfile.TemporaryFile(dir=output.parent) as scratch,
             _created(output) as sink,
         ):
-            _check_size(os.fstat(source.fileno()).st_size, limits)
+            size = os.fstat(source.fileno()).st_size
+            if size > limits.archive_bytes:
+                raise Rejected(
+                    f"the archive has {size} bytes, more than the {limits.archive_bytes} that are allowed: "
+                    "make the image smaller, and save one image for one platform"
+                )
             repacked = ask_reader(
                 Job(
                     archive=source.fileno(),
@@ -208,14 +213,6 @@ def _created(output: Path) -> Iterator[BinaryIO]:
     except BaseException:
         output.unlink(missing_ok=True)
         raise
-
-
-def _check_size(size: int, limits: IntakeLimits) -> None:
-    if size > limits.archive_bytes:
-        raise Rejected(
-            f"the archive has {size} bytes, more than the {limits.archive_bytes} that are allowed: "
-            "make the image smaller, and save one image for one platform"
-        )
 
 
 def _believe(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: IntakeLimits) -> BotImage:

@@ -1,4 +1,4 @@
-"""Sources of bytes: a range of a file, through gzip, a hash or a counter. Each holds at most one chunk."""
+"""Sources of bytes: a range of a file, through gzip, a hash or a budget. Each holds at most one chunk."""
 
 import hashlib
 import os
@@ -116,18 +116,16 @@ class Gunzip:
 
 
 class Hashed:
-    """The same bytes, hashed and counted as they are read."""
+    """The same bytes, hashed as they are read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._digest = hashlib.sha256()
-        self.size = 0
 
     def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes."""
         chunk = self._source.read(size)
         self._digest.update(chunk)
-        self.size += len(chunk)
         return chunk
 
     @property
@@ -197,6 +195,6 @@ class Ahead:
 
 
 def drain(source: Source) -> None:
-    """Read the rest, for its hash and its size."""
+    """Read the rest, for its hash."""
     while source.read(CHUNK):
         pass
