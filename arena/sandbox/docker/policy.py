@@ -4,12 +4,13 @@ Pure. Every control of a container is here and only here, under the engine's own
 engine's default: its AppArmor profile, its read-only paths of /proc and /sys.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any, Final
 
 from arena.platform.environment import REFEREE_VARIABLE
 from arena.protocol.match import Limits
-from arena.sandbox.docker.seccomp import profile_json
+from arena.sandbox.docker.seccomp import profile
 from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec
 
 FIRST_UID: Final = 64_000
@@ -141,6 +142,7 @@ _LEAST_SHARES: Final = 2
 def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
     limits = spec.limits
     memory = limits.memory_mib * _MIB
+    seccomp = json.dumps(profile(own_kernel=host.gvisor), separators=(",", ":"))
     return {
         "Runtime": host.runtime,
         "NetworkMode": "none",
@@ -150,7 +152,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={TMP_FILES}"},
         "Mounts": [_socket_mount(spec), _init_mount(host)],
         "CapDrop": ["ALL"],
-        "SecurityOpt": ["no-new-privileges", f"seccomp={profile_json(own_kernel=host.gvisor)}"],
+        "SecurityOpt": ["no-new-privileges", f"seccomp={seccomp}"],
         "MaskedPaths": [*MASKED],
         "CgroupParent": host.cgroup_parent,
         "CpusetCpus": host.cores,

@@ -12,7 +12,6 @@ A call that can do more than bots need is allowed by its arguments: see ``_BY_AR
 Names that one architecture lacks (aarch64 has no ``open``) are skipped by the engine.
 """
 
-import json
 from typing import Any, Final
 
 AF_UNIX: Final = 1
@@ -327,8 +326,3 @@ def _sockets() -> list[dict[str, Any]]:
             for names, index in _FLAGS_ARGUMENT.items()
         ),
     ]
-
-
-def profile_json(*, own_kernel: bool = False) -> str:
-    """Return the profile as compact JSON, always the same bytes."""
-    return json.dumps(profile(own_kernel=own_kernel), separators=(",", ":"))
