@@ -17,33 +17,20 @@ from .files import LIBC, TMP, answer_of, attempt, empty_tmp, in_child
 _UNROUTED: Final = ("192.0.2.1", 9)  # RFC 5737: nobody's address; connecting a datagram socket sends nothing
 _PR_GET_NO_NEW_PRIVS: Final = 39
 
+_ARM: Final = os.uname().machine == "aarch64"
 _NUMBERS: Final = {
-    "x86_64": {
-        "ptrace": 101,
-        "mount": 165,
-        "unshare": 272,
-        "setns": 308,
-        "add_key": 248,
-        "keyctl": 250,
-        "bpf": 321,
-        "userfaultfd": 323,
-        "perf_event_open": 298,
-        "io_uring_setup": 425,
-        "shmget": 29,
-    },
-    "aarch64": {
-        "ptrace": 117,
-        "mount": 40,
-        "unshare": 97,
-        "setns": 268,
-        "add_key": 217,
-        "keyctl": 219,
-        "bpf": 280,
-        "userfaultfd": 282,
-        "perf_event_open": 241,
-        "io_uring_setup": 425,
-        "shmget": 194,
-    },
+    # Names, and their numbers on x86-64 and on 64-bit ARM.
+    "ptrace": (101, 117),
+    "mount": (165, 40),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "add_key": (248, 217),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241),
+    "io_uring_setup": (425, 425),
+    "shmget": (29, 194),
 }
 _ARGUMENTS: Final = {"unshare": 0x1000_0000}  # a user namespace; all others are zero
 _FAMILIES: Final = {
@@ -94,8 +81,7 @@ def calls(_: dict[str, int]) -> dict[str, Any]:
 
 
 def _all_calls() -> dict[str, str]:
-    numbers = _NUMBERS[os.uname().machine]
-    answers = {name: _call(number, _ARGUMENTS.get(name, 0)) for name, number in numbers.items()}
+    answers = {name: _call(numbers[_ARM], _ARGUMENTS.get(name, 0)) for name, numbers in _NUMBERS.items()}
     return answers | {name: _open_socket(family) for name, family in _FAMILIES.items()}
 
 
@@ -181,7 +167,6 @@ def _number(path: Path) -> int | None:
     return -1 if text == "max" else int(text)
 
 
-_ARM: Final = os.uname().machine == "aarch64"
 _FUTEX: Final = 98 if _ARM else 202
 _FUTEX_WAKE: Final = 1
 _FUTEX2_WAKE: Final = 454
@@ -195,7 +180,7 @@ _FIOASYNC: Final = 0x5452
 _LOCK: Final = struct.pack("hhxxxxqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
 
 _CACHE_CALLS: Final = {
-    # Names, and their numbers on x86-64 and on 64-bit ARM.
+    # As above.
     "mincore": (27, 232),
     "cachestat": (451, 451),
     "preadv2": (327, 286),
