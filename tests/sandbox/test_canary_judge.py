@@ -69,6 +69,16 @@ GVISOR = {
 }
 
 
+CPU = Trial(
+    said=None,
+    exit=Exit(None),
+    in_time=True,
+    share=Share(cores=0.4, throttled=10),
+    together=HELD,
+    disk_rate=32 * MIB,
+)
+
+
 def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen: object) -> Evidence:
     """Return what is seen where all is held, with some of it changed."""
     looked = Trial(
@@ -83,14 +93,7 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
         "look": looked,
         "memory": Trial(said={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
         "processes": Trial(said={"processes": 63}, exit=Exit(0), in_time=True),
-        "cpu": Trial(
-            said=None,
-            exit=Exit(None),
-            in_time=True,
-            share=Share(cores=0.4, throttled=10),
-            together=HELD,
-            disk_rate=32 * MIB,
-        ),
+        "cpu": CPU,
         "deadline": Trial(said=None, exit=Exit(124), in_time=True, seconds=1.1),
     }
     return Evidence(
@@ -180,23 +183,9 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
     "an early end": ("memory", "memory", Trial(said={"bytes": 8 * MIB}, exit=Exit(139), in_time=True)),
     "silence": ("memory", "memory", Trial(said=None, exit=Exit(1), in_time=True)),
     "processes": ("processes", "processes", Trial(said={"processes": 128}, exit=Exit(0), in_time=True)),
-    "all of the processor": (
-        "cpu", "cpu",
-        Trial(said=None, exit=Exit(None), in_time=True, share=Share(cores=1.9, throttled=0), together=HELD,
-            disk_rate=MIB,
-        ),
-    ),
-    "no limit on the disk": (
-        "disk-rate", "cpu",
-        Trial(said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9), together=HELD),
-    ),
-    "a faster disk": (
-        "disk-rate", "cpu",
-        Trial(
-            said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9), together=HELD,
-            disk_rate=33 * MIB,
-        ),
-    ),
+    "all of the processor": ("cpu", "cpu", replace(CPU, share=Share(cores=1.9, throttled=0))),
+    "no limit on the disk": ("disk-rate", "cpu", replace(CPU, disk_rate=None)),
+    "a faster disk": ("disk-rate", "cpu", replace(CPU, disk_rate=33 * MIB)),
     "no deadline": ("deadline", "deadline", Trial(said=None, exit=Exit(None), in_time=False)),
     "a deadline that came late": (
         "deadline", "deadline", Trial(said=None, exit=Exit(124), in_time=True, seconds=9),
@@ -205,11 +194,7 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
         "deadline", "deadline", Trial(said=None, exit=Exit(1), in_time=True, seconds=1),
     ),
     "a common group without limit": (
-        "all-bots-memory", "cpu",
-        Trial(
-            said=None, exit=Exit(None), in_time=True, share=Share(cores=0.4, throttled=9),
-            together=Finding(control="all-bots-memory", held=False, detail="no"), disk_rate=MIB,
-        ),
+        "all-bots-memory", "cpu", replace(CPU, together=replace(HELD, held=False, detail="no")),
     ),
 }  # fmt: skip
 
@@ -229,7 +214,7 @@ def test_a_container_that_nobody_could_watch_holds_nothing() -> None:
 
 def test_a_busy_host_is_judged_by_its_quota() -> None:
     """A share below the limit says nothing if it was never held back; then what is set counts."""
-    idle = {"cpu": replace(evidence().trials["cpu"], share=Share(cores=0.1, throttled=0))}
+    idle = {"cpu": replace(CPU, share=Share(cores=0.1, throttled=0))}
     assert lacking(evidence("1", idle)) == {}
     assert lacking(evidence("2", idle, quota=-1)).keys() == {"cpu"}
     assert lacking(evidence("1", idle, quota=None)).keys() == {"cpu"}
