@@ -13,8 +13,8 @@ from arena.db.store import Store
 from arena.protocol.submissions import Stage
 from arena.scheduler.coordinator import ArenaTrouble
 from tests.databases import sqlite_store
-from tests.db.builders import START, add_bot
-from tests.db.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from tests.db.builders import START, add_bot, claim_one
+from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 
 
 @dataclass
@@ -64,7 +64,7 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
     assert scene.goes_on()
-    taken = claim(scene.store)
+    taken = claim_one(scene.store)
     assert not scene.goes_on()
     scene.store.leases.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
     scene.store.submissions.wait("u1", "the engine is away")
@@ -112,6 +112,6 @@ def test_a_game_that_this_machine_cannot_play_ends_it(scene: Scene) -> None:
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
     for number in range(1, 4):
         assert scene.goes_on()
-        scene.store.leases.void(claim(scene.store).spec.match, number, f"fault {number}", START)
+        scene.store.leases.void(claim_one(scene.store).spec.match, number, f"fault {number}", START)
     with pytest.raises(ArenaTrouble, match="a game failed: fault 3"):
         scene.goes_on()

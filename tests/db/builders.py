@@ -6,22 +6,32 @@ by which they are rated are those that a test wants: the store doesn't compare t
 
 import random
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import TypeVar
 from zlib import crc32
+
+from sqlalchemy import text
 
 from arena.db.bots import NewVersion
 from arena.db.challenges import NewChallenge
+from arena.db.credentials import KnownAccount
+from arena.db.database import Database
 from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
+from arena.db.people import NewAccount
 from arena.db.store import Store
 from arena.ladder.card_counts import count_game
 from arena.ladder.matchmaking import rotations
 from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, stand_in, taken_over
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
+from arena.protocol.states import Role
 from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
 from tests.builders import play_set
+
+T = TypeVar("T")
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -81,12 +91,46 @@ def new_challenge(
     )
 
 
+def present(found: T | None) -> T:
+    """Return what must be there."""
+    assert found is not None
+    return found
+
+
+def next_claim(store: Store, *, house_only: bool = False) -> Claim | None:
+    """Claim the match that is due, if one is."""
+    return store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
+
+
+def claim_one(store: Store) -> Claim:
+    """Claim the match that is due."""
+    return present(next_claim(store))
+
+
 def claimed(store: Store, versions: Sequence[int], *, id_: str = "s", deals: int = 2) -> Claim:
     """Queue one match, claim it and return the claim."""
     add_matches(store, id_, versions, deals=deals, matches=1)
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
-    return claim
+    return claim_one(store)
+
+
+def put_aside(store: Store, *, minute: int = 1) -> str:
+    """Let the match that is due fail three times, and return its id."""
+    for _ in range(3):
+        spec = claim_one(store).spec
+        store.leases.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
+    return spec.match
+
+
+def add_account(store: Store, name: str) -> KnownAccount:
+    """Add an account."""
+    new = NewAccount(name=name, password=f"hash of {name}'s", role=Role.USER, created=START)
+    return store.people.register(new)
+
+
+def run_sql(url: str, *statements: str) -> list[int]:
+    """Run SQL beside the store, and return how many rows each statement changed."""
+    with closing(Database(url)) as database, database.write() as connection:
+        return [connection.execute(text(statement)).rowcount for statement in statements]
 
 
 def finished(

@@ -21,9 +21,8 @@ from arena.protocol.states import Role
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.builders import START, analysed, fill, finish, play_set
-from tests.db.builders import add_matches, new_challenge
-from tests.db.test_queue import put_aside
-from tests.db.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from tests.db.builders import add_matches, claim_one, new_challenge, put_aside
+from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 from tests.person_games import add_person_game
 from tests.watched import show
 
@@ -54,7 +53,7 @@ def fill_every_table(store: Store) -> None:
     add_matches(store, "open", (*house, mine[1]), matches=3)
     while put_aside(store) != "aside-0":
         pass
-    show(store, claim(store), 2)
+    show(store, claim_one(store), 2)
     store.submissions.add(new("waiting", "waiting", "Ann", ann.id), PLENTY)
     store.submissions.wait("waiting", ODD)
     store.submissions.add_game(game("qualifying", "qualifying", (None, house[0])), played=0)
@@ -157,7 +156,7 @@ def _submissions(store: Store, opponent: int) -> None:
 
 def _play_next(store: Store) -> None:
     """Play the match that is due."""
-    result = finish(claim(store), random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
+    result = finish(claim_one(store), random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
     assert store.results.record(result)
 
 

@@ -16,13 +16,24 @@ from arena.ladder.settings import LadderChange
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchKind
 from tests.builders import host_report
-from tests.db.builders import START, add_bot, add_matches, claimed, finished
-from tests.db.test_queue import put_aside
-from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+from tests.db.builders import (
+    START,
+    add_bot,
+    add_matches,
+    claim_one,
+    claimed,
+    finished,
+    next_claim,
+    put_aside,
+    run_sql,
+)
+from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
 LATER: Final = START + timedelta(days=9)
 ENTRY: Final = NewAuditEntry(at=LATER, who="terminal:root", what="test")
+HOUR: Final = timedelta(hours=1)
+NINE: Final = START.replace(minute=0)
 
 
 @on_both
@@ -31,6 +42,10 @@ def test_nothing_happens_in_an_empty_arena(store: Store) -> None:
     activity = store.activity.current(START)
     assert (activity.running, activity.remarkable) == ((), ())
     assert (activity.games, activity.games_last_hour, activity.games_last_day) == (0, 0, 0)
+    found = store.activity.workload(START, hours=2)
+    assert found.waiting == dict.fromkeys(MatchKind, 0)
+    assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
+    assert found.hours == (HourOfGames(begins=NINE - HOUR, games=0), HourOfGames(begins=NINE, games=0))
 
 
 def test_running_rated_matches_are_listed_in_seat_order(store: Store) -> None:
@@ -38,7 +53,7 @@ def test_running_rated_matches_are_listed_in_seat_order(store: Store) -> None:
     versions = [add_bot(store, bot) for bot in "abc"]
     add_matches(store, "s", versions, deals=4)
     for _ in range(2):
-        assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        assert next_claim(store)
     activity = store.activity.current(START)
     assert (activity.matches_running, activity.matches_waiting) == (2, 1)
     assert activity.running == tuple(
@@ -128,17 +143,10 @@ def test_a_rebuild_repairs_what_differs(store: Store, url: str, statement: str) 
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
     before = store.activity.current(LATER).remarkable
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        changed = connection.execute(text(statement)).rowcount
-    engine.dispose()
+    (changed,) = run_sql(url, statement)
     assert changed > 0
     assert store.ladder.rebuild().differing == changed
     assert store.activity.current(LATER).remarkable == before
-
-
-HOUR = timedelta(hours=1)
-NINE = START.replace(minute=0)
 
 
 def submit(store: Store, opponent: int) -> None:
@@ -148,23 +156,17 @@ def submit(store: Store, opponent: int) -> None:
     store.submissions.add_game(game("q", "u1", (opponent, None)), played=0)
 
 
-def test_an_empty_arena_has_nothing_to_do(store: Store) -> None:
-    """No match, no game, in no hour."""
-    found = store.activity.workload(START, hours=2)
-    assert found.waiting == dict.fromkeys(MatchKind, 0)
-    assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
-    assert found.hours == (HourOfGames(begins=NINE - HOUR, games=0), HourOfGames(begins=NINE, games=0))
-
-
 def test_what_waits_is_counted_by_kind(store: Store) -> None:
-    """Not what runs, and not what was put aside."""
+    """Not what runs, and not what was put aside; and it is told that the ladder is paused."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "aside", versions, matches=1)
     put_aside(store)
     add_matches(store, "s", versions)
     submit(store, versions[0])
-    claim(store)
+    claim_one(store)
+    store.ladder.change(LadderChange(paused=True), ENTRY)
     found = store.activity.workload(START)
+    assert found.paused
     assert found.waiting == {MatchKind.RATED: 2, MatchKind.QUALIFICATION: 0, MatchKind.CHALLENGE: 0}
     assert found.quarantined == 1
     assert [match.kind for match in found.running] == [MatchKind.QUALIFICATION]
@@ -228,14 +230,6 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
 
 
 @on_both
-def test_a_paused_ladder_is_told(store: Store) -> None:
-    """As operators have paused it."""
-    entry = NewAuditEntry(at=START, who="terminal:root", what="ladder")
-    store.ladder.change(LadderChange(paused=True), entry)
-    assert store.activity.workload(START).paused
-
-
-@on_both
 def test_the_list_of_what_was_put_aside_can_be_cut(store: Store) -> None:
     """The last one stays."""
     versions = [add_bot(store, bot) for bot in "ab"]
@@ -293,7 +287,7 @@ def test_matches_with_strangers_wait(store: Store) -> None:
     add_matches(store, "own", house)
 
     def claim(*, house_only: bool) -> str | None:
-        found = store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
+        found = next_claim(store, house_only=house_only)
         return None if found is None else found.spec.match
 
     assert store.queue.waiting(RuntimeName.DOCKER, house_only=True) == 2
@@ -315,13 +309,3 @@ def test_candidates_of_the_house_alone(store: Store) -> None:
     }
     assert both == {house[0]: 8, house[1]: 2, stranger: 6}
     assert alone == {house[0]: 2, house[1]: 2}
-
-
-def test_matches_that_were_put_aside_are_counted(store: Store) -> None:
-    """Only those."""
-    first = claimed(store, [add_bot(store, name) for name in "ab"])
-    for attempt in (1, 2, 3):
-        assert store.queue.quarantined() == 0
-        store.leases.void(first.spec.match, attempt, "engine gone", START)
-        store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert store.queue.quarantined() == 1

@@ -8,11 +8,9 @@ from typing import Final
 import pytest
 
 from arena.db.audit import NewAuditEntry
-from arena.db.people import NewAccount
 from arena.db.store import Store
 from arena.ladder.leaderboard import BoardLine
-from arena.protocol.states import Role
-from tests.db.builders import START, add_bot, claimed, finished, outcomes
+from tests.db.builders import START, add_account, add_bot, claimed, finished, outcomes
 from tests.kinds import on_both
 from tests.soak import many
 
@@ -118,7 +116,7 @@ def test_whatever_a_leaderboard_shows_is_seen(
 @on_both
 def test_a_new_name_is_seen(store: Store) -> None:
     """An account that is deleted takes its name off the leaderboard at once."""
-    ann = store.people.register(NewAccount(name="ann", password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
+    ann = add_account(store, "ann")
     add_bot(store, "a", author="ann")
     add_bot(store, "b", author="ben")
     reader = Reader(store, 0)

@@ -11,10 +11,9 @@ from arena.db.database import Database, Joined
 from arena.db.games import GamePage, GameRepository
 from arena.db.histories import LOOKED_THROUGH, Histories, WantedGames
 from arena.db.store import Store
-from arena.protocol.match import RuntimeName
 from arena.rules import Rules
 from tests.builders import play_set
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from tests.db.builders import add_bot, add_matches, claim_one, claimed, finished, next_claim, outcomes
 from tests.db.test_cost import effort, grow
 from tests.kinds import filled_on_both, on_both
 
@@ -79,8 +78,7 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     """Also where the last game has no point of its own."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "long", versions, deals=131, matches=1)
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = claim_one(store)
     store.results.record(finished(claim, outcomes(random.Random(1), 2, 131)))  # noqa: S311 - a test's dice
     (curve,) = store.histories.curve("a")
     assert [point.games for point in curve.points] == [*range(0, 131, 2), 131]
@@ -200,7 +198,7 @@ def test_the_place_in_the_queue(store: Store) -> None:
         return found.running, found.waiting, found.ahead
 
     assert (place("mine"), place("b"), place("c")) == ((0, 2, 2), (0, 2, 0), (0, 4, 0))
-    claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(3)]
+    claims = [next_claim(store) for _ in range(3)]
     assert (place("mine"), place("b"), place("c")) == ((1, 1, 0), (2, 0, None), (3, 1, 0))
     assert claims[2] is not None
     store.results.record(finished(claims[2], [(1, 2)] * 2))

@@ -12,7 +12,7 @@ from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGo
 from arena.db.store import Store
 from arena.ladder.leaderboard import Standing
 from arena.protocol.states import BotState
-from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.builders import START, add_bot, claimed, finished, present
 from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
@@ -29,9 +29,7 @@ def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = 
 
 def known(store: Store, name: str = "mine") -> KnownBot:
     """Return a bot, which must be there."""
-    found = store.bots.find(name)
-    assert found is not None
-    return found
+    return present(store.bots.find(name))
 
 
 def line(store: Store, name: str = "mine") -> Standing | None:
@@ -184,14 +182,12 @@ def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int)
     for minute in range(1, 6):
         play(store, (mine, other), minute, failing=True)
     benched = known(store)
-    found = line(store)
-    assert found is not None
+    found = present(line(store))
     assert (found.benched, found.games) == (True, 5)
     assert playing(store) == {other}
     assert "sha256:a" in store.bots.sources_in_use()
     assert store.results.record(finished(running, [(2, 1)], minute=6, faults=(3, 0)))
-    found = line(store)
-    assert found is not None
+    found = present(line(store))
     assert found.games == 6
     assert known(store) == benched
     assert store.ladder.rebuild().differing == 0
@@ -279,8 +275,7 @@ def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: i
     assert store.results.record(finished(running, [(1, 2)], minute=2))
     assert store.bots.sources_in_use() == {"sha256:other"}
     assert store.bot_states.come_back("mine", NOW)
-    found = line(store)
-    assert found is not None
+    found = present(line(store))
     assert found.games == 2
     assert playing(store) == {mine, other}
 

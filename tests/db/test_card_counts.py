@@ -3,10 +3,9 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from arena.db import card_counts
 from arena.db.audit import NewAuditEntry
@@ -14,11 +13,10 @@ from arena.db.database import Database
 from arena.db.matches import Claim
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import Tally, merged, nothing
-from arena.protocol.match import RuntimeName
 from arena.rules import Rules
 from tests.builders import fill, finish, play_set
-from tests.db.builders import START, add_bot, add_matches, claimed
-from tests.db.test_challenge_rows import bot_of, challenge, person
+from tests.db.builders import START, add_account, add_bot, add_matches, claimed, next_claim, run_sql
+from tests.db.test_challenge_rows import bot_of, challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
@@ -49,18 +47,6 @@ def test_what_a_match_says_is_added(store: Store) -> None:
     assert store.cards.find().first == 1
 
 
-def test_a_result_that_comes_twice_or_late_is_not_counted(store: Store) -> None:
-    """As it isn't rated."""
-    claim = claimed(store, [add_bot(store, name) for name in "ab"])
-    result = finish(claim, random.Random(1), ended=START)  # noqa: S311 - a test's dice
-    assert not store.results.record(replace(result, attempt=2))
-    assert store.cards.find().tally == nothing()
-    assert store.results.record(result)
-    before = store.cards.find()
-    assert not store.results.record(result)
-    assert store.cards.find() == before
-
-
 def test_counted_anew_they_are_the_same(store: Store) -> None:
     """From the records, with variants and faults in them. Games with a dummy are in neither."""
     fill(store)
@@ -77,16 +63,14 @@ def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
     """Altered, lost and invented rows become what the games say, and are counted."""
     fill(store)
     before = store.cards.find()
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        for statement in (
-            "UPDATE card_count SET won_taken = won_taken + 1 WHERE players = 3 AND card = 1 AND turn = 0",
-            "DELETE FROM card_count WHERE players = 3 AND card = 2 AND turn = 1",
-            "INSERT INTO card_count VALUES (5, 13, 6, 1, 1, 1, 0, 0, 0, 1, 0, 0)",
-            "UPDATE card_games SET games = 0 WHERE players = 4",
-        ):
-            assert connection.execute(text(statement)).rowcount == 1
-    engine.dispose()
+    changed = run_sql(
+        url,
+        "UPDATE card_count SET won_taken = won_taken + 1 WHERE players = 3 AND card = 1 AND turn = 0",
+        "DELETE FROM card_count WHERE players = 3 AND card = 2 AND turn = 1",
+        "INSERT INTO card_count VALUES (5, 13, 6, 1, 1, 1, 0, 0, 0, 1, 0, 0)",
+        "UPDATE card_games SET games = 0 WHERE players = 4",
+    )
+    assert changed == [1] * 4
     assert store.cards.rebuild().differing == 4
     assert store.cards.rebuild().differing == 0
     assert store.cards.find() == before
@@ -94,13 +78,13 @@ def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
 
 def test_only_rated_games_are_counted(store: Store) -> None:
     """No qualifications, and no challenges."""
-    ben = person(store, "ben")
+    ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
     store.submissions.add(new(bot="third"), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, mine)), played=0)
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         record(store, claim)
     assert store.cards.find().tally == nothing()
     assert store.cards.rebuild().games == 0
@@ -169,7 +153,7 @@ def test_many_may_be_recorded_at_once(store: Store) -> None:
     for number in range(8):
         add_matches(store, f"s{number}", versions[: 2 + number % 3], deals=1, matches=1)
     claims = []
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         claims.append(claim)
     with ThreadPoolExecutor(4) as pool:
         tallies = list(pool.map(record, [store] * 8, claims, range(8)))

@@ -11,23 +11,30 @@ from arena.db.bots import NewVersion
 from arena.db.challenges import KnownChallenge, NewChallenge
 from arena.db.credentials import KnownAccount
 from arena.db.errors import QuotaReached, WrongState
-from arena.db.people import NewAccount
 from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.match import RuntimeName
-from arena.protocol.states import BotState, MatchState, Role
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_challenge, new_match
+from arena.protocol.states import BotState, MatchState
+from tests.db.builders import (
+    START,
+    add_account,
+    add_bot,
+    add_matches,
+    claim_one,
+    claimed,
+    finished,
+    new_challenge,
+    new_match,
+    next_claim,
+    present,
+    put_aside,
+)
 from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
 ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test")
 MANY = 99
-
-
-def person(store: Store, name: str) -> KnownAccount:
-    """Add an account."""
-    return store.people.register(NewAccount(name=name, password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
 
 
 def bot_of(store: Store, bot: str, account: KnownAccount) -> int:
@@ -54,7 +61,7 @@ def challenge(
 def play(store: Store, *, failing: int | None = None) -> list[str]:
     """Play all that waits, perhaps with a seat that is taken over each time; return the matches' ids."""
     played = []
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         seats = range(len(claim.seats))
         faults = [3 if seat == failing else 0 for seat in seats]
         places = [tuple(seat + 1 for seat in seats)] * len(claim.spec.seeds)
@@ -65,15 +72,13 @@ def play(store: Store, *, failing: int | None = None) -> list[str]:
 
 def known(store: Store, id_: str) -> KnownChallenge:
     """Return a challenge, which must be there."""
-    found = store.challenges.find(id_)
-    assert found is not None
-    return found
+    return present(store.challenges.find(id_))
 
 
 @pytest.fixture
 def ben(store: Store) -> KnownAccount:
     """Give an account."""
-    return person(store, "ben")
+    return add_account(store, "ben")
 
 
 def test_a_challenge_is_played_once_on_every_seat(store: Store, ben: KnownAccount) -> None:
@@ -103,8 +108,7 @@ def test_one_match_is_played_after_the_other_and_all_are_published_together(
     for number in range(3):
         assert known(store, "c").games == ()
         assert store.logs.find("c-0-0") is None
-        running = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-        assert running is not None
+        running = claim_one(store)
         assert running.spec.match == f"c-{number}"
         seeds.add(running.spec.seeds)
         assert store.leases.claim("there", "worker", START, RuntimeName.DOCKER) is None
@@ -125,8 +129,7 @@ def test_nobodys_rating_list_or_number_knows_of_a_challenge(store: Store, ben: K
     for seat in (0, 1):
         play(store, failing=seat)
     assert (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine")) == before
-    found = store.bots.find("mine")
-    assert found is not None
+    found = present(store.bots.find("mine"))
     assert found.state is BotState.ACTIVE
     assert (store.games.newest(), store.games.find("c0-0-0"), store.activity.totals().games) == ((), None, 0)
     assert (store.ladder.rebuild().events, store.ladder.rebuild().differing) == (2, 0)
@@ -147,7 +150,7 @@ def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
 @on_both
 def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
     """An account's own, page by page."""
-    ann = person(store, "ann")
+    ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(3):
         store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=MANY)
@@ -161,7 +164,7 @@ def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
 @on_both
 def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) -> None:
     """This many within a day, the arena's number or the account's own; each account for itself."""
-    ann = person(store, "ann")
+    ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(2):
         store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=2)
@@ -191,16 +194,14 @@ def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) ->
 
 def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: KnownAccount) -> None:
     """Three; when one is played, the next may be asked for."""
-    ann = person(store, "ann")
+    ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(3):
         store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=MANY)
     with pytest.raises(QuotaReached, match="the limit is 3"):
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
     store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=MANY)
-    while (
-        claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    ) is not None and claim.spec.match < "c1":
+    while (claim := next_claim(store)) is not None and claim.spec.match < "c1":
         assert not claim.rated
         assert store.results.record(finished(claim, [(1, 2)]))
     store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
@@ -221,8 +222,7 @@ def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
     """What was played of it stays."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = claim_one(store)
     assert store.results.record(finished(claim, [(1, 2)]))
     store.bot_states.disqualify("other", "why", NOW, ENTRY)
     left = known(store, "c")
@@ -233,18 +233,16 @@ def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
 @pytest.mark.parametrize("gone", ["ben", "ann"])
 def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: KnownAccount, gone: str) -> None:
     """No matter who challenged whom, whatever plays for it by now, and also in what is under way."""
-    ann = person(store, "ann")
+    ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     by_hand = add_bot(store, "by-hand", author="Ann", source="sha256:by-hand")
     house = add_bot(store, "ben-or-ann", author="house")
     store.challenges.add(challenge("c", ben, (mine, other, by_hand, house)), most_a_day=MANY)
     add_bot(store, "by-hand", author="Ann", source="sha256:newer")
     for minute in range(3):
-        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-        assert claim is not None
+        claim = claim_one(store)
         assert store.results.record(finished(claim, [(1, 2, 3, 4)], minute=minute))
-    running = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert running is not None
+    running = claim_one(store)
     store.people.delete({"ben": ben, "ann": ann}[gone].id, "former-1", NOW)
     assert store.results.record(finished(running, [(1, 2, 3, 4)]))
 
@@ -254,17 +252,6 @@ def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: Known
     now = {bot: "former-1" if author.lower() == gone else author for bot, author in authors.items()}
     for game in games:
         assert {seat.bot: seat.author for seat in parse(game.replay).seats} == now
-
-
-def put_aside(store: Store) -> str:
-    """Let the match that is due fail three times, and return its id."""
-    match = ""
-    for _ in range(3):
-        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-        assert claim is not None
-        match = claim.spec.match
-        store.leases.void(match, claim.spec.attempt, "no engine", START)
-    return match
 
 
 @on_both

@@ -12,7 +12,7 @@ from arena.db.activity import ActivityRepository
 from arena.db.bot_states import bench_failing
 from arena.db.database import Database, Joined
 from arena.db.store import open_store
-from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.builders import START, add_bot, claimed, finished, present
 
 GROWING = {"match", "match_seat", "game", "game_seat", "rating_event", "rating_change", "audit"}
 """Tables that grow with every game."""
@@ -66,8 +66,7 @@ def effort(database: Database, ask: Callable[[Connection], object]) -> int:
         return 0
 
     with database.write() as connection:
-        raw = connection.connection.driver_connection
-        assert raw is not None
+        raw = present(connection.connection.driver_connection)
         raw.set_progress_handler(count, 100)
         ask(connection)
         raw.set_progress_handler(None, 0)

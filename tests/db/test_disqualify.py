@@ -21,11 +21,10 @@ from arena.db.store import Store
 from arena.ladder.rating import Rating, update
 from arena.ladder.rating_log import LISTS, Entry, Event, GamePlayed, VersionStarted, rebuild
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
-from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 from arena.protocol.submissions import CauseKind, Stage
 from tests.databases import sqlite_store
-from tests.db.builders import START, add_bot, add_matches, claimed, finished
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, next_claim, present
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 from tests.soak import many
@@ -203,8 +202,7 @@ def test_a_disqualified_bot_is_gone_and_its_games_stay_to_be_watched(store: Stor
     assert {line.bot for line in store.ratings.standings()} == {"b", "c", "d"}
     assert {candidate.bot for candidate in store.ratings.candidates()} == {"b", "c", "d"}
     assert "sha256:cheat1" not in store.bots.sources_in_use()
-    bot = store.bots.find("cheat")
-    assert bot is not None
+    bot = present(store.bots.find("cheat"))
     assert (bot.state, bot.reason, bot.since) == (BotState.DISQUALIFIED, "it is a twin", NOW)
     assert store.bots.version_id("cheat", 1) is None
     pages = [store.games.find(summary.game) for summary in store.games.newest()]
@@ -215,8 +213,7 @@ def test_a_disqualified_bot_is_gone_and_its_games_stay_to_be_watched(store: Stor
         store.bot_states.disqualify("cheat", "again", NOW, ENTRY)
     assert store.bot_states.reinstate("cheat", NOW, ENTRY).ratings == 6
     assert known.kept() == before
-    bot = store.bots.find("cheat")
-    assert bot is not None
+    bot = present(store.bots.find("cheat"))
     assert (bot.state, bot.reason) == (BotState.ACTIVE, None)
     assert all(page and page.counts for page in map(store.games.find, ["m1-0-0", "m2-0-0", "m3-0-0"]))
     assert len(store.people.audit(9)) == 2
@@ -283,7 +280,7 @@ def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     assert store.activity.totals().matches_waiting == 2
     known.end(running, WON)
-    left = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(3)]
+    left = [next_claim(store) for _ in range(3)]
     assert [claim and claim.spec.match for claim in left] == ["kept-0", "kept-1", None]
     assert {entry.games for entry in store.bots.versions("b")[0].results.values()} == {0}
 
@@ -300,13 +297,12 @@ def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
     store.bot_states.disqualify("mine", "it is a twin", NOW, ENTRY)
     assert [submission.id for submission in store.submissions.on_their_way()] == ["u3"]
     for id_ in ("u1", "u2"):
-        rejected = store.submissions.find(id_)
-        assert rejected is not None
+        rejected = present(store.submissions.find(id_))
         assert (rejected.stage, rejected.ended) == (Stage.REJECTED, NOW)
         assert rejected.cause is not None
         assert rejected.cause.kind is CauseKind.BARRED
         assert "it is a twin" in rejected.cause.text
-    left = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
+    left = [next_claim(store) for _ in range(2)]
     assert [claim and claim.spec.match for claim in left] == ["qu3-0", None]
 
 
@@ -317,8 +313,7 @@ def test_a_reinstated_bot_whose_image_is_gone_sits_out(store: Store) -> None:
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     store.bots.note_gone({"sha256:b1", "sha256:c1", "sha256:d1"}, NOW)
     store.bot_states.reinstate("cheat", NOW, ENTRY)
-    bot = store.bots.find("cheat")
-    assert bot is not None
+    bot = present(store.bots.find("cheat"))
     assert bot.state is BotState.BENCHED
     assert "its image was removed" in (bot.reason or "")
     assert "cheat" not in {candidate.bot for candidate in store.ratings.candidates()}

@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_set
+from tests.db.builders import present
 from tests.kinds import filled_on_both
 from tests.soak import SOAK
 
@@ -39,9 +40,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 def page_of(store: Store, game: GameSummary) -> GamePage:
     """Return everything about a game."""
-    page = store.games.find(game.game)
-    assert page is not None
-    return page
+    return present(store.games.find(game.game))
 
 
 def matches(page: GamePage, wanted: GameFilter) -> bool:

@@ -6,15 +6,14 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import select
 
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.schema import MeetingRow, RatingPointRow
 from arena.db.store import Store
 from arena.ladder.rating_log import LISTS, stride
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from tests.db.builders import START, add_bot, add_matches, claim_one, claimed, finished, outcomes, run_sql
 from tests.db.test_rebuild import live
 from tests.kinds import on_both
 from tests.soak import many
@@ -34,8 +33,7 @@ def long_life(store: Store, games: int) -> None:
     """Let two bots play against each other, game after game."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "long", versions, deals=games, matches=1)
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = claim_one(store)
     assert store.results.record(finished(claim, outcomes(random.Random(3), 2, games)))  # noqa: S311 - a test's dice
 
 
@@ -92,15 +90,13 @@ def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
     """Altered, lost and invented rows become what the log says again, and are counted."""
     long_life(store, 5)
     before = kept(url)
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        for statement in (
-            "UPDATE meeting SET tied = tied + 1 WHERE bot_id = 1",
-            "DELETE FROM meeting WHERE bot_id = 2",
-            "UPDATE rating_point SET mean = 1 WHERE version_id = 1 AND players = 0 AND games = 2",
-            "INSERT INTO rating_point VALUES (2, 5, 7, NULL, 25, 8)",
-        ):
-            assert connection.execute(text(statement)).rowcount == 1
-    engine.dispose()
+    changed = run_sql(
+        url,
+        "UPDATE meeting SET tied = tied + 1 WHERE bot_id = 1",
+        "DELETE FROM meeting WHERE bot_id = 2",
+        "UPDATE rating_point SET mean = 1 WHERE version_id = 1 AND players = 0 AND games = 2",
+        "INSERT INTO rating_point VALUES (2, 5, 7, NULL, 25, 8)",
+    )
+    assert changed == [1] * 4
     assert store.ladder.rebuild().differing == 4
     assert kept(url) == before

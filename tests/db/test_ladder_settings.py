@@ -14,7 +14,7 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState
 from arena.scheduler.ladder import Entropy, Ladder
-from tests.db.builders import START, add_bot, finished
+from tests.db.builders import START, add_bot, finished, next_claim
 from tests.db.test_submissions import PLENTY, new, qualify
 from tests.kinds import on_both
 
@@ -54,7 +54,7 @@ def ladder(store: Store) -> Ladder:
 def play(store: Store) -> list[tuple[int, int]]:
     """Play all that waits, and return the players and deals of each match."""
     played = []
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         places = [tuple(range(1, len(claim.seats) + 1))] * len(claim.spec.seeds)
         assert store.results.record(finished(claim, places))
         played.append((len(claim.seats), len(claim.spec.seeds)))
@@ -122,7 +122,7 @@ def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_dr
     clock, limits = Clock(move_millis=200, bank_millis=0), Limits(cpus=0.2, memory_mib=64)
     assert store.ladder.settings() == replace(USUAL, clock=clock, limits=replace(limits, cpus=0.4))
     specs = {}
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         specs[claim.spec.match] = (claim.spec.clock, claim.spec.limits)
     assert sorted(specs.values(), key=str) == sorted(
         [(Clock(), Limits(cpus=0.2)), (clock, limits), (clock, limits)], key=str

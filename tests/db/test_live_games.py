@@ -10,9 +10,9 @@ from arena.db.matches import Claim
 from arena.db.schema import LiveGameRow
 from arena.db.store import Store
 from arena.protocol.states import MatchKind, MatchState
-from tests.db.builders import START, add_bot, claimed, finished
-from tests.db.test_challenge_rows import bot_of, challenge, person
-from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+from tests.db.builders import START, add_account, add_bot, claim_one, claimed, finished, present
+from tests.db.test_challenge_rows import bot_of, challenge
+from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
 ONE: Final = ShownGame(game=0, rounds=1, text="first")
@@ -27,9 +27,7 @@ def show(store: Store, claim: Claim, *games: ShownGame) -> bool:
 
 def found(store: Store, match: str, game: int | None = None) -> WatchedMatch:
     """Return a match that is there."""
-    match_ = store.live.find(match, game)
-    assert match_ is not None
-    return match_
+    return present(store.live.find(match, game))
 
 
 def rows(url: str) -> list[tuple[str, int]]:
@@ -89,7 +87,7 @@ def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
         assert found(store, "s-0").game is None
         assert rows(url) == []
         assert not show(store, mine, TWO)
-        again = claim(store)
+        again = claim_one(store)
         assert again.spec.attempt == mine.spec.attempt + 1
         assert not show(store, mine, TWO)
         assert found(store, "s-0").shown == ()
@@ -99,16 +97,16 @@ def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
 @on_both
 def test_matches_that_are_not_rated_are_someones(store: Store) -> None:
     """Of a challenge and of a submission it is told whose they are, and what for."""
-    ben = person(store, "ben")
+    ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
-    challenged = found(store, claim(store).spec.match)
+    challenged = found(store, claim_one(store).spec.match)
     assert (challenged.kind, challenged.part_of, challenged.account) == (MatchKind.CHALLENGE, "c", ben.id)
 
     store.submissions.add(new(bot="third", account=ben.id, author="ben"), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, other)), played=0)
-    taken = claim(store)
+    taken = claim_one(store)
     sent = found(store, "q-0")
     assert (sent.kind, sent.part_of, sent.account) == (MatchKind.QUALIFICATION, "u1", ben.id)
     assert store.results.record(finished(taken, [(1, 2)]))

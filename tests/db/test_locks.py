@@ -13,12 +13,10 @@ from sqlalchemy import func, select, text
 from arena.db import ladder
 from arena.db.credentials import NewApiToken, NewSession
 from arena.db.database import Database
-from arena.db.people import NewAccount
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow, SubmissionRow
 from arena.db.store import Store, open_store
-from arena.protocol.states import Role
 from arena.protocol.submissions import Stage
-from tests.db.builders import START
+from tests.db.builders import START, add_account, present
 from tests.db.test_submissions import PLENTY, new
 
 pytestmark = pytest.mark.postgresql
@@ -58,7 +56,7 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     store: Store, database: Database
 ) -> None:
     """While both wait for it, the rows that they want are free; then both come to their end."""
-    ann = store.people.register(NewAccount(name="ann", password="", role=Role.USER, created=START))
+    ann = add_account(store, "ann")
     store.submissions.add(new(author="ann", account=ann.id), PLENTY)
     store.submissions.inspected("u1", "sha256:1", START)
     store.submissions.qualifying("u1", START)
@@ -78,8 +76,7 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
         deleted.result()
         version = activated.result()
     assert free == [1, 1]
-    known = store.submissions.find("u1")
-    assert known is not None
+    known = present(store.submissions.find("u1"))
     assert (known.author, known.stage) == ("former-1", Stage.REJECTED if version is None else Stage.ACTIVE)
     assert [bot.author for bot in store.bots.listed(None, 10)] == ([] if version is None else ["former-1"])
 
@@ -107,7 +104,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
 
     Anyone who logs in at the moment of the deletion is not in afterwards, nor is a token that is made then.
     """
-    ann = store.people.register(NewAccount(name="ann", password="", role=Role.USER, created=START))
+    ann = add_account(store, "ann")
     people, credentials, hashes = store.people, store.credentials, ("old", "new")
     credentials.open_session(session("old", ann.id))
     credentials.add_token(token("old", ann.id), most=9)

@@ -15,9 +15,8 @@ from arena.db.schema import Base
 from arena.db.store import open_store
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.match import RuntimeName
 from tests.databases import sqlite_store
-from tests.db.builders import START, finished
+from tests.db.builders import finished, next_claim, present
 from tests.db.every_table import fill_every_table, held
 from tests.db.next_version import NEXT_REVISION, NICKNAMES, become
 from tests.kinds import on_both
@@ -137,10 +136,9 @@ def test_a_filled_database_is_one_to_go_on_with(
         counted = store.cards.rebuild()
         assert (counted.missing, counted.differing) == (0, 0)
         for game in store.games.newest():
-            page = store.games.find(game.game)
-            assert page is not None
+            page = present(store.games.find(game.game))
             assert not page.replay or verify(parse(page.replay)) is None
-        while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        while claim := next_claim(store):
             places = [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds)
             assert store.results.record(finished(claim, places))
         assert store.activity.totals().games > games

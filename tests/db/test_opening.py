@@ -29,21 +29,11 @@ from arena.db.errors import (
 from arena.db.opening import FIRST_REVISION, NEWEST_REVISION, VERSION_TABLE, alembic_config
 from arena.db.schema import Base
 from arena.db.store import open_store
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches, claimed, finished
+from tests.db.builders import add_bot, add_matches, claimed, finished, next_claim, run_sql
 from tests.db.next_version import NEXT_REVISION, become
 from tests.kinds import on_both
 from tests.patience import WAIT_SECONDS
 from tests.soak import SOAK
-
-
-def run(url: str, *statements: str) -> None:
-    """Run SQL beside the store."""
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
-    engine.dispose()
 
 
 @on_both
@@ -129,7 +119,7 @@ def test_a_database_from_before_the_first_release_is_refused(
 ) -> None:
     """Nothing is done to it; the text says how to start anew, and how to keep it."""
     open_store(url).close()
-    run(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - a test's
+    run_sql(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - a test's
     said = f"at revision {revision_before}, from before the first release.* set ARENA_DATABASE_URL"
     with pytest.raises(DatabaseTooOld, match=f"{said}.*to keep its games, use the version that made it"):
         open_store(url, migrates=migrates)
@@ -140,14 +130,14 @@ def test_a_database_from_before_the_first_release_is_refused(
 def test_a_newer_database_is_left_alone(url: str) -> None:
     """One of a future revision is refused with a text that says what to do."""
     open_store(url).close()
-    run(url, "UPDATE kaiten_schema SET version_num = '9999'")
+    run_sql(url, "UPDATE kaiten_schema SET version_num = '9999'")
     with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at 9999.*install that version"):
         open_store(url)
 
 
 def test_a_database_of_something_else_is_left_alone(empty_url: str) -> None:
     """Tables that aren't ours stay as they are, and none is added."""
-    run(empty_url, "CREATE TABLE recipe (id INTEGER)")
+    run_sql(empty_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
         DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"
     ):
@@ -172,7 +162,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "s", versions, deals=100, matches=1)
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         assert store.results.record(finished(claim, [(1, 2)] * 100))
     store.close()
     file = tmp_path / "arena.sqlite3"

@@ -2,24 +2,25 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount, NewApiToken, NewSession
+from arena.db.database import Database
 from arena.db.errors import BotTaken, InvitationRefused, LastOperator, NameTaken, TooManyTokens
 from arena.db.people import NewAccount, RateLimit
 from arena.db.store import Store
-from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, Role
 from arena.rules import Rules
 from tests.builders import finish, play_set
-from tests.db.builders import START, add_bot, add_matches
+from tests.db.builders import START, add_bot, add_matches, claim_one, present
 from tests.kinds import on_both
 
 LATER = START + timedelta(days=1)
@@ -60,8 +61,7 @@ def version(bot: str, author: str, account: KnownAccount | None) -> NewVersion:
 def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
     """It keeps the case that it was made with; no other may differ in case alone."""
     made = register(store, "Ann")
-    found = store.people.account("aNN")
-    assert found is not None
+    found = present(store.people.account("aNN"))
     assert (found.account, found.password) == (made, "hash of Ann's")
     assert store.people.account("ben") is None
     with pytest.raises(NameTaken, match="ANN is taken"):
@@ -102,8 +102,7 @@ def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
     ann = register(store, "ann")
     add_bot(store, "by-hand", author="ann")
     store.bots.add_version(replace(version("by-hand", "ann", ann), source="sha256:2"))
-    found = store.bots.find("by-hand")
-    assert found is not None
+    found = present(store.bots.find("by-hand"))
     assert (found.account, found.newest) == (ann.id, 2)
     with pytest.raises(BotTaken):
         store.bots.add_version(replace(version("by-hand", "ann", None), source="sha256:3"))
@@ -129,8 +128,7 @@ def test_a_session_replaces_the_one_before(store: Store) -> None:
         new = NewSession(account=ann.id, hash=hash_, browser="Firefox\0", created=START)
         store.credentials.open_session(new, instead_of=instead)
     assert store.credentials.session("1" * 64) is None
-    found = store.credentials.session("3" * 64)
-    assert found is not None
+    found = present(store.credentials.session("3" * 64))
     assert (found.account, found.created, found.seen) == (ann, START, START)
     assert len(store.credentials.sessions(ann.id)) == 2
 
@@ -168,11 +166,9 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
     store.people.set_password(ann.id, "a third", LATER)
     assert not store.credentials.sessions(ann.id)
     assert not any(each.works(START) for each in store.credentials.tokens(ann.id))
-    of_ben = store.credentials.token(f"{3:064x}")
-    assert of_ben is not None
+    of_ben = present(store.credentials.token(f"{3:064x}"))
     assert of_ben[0].works(START)
-    found = store.people.account("ann")
-    assert found is not None
+    found = present(store.people.account("ann"))
     assert found.password == "a third"  # noqa: S105 - no password
 
 
@@ -182,8 +178,7 @@ def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store)
     ann = register(store, "ann")
     store.people.rehash(ann.id, "an old one", "wrong")
     store.people.rehash(ann.id, "hash of ann's", "right")
-    found = store.people.account("ann")
-    assert found is not None
+    found = present(store.people.account("ann"))
     assert found.password == "right"  # noqa: S105 - no password
 
 
@@ -228,8 +223,7 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
 
     assert {line.author for line in store.ratings.standings()} == {"former-1", "ben"}
     for summary in store.games.newest():
-        game = store.games.find(summary.game)
-        assert game is not None
+        game = present(store.games.find(summary.game))
         assert [seat.author for seat in game.seats] == ["former-1", "former-1", "ben"]
         assert game.replay.count('"author":"former-1"') == 2
         assert '"author":"ann"' not in game.replay.lower()
@@ -269,14 +263,12 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
     ann = register(store, "ann")
     seats = [store.bots.add_version(version("mine", "ann", ann)), add_bot(store, "greedy", author="house")]
     add_matches(store, "s", seats, matches=1)
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = claim_one(store)
     finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
     assert '"author":"ann"' in finished.games[0].replay
     store.people.delete(ann.id, "former-1", LATER)
     store.results.record(finished)
-    game = store.games.find(finished.games[0].id)
-    assert game is not None
+    game = present(store.games.find(finished.games[0].id))
     assert game.replay == finished.games[0].replay.replace('"ann"', '"former-1"')
 
 
@@ -289,8 +281,7 @@ def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
     store.people.delete(ann.id, "former-1", LATER)
     assert [candidate.bot for candidate in store.ratings.candidates()] == ["greedy"]
     assert [line.bot for line in store.ratings.standings()] == ["greedy"]
-    mine = store.bots.find("mine")
-    assert mine is not None
+    mine = present(store.bots.find("mine"))
     assert (mine.state, mine.reason) == (BotState.RETIRED, "its author's account was deleted")
 
 
@@ -372,8 +363,7 @@ def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
     for _ in range(5):
         store.people.attempt((own, common), START)
     assert store.people.attempt((limit("another", 1), common), START) is None
-    full = store.people.attempt((limit("a third", 1), common), START)
-    assert full is not None
+    full = present(store.people.attempt((limit("a third", 1), common), START))
     assert full.limit == common
 
 
@@ -401,12 +391,8 @@ def test_counts_of_attempts_take_bounded_room(
 
 def keys(url: str) -> set[str]:
     """Return what attempts are counted at."""
-    engine = create_engine(url)
-    try:
-        with engine.connect() as connection:
-            return set(connection.execute(text("SELECT key FROM attempt")).scalars())
-    finally:
-        engine.dispose()
+    with closing(Database(url)) as database, database.read() as connection:
+        return set(connection.execute(text("SELECT key FROM attempt")).scalars())
 
 
 def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:

@@ -6,7 +6,7 @@ from arena.db.store import Store
 from arena.play.analysis.analyst import analyse
 from arena.play.replay.document import parse
 from tests.builders import START, analysed, puzzled
-from tests.db.builders import add_few_games
+from tests.db.builders import add_few_games, present
 from tests.kinds import on_both
 
 TODAY = START.date()
@@ -18,8 +18,7 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
     """Tomorrow's is not found before; then it is the newest."""
     add_few_games(store)
     first = puzzled(store, "two-0-0", TODAY)
-    known = store.puzzles.find(TODAY)
-    assert known is not None
+    known = present(store.puzzles.find(TODAY))
     assert (known.game, known.made) == ("two-0-0", first)
     assert parse(known.replay).game == "two-0-0"
     others = analysed(store, "faulty-0-0").decisions
@@ -28,8 +27,7 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
     assert store.puzzles.find(TODAY) == known
     assert store.puzzles.newest(TODAY, 9) == (TODAY,)
     assert store.puzzles.newest(TODAY + DAY, 9) == (TODAY + DAY, TODAY)
-    following = store.puzzles.find(TODAY + DAY)
-    assert following is not None
+    following = present(store.puzzles.find(TODAY + DAY))
     assert following.made == others[4]
 
 
@@ -37,12 +35,10 @@ def test_a_puzzle_goes_with_its_game(store: Store) -> None:
     """An analysis that is made anew changes its answer; without the replay there is no puzzle."""
     add_few_games(store)
     made = puzzled(store, "two-0-0", TODAY)
-    known = store.puzzles.find(TODAY)
-    assert known is not None
+    known = present(store.puzzles.find(TODAY))
     again = analyse(parse(known.replay), playouts=8, seed=5)
     assert store.analyses.add(again)
-    changed = store.puzzles.find(TODAY)
-    assert changed is not None
+    changed = present(store.puzzles.find(TODAY))
     assert changed.made != made
     assert (changed.made.turn, changed.made.seat) == (made.turn, made.seat)
     store.logs.remove_replays(START + DAY, 99)

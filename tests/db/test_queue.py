@@ -15,7 +15,18 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.match import MatchSpec, RuntimeName
 from arena.protocol.states import MatchKind, MatchState
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_match
+from tests.db.builders import (
+    START,
+    add_bot,
+    add_matches,
+    claim_one,
+    claimed,
+    finished,
+    new_match,
+    next_claim,
+    present,
+    put_aside,
+)
 from tests.db.test_cost import statements
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
@@ -23,7 +34,7 @@ from tests.kinds import on_both
 
 def claimed_id(store: Store) -> str | None:
     """Claim the next match, and return its id."""
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    claim = next_claim(store)
     return None if claim is None else claim.spec.match
 
 
@@ -43,7 +54,7 @@ def test_a_match_is_there_before_it_is_played(store: Store) -> None:
     store.queue.add(new_match("s7-1", [random_, greedy]))
     assert waiting_and_running(store) == (2, 0)
 
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    claim = next_claim(store)
 
     assert claim == Claim(
         spec=MatchSpec(
@@ -90,7 +101,7 @@ def test_claims_come_oldest_first(store: Store) -> None:
     versions = [add_bot(store, name) for name in ("a", "b")]
     for id_ in ("z", "y"):
         add_matches(store, id_, versions)
-    claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(5)]
+    claims = [next_claim(store) for _ in range(5)]
     assert [claim and claim.spec.match for claim in claims] == ["z-0", "z-1", "y-0", "y-1", None]
 
 
@@ -99,8 +110,7 @@ def test_a_released_match_is_claimed_anew(store: Store) -> None:
     """After a crash what ran waits again; the next claim has a higher attempt, the old one is stale."""
     old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.leases.release("here") == 1
-    new = store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER)
-    assert new is not None
+    new = present(store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER))
     assert (new.spec.match, new.spec.attempt) == (old.spec.match, 2)
     assert not store.results.record(finished(old, [(1, 2)]))
     assert store.activity.totals().games == 0
@@ -113,8 +123,7 @@ def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for _ in range(5):
         store.leases.release("here")
-        again = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-        assert again is not None
+        again = claim_one(store)
         claim = again
     assert claim.spec.attempt == 6
     assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
@@ -126,13 +135,12 @@ def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
     for attempt in (2, 3):
-        again = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-        assert again is not None
+        again = claim_one(store)
         assert again.spec == replace(first.spec, attempt=attempt, seeds=again.spec.seeds)
         assert set(again.spec.seeds).isdisjoint(first.spec.seeds)
         states.append(store.leases.void(again.spec.match, attempt, "out of disk \0\ud800", START))
     assert states == [MatchState.WAITING, MatchState.WAITING, MatchState.QUARANTINED]
-    assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER) is None
+    assert next_claim(store) is None
     assert waiting_and_running(store) == (0, 0)
 
 
@@ -181,7 +189,7 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
     add_matches(store, "s", versions, deals=6)
     seeds: list[str] = []
     for attempt in (1, 2):
-        claims = [store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
+        claims = [next_claim(store) for _ in range(2)]
         for claim in claims:
             assert claim is not None
             assert claim.spec.attempt == attempt
@@ -201,30 +209,13 @@ def test_a_match_is_claimed_once(store: Store) -> None:
     versions = [add_bot(store, name) for name in "abcde"]
     ids = {match for id_ in ("s", "t") for match in add_matches(store, id_, versions)}
     with ThreadPoolExecutor(4) as pool:
-        claims = list(
-            pool.map(lambda _: store.leases.claim("here", "worker", START, RuntimeName.DOCKER), range(12))
-        )
+        claims = list(pool.map(lambda _: next_claim(store), range(12)))
     got = [claim.spec.match for claim in claims if claim]
     assert sorted(got) == sorted(ids)
 
 
 NOW = START + timedelta(hours=1)
 ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="release", subject="match:s-0")
-
-
-def claim(store: Store) -> Claim:
-    """Claim the next match, which must be there."""
-    taken = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert taken is not None
-    return taken
-
-
-def put_aside(store: Store, *, minute: int = 1) -> str:
-    """Let the match that is due fail three times, and return its id."""
-    for _ in range(3):
-        spec = claim(store).spec
-        store.leases.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
-    return spec.match
 
 
 @pytest.fixture
@@ -269,20 +260,20 @@ def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -
 def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
     """It may fail as often; its attempts go on, so no old result counts; and it is played and rated."""
     add_matches(store, "s", versions, matches=1)
-    first = claim(store)
+    first = claim_one(store)
     store.leases.void("s-0", 1, "no engine", START)
     for attempt in (2, 3):
-        claim(store)
+        claim_one(store)
         store.leases.void("s-0", attempt, "no engine", START)
     store.queue.release("s-0", ENTRY)
     assert (store.queue.quarantined(), store.activity.totals().matches_waiting) == (0, 1)
     assert [candidate.queued[2] for candidate in store.ratings.candidates()] == [2, 2]
     assert [entry.subject for entry in store.people.audit(9)] == ["match:s-0"]
     for attempt in (4, 5):
-        assert claim(store).spec.attempt == attempt
+        assert claim_one(store).spec.attempt == attempt
         store.leases.void("s-0", attempt, "no engine", START)
     assert store.queue.quarantined() == 0
-    again = claim(store)
+    again = claim_one(store)
     assert again.spec.attempt == 6
     assert not store.results.record(finished(first, [(1, 2)]))
     assert store.results.record(finished(again, [(1, 2)]))
@@ -342,4 +333,4 @@ def test_who_can_not_play_is_not_released(store: Store, versions: tuple[int, int
     add_bot(store, "other", source="sha256:c")
     add_bot(store, "other", source="sha256:b")
     store.queue.release("s-0", ENTRY)
-    assert claim(store).spec.match == "s-0"
+    assert claim_one(store).spec.match == "s-0"

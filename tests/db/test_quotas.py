@@ -7,11 +7,9 @@ import pytest
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.errors import QuotaReached
-from arena.db.people import NewAccount
 from arena.db.quotas import AccountQuota, Quota
 from arena.db.store import Store
-from arena.protocol.states import Role
-from tests.db.builders import START
+from tests.db.builders import START, add_account
 from tests.db.test_submissions import new
 from tests.kinds import on_both
 
@@ -22,7 +20,7 @@ USUAL = Quota(submissions_a_day=2, bots=1, on_their_way=99)
 @pytest.fixture
 def ben(store: Store) -> KnownAccount:
     """Give an account."""
-    return store.people.register(NewAccount(name="ben", password="hash", role=Role.USER, created=START))  # noqa: S106 - no password
+    return add_account(store, "ben")
 
 
 @on_both
@@ -59,12 +57,3 @@ def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAcco
     store.submissions.add(theirs, USUAL)
     with pytest.raises(QuotaReached, match="eve has 1 bots, and the limit is 1"):
         store.submissions.check(replace(theirs, bot="other"), USUAL)
-
-
-def test_what_is_left_goes_by_the_accounts_own_numbers(store: Store, ben: KnownAccount) -> None:
-    """As far as there are some."""
-    store.submissions.add(replace(new(), account=ben.id), USUAL)
-    store.people.set_quota(ben.id, AccountQuota(bots=8), ENTRY)
-    allowance = store.submissions.allowance("ben", ben.id, USUAL, START)
-    assert (allowance.sent, allowance.submissions_a_day, allowance.left) == (1, 2, 1)
-    assert (allowance.bots, allowance.most_bots) == (1, 8)

@@ -19,8 +19,7 @@ from arena.ladder.rating_log import Event, GamePlayed, VersionStarted, rebuild
 from arena.play.replay.document import parse
 from arena.protocol.documents import SeatResult
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, next_claim, outcomes, present
 from tests.db.test_cost import statements
 from tests.kinds import on_both
 
@@ -73,17 +72,6 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
     assert [line.games for line in store.ratings.standings(3)] == [0] * 4
 
 
-def test_only_the_newest_version_is_on_the_board(store: Store) -> None:
-    """An old version's games stay in the log, but its line goes."""
-    versions = [add_bot(store, "a"), add_bot(store, "b")]
-    assert store.results.record(finished(claimed(store, versions), [(1, 2)] * 2))
-    add_bot(store, "a", source="sha256:2")
-    assert [(line.bot, line.version, line.games) for line in store.ratings.standings()] == [
-        ("b", 1, 2),
-        ("a", 2, 0),
-    ]
-
-
 def test_games_are_listed_newest_first(store: Store) -> None:
     """Pages follow each other by number without gap or overlap."""
     versions = [add_bot(store, name) for name in ("a", "b")]
@@ -114,8 +102,8 @@ def test_a_game_has_a_page(store: Store) -> None:
     a, b, c = (add_bot(store, name, source=f"sha256:{name}") for name in ("a", "b", "c"))
     claim = claimed(store, [c, a, b])
     assert store.results.record(finished(claim, [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1)))
-    page = store.games.find("s-0-1")
-    assert page is not None
+    assert store.games.find("nothing") is None
+    page = present(store.games.find("s-0-1"))
     assert (page.match, page.number, page.players, page.variants) == ("s-0", 2, 3, ())
     assert page.ended == START + timedelta(minutes=1)
     assert parse(page.replay).game == "s-0-1"
@@ -127,8 +115,7 @@ def test_a_game_has_a_page(store: Store) -> None:
     assert [(seat.faults, seat.taken_over) for seat in page.seats] == [(0, False), (3, True), (1, False)]
     assert [seat.image for seat in page.seats] == ["sha256:c", "sha256:a", "sha256:b"]
     assert page.seats[0].limits == ("memory 256 MiB",)
-    first = store.games.find("s-0-0")
-    assert first is not None
+    first = present(store.games.find("s-0-0"))
     for seat, earlier in zip(page.seats, first.seats, strict=True):
         assert earlier.overall is not None
         assert earlier.by_count is not None
@@ -140,11 +127,6 @@ def test_a_game_has_a_page(store: Store) -> None:
             deviation_after=line.deviation,
         )
         assert earlier.overall.mean_before == earlier.by_count.mean_before == 25
-
-
-def test_a_game_that_is_not_there_has_no_page(store: Store) -> None:
-    """An unknown id gives None."""
-    assert store.games.find("nothing") is None
 
 
 def test_a_version_has_a_first_game(store: Store) -> None:
@@ -167,7 +149,7 @@ def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
     assert store.results.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
     add_matches(store, "t", [a, b, c], deals=4)
-    store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    next_claim(store)
     newest = add_bot(store, "b", source="sha256:2", author="house")
     none = {2: 0, 3: 0, 4: 0, 5: 0}
     mean = {line.bot: line.mean for line in store.ratings.standings()}
@@ -214,7 +196,7 @@ _WALK = (
 @pytest.mark.parametrize(
     "call",
     [
-        lambda store: store.leases.claim("here", "worker", START, RuntimeName.DOCKER),
+        next_claim,
         lambda store: store.leases.release("here"),
         lambda store: store.games.newest(50, 10),
         lambda store: store.games.find("s-0-1"),

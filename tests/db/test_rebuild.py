@@ -3,12 +3,10 @@
 import random
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from arena.db import ladder
 from arena.db.store import Store
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches, finished, outcomes
+from tests.db.builders import add_bot, add_matches, finished, next_claim, outcomes, run_sql
 from tests.kinds import on_both
 from tests.soak import many
 
@@ -24,7 +22,7 @@ def live(store: Store, seed: int, steps: int) -> None:
             continue
         versions = dice.sample(list(current.values()), dice.randint(2, 5))
         add_matches(store, f"s{step}", versions)
-        while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+        while claim := next_claim(store):
             faults = [dice.choice((0, 0, 0, 1, 3)) for _ in versions]
             places = outcomes(dice, len(versions), dice.randint(0, 2))
             assert store.results.record(finished(claim, places, minute=step, faults=faults))
@@ -45,7 +43,7 @@ def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.Mon
     versions = [add_bot(store, name) for name in ("a", "b")]
     add_matches(store, "s", versions, deals=51)
     dice = random.Random(1)  # noqa: S311 - a test's dice
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         assert store.results.record(finished(claim, outcomes(dice, 2, 51)))
     rebuilt = store.ladder.rebuild()
     assert (rebuilt.events, rebuilt.differing) == (104, 0)
@@ -57,17 +55,15 @@ def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
     live(store, 9, steps=8)
     boards = [store.ratings.standings(players) for players in (0, 2, 3, 4, 5)]
     games = [store.games.find(game.game) for game in store.games.newest(None, 100)]
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        for statement in (
-            "UPDATE rating SET mean = mean + 1 WHERE version_id = 1 AND players = 0",
-            "DELETE FROM rating WHERE version_id = 2 AND players = 3",
-            "INSERT INTO rating VALUES (1, 9, 25, 8, 0, 0, 0, 0, NULL, '[]', '[]', 25, 5, 25, 5)",
-            "UPDATE rating_change SET deviation_after = 1 WHERE event_number = 1 AND players = 0",
-            "DELETE FROM rating_change WHERE event_number = 2 AND players = 2",
-        ):
-            assert connection.execute(text(statement)).rowcount == 1
-    engine.dispose()
+    changed = run_sql(
+        url,
+        "UPDATE rating SET mean = mean + 1 WHERE version_id = 1 AND players = 0",
+        "DELETE FROM rating WHERE version_id = 2 AND players = 3",
+        "INSERT INTO rating VALUES (1, 9, 25, 8, 0, 0, 0, 0, NULL, '[]', '[]', 25, 5, 25, 5)",
+        "UPDATE rating_change SET deviation_after = 1 WHERE event_number = 1 AND players = 0",
+        "DELETE FROM rating_change WHERE event_number = 2 AND players = 2",
+    )
+    assert changed == [1] * 5
     assert store.ladder.rebuild().differing == 5
     assert store.ladder.rebuild().differing == 0
     assert [store.ratings.standings(players) for players in (0, 2, 3, 4, 5)] == boards

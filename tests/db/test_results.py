@@ -6,12 +6,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.store import Store
-from arena.protocol.match import RuntimeName, SeatReport
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, outcomes
+from arena.ladder.card_counts import nothing
+from arena.protocol.match import SeatReport
+from tests.db.builders import (
+    START,
+    add_bot,
+    add_matches,
+    claimed,
+    finished,
+    next_claim,
+    outcomes,
+    present,
+    run_sql,
+)
 from tests.kinds import on_both
 
 
@@ -21,10 +31,9 @@ def test_a_result_counts_once(store: Store) -> None:
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     result = finished(claim, [(1, 2), (2, 1)])
     assert store.results.record(result)
-    board, games = store.ratings.standings(), store.games.newest()
+    board, games, cards = store.ratings.standings(), store.games.newest(), store.cards.find()
     assert not store.results.record(result)
-    assert store.ratings.standings() == board
-    assert store.games.newest() == games
+    assert (store.ratings.standings(), store.games.newest(), store.cards.find()) == (board, games, cards)
     assert [line.games for line in board] == [2, 2]
 
 
@@ -39,6 +48,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
     store.leases.release("here")
     assert not store.results.record(result)
     assert store.activity.totals().games == 0
+    assert store.cards.find().tally == nothing()
     assert {line.games for line in store.ratings.standings()} == {0}
 
 
@@ -66,10 +76,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
 def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, url: str) -> None:
     """An error after the games were written takes them back too; once it is mended the result counts."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2), (1, 2)])
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE rating SET deviation = 0"))
-    engine.dispose()
+    run_sql(url, "UPDATE rating SET deviation = 0")
     with pytest.raises(ValueError, match="must be finite"):
         store.results.record(result)
     assert store.games.newest() == ()
@@ -117,8 +124,7 @@ def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
         image="i", runtime="r", limits=(), sdk="\0", stderr="\0\ud800 ok", trouble="said \0 and left"
     )
     assert store.results.record(replace(result, reports=(odd, odd)))
-    page = store.games.find("s-0-0")
-    assert page is not None
+    page = present(store.games.find("s-0-0"))
     assert page.seats[0].trouble == "said \0 and left"
 
 
@@ -130,7 +136,7 @@ def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
     results = []
     for index in range(3):
         add_matches(store, f"s{index}", versions)
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         results.append(finished(claim, outcomes(dice, 5, 2)))
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(store.results.record, results))

@@ -15,8 +15,8 @@ from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 from tests.builders import fill, finish
 from tests.db.builders import START as FIRST
-from tests.db.builders import add_bot, add_matches, claimed
-from tests.db.test_challenge_rows import bot_of, challenge, person
+from tests.db.builders import add_account, add_bot, add_matches, claimed, present
+from tests.db.test_challenge_rows import bot_of, challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
@@ -32,8 +32,7 @@ def played(store: Store, set_: str, bots: tuple[int, ...], *, day: int) -> list[
 
 def finish_next(store: Store, *, day: int) -> list[str]:
     """Play what is next, with notes and stderr in it, and return the games' ids."""
-    claim = store.leases.claim("here", "worker", FIRST, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = present(store.leases.claim("here", "worker", FIRST, RuntimeName.DOCKER))
     ended = FIRST + timedelta(days=day)
     result = finish(claim, random.Random(claim.spec.match), ended=ended, faults=0.05)  # noqa: S311 - a test's dice
     noted = tuple(
@@ -56,8 +55,7 @@ def finish_next(store: Store, *, day: int) -> list[str]:
 
 def said(store: Store, game_: str) -> tuple[set[str | None], set[str]] | None:
     """Return which notes and what stderr there is of a game; None where its logs are gone."""
-    log = store.logs.find(game_)
-    assert log is not None
+    log = present(store.logs.find(game_))
     if not log.kept:
         return None
     notes = {decision.note for step in log.record.steps for decision in step if decision}
@@ -108,8 +106,7 @@ def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
     assert removed == 6
     assert (results(store), store.activity.totals()) == (before, totals)
     for each in store.games.newest():
-        page = store.games.find(each.game)
-        assert page is not None
+        page = present(store.games.find(each.game))
         assert (page.replay == "") == (not each.game.startswith("young"))
         assert len(page.seats) == each.players
     assert (store.ladder.rebuild().differing, store.cards.rebuild().differing) == (0, 0)
@@ -136,7 +133,7 @@ def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store:
 @on_both
 def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
     """And what a submission on its way is judged by stays whole."""
-    ben = person(store, "ben")
+    ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
     store.submissions.add(new(bot="third"), PLENTY)

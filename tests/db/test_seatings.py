@@ -8,8 +8,7 @@ from arena.db.bots import NewVersion
 from arena.db.matches import Claim
 from arena.db.store import Store
 from arena.play.replay.document import parse
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, finished, new_match
+from tests.db.builders import START, claim_one, finished, new_match, present
 
 SEATINGS = ((2, 0, 1), (0, 1, 2), (1, 2, 0))
 NAMES = ("a", "b", "c")
@@ -27,9 +26,7 @@ def claim(store: Store) -> Claim:
         for name in NAMES
     ]
     store.queue.add(replace(new_match("m", versions, deals=3), seatings=SEATINGS))
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
-    return claim
+    return claim_one(store)
 
 
 def seated(game: int) -> list[str]:
@@ -45,8 +42,7 @@ def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Clai
         seated(game) for game in range(3)
     ]
     for index in range(3):
-        page = store.games.find(f"m-{index}")
-        assert page is not None
+        page = present(store.games.find(f"m-{index}"))
         assert [seat.bot for seat in page.seats] == seated(index)
         assert [seat.author for seat in page.seats] == [f"of-{name}" for name in seated(index)]
         assert [seat.image for seat in page.seats] == [f"sha256:{name}" for name in seated(index)]
@@ -71,8 +67,7 @@ def test_logs_are_those_of_who_sat_there(store: Store, claim: Claim) -> None:
     """What a bot printed in the match stands at its seat of the game."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3))
     for index in range(3):
-        log = store.logs.find(f"m-{index}")
-        assert log is not None
+        log = present(store.logs.find(f"m-{index}"))
         assert [(seat.seat, seat.bot) for seat in log.seats] == list(enumerate(seated(index)))
         assert [seat.report.image for seat in log.seats] == [f"sha256:{name}" for name in seated(index)]
         assert [seat.report.stderr for seat in log.seats] == [f"seat {bot}" for bot in SEATINGS[index]]

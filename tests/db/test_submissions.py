@@ -8,14 +8,24 @@ import pytest
 
 from arena.db.audit import NewAuditEntry
 from arena.db.errors import BotTaken, QuotaReached, SameContent
-from arena.db.matches import Claim, NewQualification
-from arena.db.people import NewAccount
+from arena.db.matches import NewQualification
 from arena.db.quotas import AccountQuota, NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.protocol.match import Clock, Limits, RuntimeName
-from arena.protocol.states import MatchState, Role
+from arena.protocol.states import MatchState
 from arena.protocol.submissions import Cause, CauseKind, Stage, UploadKind
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, new_match
+from tests.db.builders import (
+    START,
+    add_account,
+    add_bot,
+    add_matches,
+    claim_one,
+    claimed,
+    finished,
+    new_match,
+    next_claim,
+    present,
+)
 from tests.kinds import on_both
 
 PLENTY = Quota(submissions_a_day=100, bots=100, on_their_way=100)
@@ -65,17 +75,9 @@ def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
     store.submissions.qualifying(id_, START + timedelta(seconds=2))
 
 
-def claim(store: Store, *, house_only: bool = False) -> Claim:
-    """Claim the next match, which must be there."""
-    taken = store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
-    assert taken is not None
-    return taken
-
-
 def stage(store: Store, id_: str = "u1") -> Stage:
     """Return how far a submission is."""
-    found = store.submissions.find(id_)
-    assert found is not None
+    found = present(store.submissions.find(id_))
     return found.stage
 
 
@@ -85,8 +87,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
     qualify(store)
     assert store.bots.find("mine") is None
     assert store.submissions.activate("u1", START + timedelta(seconds=3)) == 1
-    found = store.submissions.find("u1")
-    assert found is not None
+    found = present(store.submissions.find("u1"))
     assert (found.stage, found.version, found.source) == (Stage.ACTIVE, 1, "sha256:new")
     assert [found.received, found.inspected, found.qualifying, found.ended] == [
         START + timedelta(seconds=second) for second in range(4)
@@ -108,8 +109,7 @@ def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
     assert store.submissions.activate("u1", START) == 1
     assert store.submissions.activate("u1", START) is None
     store.submissions.reject("u1", CAUSE, START)
-    found = store.submissions.find("u1")
-    assert found is not None
+    found = present(store.submissions.find("u1"))
     assert (found.stage, found.cause, found.source) == (Stage.ACTIVE, None, "sha256:new")
     assert store.activity.totals().bots == 1
 
@@ -121,8 +121,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
     store.submissions.wait("u1", "no room on the disk")
     assert [each.waiting for each in store.submissions.on_their_way()] == ["no room on the disk"]
     store.submissions.reject("u1", CAUSE, START)
-    found = store.submissions.find("u1")
-    assert found is not None
+    found = present(store.submissions.find("u1"))
     assert (found.stage, found.cause, found.waiting) == (Stage.REJECTED, CAUSE, None)
     assert store.bots.find("mine") is None
 
@@ -135,7 +134,7 @@ def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
     assert store.submissions.add_game(game("q", "u1", (house[0], None, house[1])), played=0)
     assert not store.submissions.add_game(game("r", "u1", (house[0], None)), played=0)
     before = store.ratings.standings()
-    taken = claim(store)
+    taken = claim_one(store)
     assert [(seat.bot, seat.version, seat.number) for seat in taken.seats] == [
         ("a", house[0], 1),
         ("mine", None, 1),
@@ -166,7 +165,7 @@ def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
     store.submissions.add(new(), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, versions[0])), played=0)
-    assert [claim(store).spec.match for _ in range(4)] == ["q-0", "soon", "soon2", "rest-0"]
+    assert [claim_one(store).spec.match for _ in range(4)] == ["q-0", "soon", "soon2", "rest-0"]
 
 
 def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
@@ -175,7 +174,7 @@ def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
     store.submissions.add(new(), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, house)), played=0)
-    assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=True) is None
+    assert next_claim(store, house_only=True) is None
     assert [sum(each.queued.values()) for each in store.ratings.candidates()] == [0]
     assert "sha256:new" in store.bots.sources_in_use()
 
@@ -188,7 +187,7 @@ def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, house)), played=0)
     for _ in range(3):
-        taken = claim(store)
+        taken = claim_one(store)
         store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
     assert store.submissions.add_game(game("r", "u1", (None, house)), played=0)
     assert [(each.state, each.reason) for each in store.submissions.games("u1")] == [
@@ -208,7 +207,7 @@ def test_the_older_version_plays_until_then(store: Store) -> None:
     store.submissions.add(new("u1"), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, other)), played=0)
-    assert claim(store).seats[0].number == 2
+    assert claim_one(store).seats[0].number == 2
     assert store.submissions.activate("u1", START) == 2
     assert store.results.record(finished(running, [(1, 2)]))
     assert [(seat.bot, seat.version) for seat in store.games.newest()[0].seats] == [("mine", 1), ("a", 1)]
@@ -287,9 +286,7 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
 @on_both
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     """Whatever becomes of it: once as an upload or as a submission, and not where it is given back."""
-    owner = store.people.register(
-        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
-    )
+    owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
     for hour in range(3):
         begun = replace(new(f"u{hour}", account=owner.id), received=START + timedelta(hours=hour))
@@ -349,9 +346,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
 
 def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
     """Counted as a file would be; what an operator has set for an account goes before the arena's own."""
-    owner = store.people.register(
-        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
-    )
+    owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
     for number in range(2):
         store.submissions.add(new(f"u{number}", account=owner.id), quota)
@@ -362,24 +357,23 @@ def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
     later = store.submissions.allowance("ben", owner.id, quota, START + timedelta(days=1))
     assert later.left == 2
     entry = NewAuditEntry(at=START, who="terminal:test", what="quota", subject="account:ben")
+    store.people.set_quota(owner.id, AccountQuota(bots=8), entry)
+    assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, most_bots=8)
     store.people.set_quota(owner.id, AccountQuota(submissions_a_day=1), entry)
-    assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, submissions_a_day=1)
+    assert store.submissions.allowance("ben", owner.id, quota, START).submissions_a_day == 1
 
 
 def test_a_deleted_account_leaves_no_name(store: Store) -> None:
     """Its submissions and their replays have the pseudonym, and what was on its way ends."""
     house = add_bot(store, "a", author="house")
-    owner = store.people.register(
-        NewAccount(name="ben", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
-    )
+    owner = add_account(store, "ben")
     store.submissions.add(new(account=owner.id), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, house)), played=0)
-    taken = claim(store)
+    taken = claim_one(store)
     store.results.record(finished(taken, [(1, 2)]))
     store.people.delete(owner.id, "gone-1", START)
-    found = store.submissions.find("u1")
-    assert found is not None
+    found = present(store.submissions.find("u1"))
     assert (found.author, found.stage) == ("gone-1", Stage.REJECTED)
     assert found.cause is not None
     assert found.cause.kind is CauseKind.WITHDRAWN

@@ -6,8 +6,8 @@ from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
 from tests.accounts.world import World
 from tests.builders import host_report, puzzled
-from tests.db.builders import START, add_bot, claimed, finished, new_challenge
-from tests.db.test_submissions import CAUSE, PLENTY, claim, game, new, qualify
+from tests.db.builders import START, add_bot, claim_one, claimed, finished, new_challenge
+from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 from tests.person_games import add_person_game, analyse_person_game
 from tests.watched import show
 
@@ -41,11 +41,11 @@ def play(world: World, owner: KnownAccount) -> None:
     puzzled(store, "rated-0-0", START.date())
     challenge = new_challenge(CHALLENGE, owner.id, table, matches=1)
     store.challenges.add(challenge, most_a_day=1)
-    assert store.results.record(finished(claim(store), [(1, 2)]))
+    assert store.results.record(finished(claim_one(store), [(1, 2)]))
     store.submissions.add(new(SUBMISSION, "mine", owner.name, owner.id), PLENTY)
     qualify(store, SUBMISSION)
     store.submissions.add_game(game("q", SUBMISSION, (None, opponent)), played=0)
-    assert store.results.record(finished(claim(store), [(1, 2)]))
+    assert store.results.record(finished(claim_one(store), [(1, 2)]))
     store.submissions.reject(SUBMISSION, CAUSE, world.now)
     add_person_game(store, PERSON_GAME, ["opponent"], world.now, account=owner.id)
     analyse_person_game(store, PERSON_GAME)

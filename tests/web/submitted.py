@@ -10,8 +10,8 @@ from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage, UploadKind
 from tests.builders import add_bots, finish
-from tests.db.builders import START
-from tests.db.test_submissions import claim, game, new, qualify
+from tests.db.builders import START, claim_one
+from tests.db.test_submissions import game, new, qualify
 
 PLENTY: Final = Quota(submissions_a_day=100, bots=100, on_their_way=100)
 STDERR: Final = "ready\x1b[2J\nKeyError: '\N{RIGHT-TO-LEFT OVERRIDE}</pre><script>alert(1)</script>'\n"
@@ -63,7 +63,7 @@ def queue(store: Store, id_: str, number: int = 0) -> None:
 
 def finish_game(store: Store) -> None:
     """Play the match that is due; the bot in the middle prints ``STDERR`` and notes something."""
-    done = finish(claim(store), random.Random(3), ended=START)  # noqa: S311 - the same game each time
+    done = finish(claim_one(store), random.Random(3), ended=START)  # noqa: S311 - the same game each time
     reports = [
         replace(report, stderr=STDERR if seat == 1 else "") for seat, report in enumerate(done.reports)
     ]

@@ -16,9 +16,9 @@ from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed
 from arena.protocol.states import Role, Scope
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.db.builders import START, add_bot, claimed, finished, new_match
+from tests.db.builders import START, add_bot, claim_one, claimed, finished, new_match
 from tests.db.test_challenge_rows import bot_of, challenge
-from tests.db.test_submissions import PLENTY, claim, game, new, qualify
+from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.play.replay.twins import deck_of, play_rounds, twin_of
 from tests.soak import many
 from tests.watched import show
@@ -62,7 +62,7 @@ def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin
         seats = [LiveSeat(bot=f"bot-{seat}", version=1) for seat in range(rules.players)]
         game = disclose(game="s-0-0", state=state, seats=seats, places=(), steps=steps)
         shown = ShownGame(game=0, rounds=rounds, text=encode_disclosed(game))
-        taken = claim(world.store)
+        taken = claim_one(world.store)
         assert world.store.live.show("s-0", 1, [shown])
         made.append(Twin(world, taken, shown))
     yield made[0], made[1]
@@ -224,7 +224,7 @@ def test_a_match_that_was_in_vain_is_not_shown(world: World) -> None:
         assert visitor.get("/live/s-0").status_code == (200 if attempt < 3 else 404)
         if attempt < 3:
             assert "This match is waiting" in visitor.get("/live/s-0").text
-            mine = claim(world.store)
+            mine = claim_one(world.store)
     assert visitor.get("/api/v1/live/s-0").status_code == 404
 
 
@@ -255,12 +255,12 @@ def private(world: World) -> Private:
     store = world.store
     mine, opponent = bot_of(store, "mine", user), add_bot(store, "opponent")
     store.challenges.add(challenge("c4", user, (mine, opponent)), most_a_day=9)
-    assert store.results.record(finished(claim(store), [(1, 2)]))
-    claims = {"/challenges/c4": claim(store)}  # its second match
+    assert store.results.record(finished(claim_one(store), [(1, 2)]))
+    claims = {"/challenges/c4": claim_one(store)}  # its second match
     store.submissions.add(new("5a", "third", user.name, user.id), PLENTY)
     qualify(store, "5a")
     store.submissions.add_game(game("q", "5a", (None, opponent)), played=0)
-    claims["/submissions/5a"] = claim(store)
+    claims["/submissions/5a"] = claim_one(store)
     for each in claims.values():
         show(store, each, 1)
     return Private(world, user, other, oper, claims)

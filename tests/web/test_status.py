@@ -16,8 +16,7 @@ from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report
-from tests.db.builders import START, add_bot, add_matches, claimed, finished
-from tests.db.test_queue import put_aside
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, put_aside
 from tests.db.test_submissions import PLENTY, game, qualify
 from tests.db.test_submissions import new as submitted
 from tests.web.app import site_of

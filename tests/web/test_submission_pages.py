@@ -15,8 +15,7 @@ from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKin
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_set
-from tests.db.builders import START
-from tests.db.test_submissions import claim
+from tests.db.builders import START, claim_one
 from tests.web.html import Page
 from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
@@ -228,7 +227,7 @@ def test_a_game_the_arena_could_not_play_is_none_of_the_bots(
     play(world.store, "a1", 0)
     queue(world.store, "a1")
     for _ in range(3):
-        taken = claim(world.store)
+        taken = claim_one(world.store)
         world.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
     (table,) = Page(read(visitor, "/submissions/a1")).tables
     assert [row[0] for row in table[1:]] == ["Quarantined", "Game 1", "Game 2", "Game 3"]

@@ -11,8 +11,7 @@ from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, fill, finish, play_set, puzzled
-from tests.db.builders import add_matches, new_match
-from tests.db.test_queue import put_aside
+from tests.db.builders import add_matches, new_match, put_aside
 from tests.person_games import add_person_game, analyse_person_game, in_round_2, with_chopsticks
 from tests.watched import show
 from tests.web.people import logged_in
