@@ -120,8 +120,7 @@ def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
     tally = fold(connection, ladder.disqualified(connection), folded).tally
     differing = 0
     for model, rows in ((CardGamesRow, _games_rows(tally)), (CardCountRow, _count_rows(tally))):
-        stored = connection.execute(select(model.__table__))
-        differing += replace(connection, model, [row._asdict() for row in stored], rows)
+        differing += replace(connection, model, rows)
     first: int = connection.execute(select(LadderRow.cards_from)).scalar_one()
     connection.execute(update(LadderRow).values(cards_from=1))
     games = sum(each.games for each in tally.games.values())

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from itertools import permutations
 from typing import Any, NamedTuple, cast
 
-import msgspec
-from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import Row as StoredRow
 
-from arena.db.database import upsert
+from arena.db.database import from_row, upsert
 from arena.db.schema import Base, BotVersionRow, HighlightRow, MeetingRow, RatingPointRow
 from arena.ladder.highlights import Highlight, best, highlights
 from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
@@ -27,11 +27,16 @@ class Carry(NamedTuple):
     unit: int
 
 
-def replace(connection: Connection, model: type[Base], stored: list[Row], right: list[Row]) -> int:
+def replace(connection: Connection, model: type[Base], right: list[Row], *where: ColumnElement[bool]) -> int:
     """Replace stored rows that differ from the right ones, and return how many keys differed."""
+    stored = connection.execute(select(model.__table__).where(*where)).all()
+    return _replace(connection, model, stored, right)
+
+
+def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], right: list[Row]) -> int:
     table = cast("Table", model.__table__)
     keys = [column.name for column in table.primary_key]
-    old = {tuple(row[key] for key in keys): row for row in stored}
+    old = {tuple(getattr(row, key) for key in keys): row._asdict() for row in stored}
     new = {tuple(row[key] for key in keys): row for row in right}
     differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
     if gone := [key for key in differing if key in old]:
@@ -60,6 +65,19 @@ def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry
     connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)
 
 
+def _replace_by(connection: Connection, model: type[Base], key: str, right: list[Row]) -> int:
+    """Replace all rows as :func:`replace` does, those with the same value in a column at a time."""
+    column = cast("Table", model.__table__).c[key]
+    parts: dict[int, list[Row]] = {}
+    for row in right:
+        parts.setdefault(row[key], []).append(row)
+    stored = connection.execute(select(column).distinct()).scalars()
+    return sum(
+        replace(connection, model, parts.get(value, []), column == value)
+        for value in sorted({*stored, *parts})
+    )
+
+
 _COUNTS = ("games", "ahead", "behind", "tied")
 
 
@@ -86,25 +104,17 @@ class Meetings:
     def add(self, connection: Connection) -> None:
         """Add the counts to the stored ones."""
         # Always in the same order, so that transactions can't deadlock.
-        add(
-            connection,
-            MeetingRow,
-            [_meeting_row(pair, counts) for pair, counts in sorted(self._pairs.items())],
-        )
+        add(connection, MeetingRow, self._rows())
 
     def put(self, connection: Connection) -> int:
         """Replace the stored counts, and return how many rows differed."""
-        of_bot: dict[int, list[Row]] = {}
-        for pair, counts in self._pairs.items():
-            of_bot.setdefault(pair[0], []).append(_meeting_row(pair, counts))
-        kept = connection.execute(select(MeetingRow.bot_id).distinct()).scalars()
-        differing = 0
-        for bot in sorted({*kept, *of_bot}):
-            stored = connection.execute(select(MeetingRow.__table__).where(MeetingRow.bot_id == bot))
-            differing += replace(
-                connection, MeetingRow, [row._asdict() for row in stored], of_bot.get(bot, [])
-            )
-        return differing
+        return _replace_by(connection, MeetingRow, "bot_id", self._rows())
+
+    def _rows(self) -> list[Row]:
+        return [
+            {"bot_id": bot, "other_id": other, **dict(zip(_COUNTS, counts, strict=True))}
+            for (bot, other), counts in sorted(self._pairs.items())
+        ]
 
 
 def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> dict[int, int]:
@@ -113,11 +123,6 @@ def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> di
     if versions is not None:
         wanted = wanted.where(BotVersionRow.id.in_(list(versions)))
     return {row.id: row.bot_id for row in connection.execute(wanted)}
-
-
-def _meeting_row(pair: tuple[int, int], counts: Sequence[int]) -> Row:
-    bot, other = pair
-    return {"bot_id": bot, "other_id": other, **dict(zip(_COUNTS, counts, strict=True))}
 
 
 class RatingHistory:
@@ -157,18 +162,7 @@ class RatingHistory:
 
     def put(self, connection: Connection) -> int:
         """Replace the stored points, and return how many rows differed."""
-        of_version: dict[int, list[Row]] = {}
-        for row in self._rows():
-            of_version.setdefault(row["version_id"], []).append(row)
-        kept = connection.execute(select(RatingPointRow.version_id).distinct()).scalars()
-        differing = 0
-        for version in sorted({*kept, *of_version}):
-            stored = connection.execute(
-                select(RatingPointRow.__table__).where(RatingPointRow.version_id == version)
-            )
-            rows = [row._asdict() for row in stored]
-            differing += replace(connection, RatingPointRow, rows, of_version.get(version, []))
-        return differing
+        return _replace_by(connection, RatingPointRow, "version_id", self._rows())
 
     def _rows(self) -> list[Row]:
         return [row for kept in self._kept.values() for row in kept.values()]
@@ -234,30 +228,25 @@ class Highlights:
         """Merge the collected games into the stored ones, and keep the best."""
         if not self._days:
             return
-        stored = _stored(connection, self._days)
         rows: list[Row] = []
+        its = HighlightRow.day.in_(list(self._days))
+        stored = connection.execute(select(HighlightRow.__table__).where(its)).all()
         for day, found in self._days.items():
-            known = [_highlight(row) for row in stored if row["day"] == day]
+            known = [_highlight(row) for row in stored if row.day == day]
             rows += _rows(day, best((*known, *found)))
-        replace(connection, HighlightRow, stored, rows)
+        _replace(connection, HighlightRow, stored, rows)
 
     def put(self, connection: Connection) -> int:
         """Replace the stored games, and return how many rows differed."""
         rows = [row for day, found in self._days.items() for row in _rows(day, found)]
-        return replace(connection, HighlightRow, _stored(connection), rows)
+        return replace(connection, HighlightRow, rows)
 
 
 def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
     """Return the highlights of the last ``days`` days that have any."""
     wanted = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
-    return best(map(_highlight, _stored(connection, connection.execute(wanted).scalars().all())))
-
-
-def _stored(connection: Connection, days: Iterable[int] | None = None) -> list[Row]:
-    wanted = select(HighlightRow.__table__)
-    if days is not None:
-        wanted = wanted.where(HighlightRow.day.in_(list(days)))
-    return [row._asdict() for row in connection.execute(wanted)]
+    its = HighlightRow.day.in_(connection.execute(wanted).scalars().all())
+    return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(its))))
 
 
 def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:
@@ -274,8 +263,8 @@ def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:
     ]
 
 
-def _highlight(row: Row) -> Highlight:
-    return msgspec.convert(row | {"game": row["game_number"]}, Highlight)
+def _highlight(row: StoredRow[*tuple[Any, ...]]) -> Highlight:
+    return from_row(Highlight, row, game=row.game_number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

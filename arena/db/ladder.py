@@ -12,17 +12,17 @@ function that caches its results; the rebuild under the lock then reuses them.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Table, insert, select, true, update
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, from_row, upsert
 from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
 from arena.db.schema import (
     BotRow,
@@ -147,13 +147,12 @@ def append(
     """Write events and everything that follows from them. The caller has the ladder lock."""
     versions = _versions(log)
     fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
-    known = set(fold.entries)
     changes = [row for logged in log for row in fold.note(logged, barred, rate)]
     connection.execute(insert(RatingEventRow), [_event_row(logged) for logged in log])
     if changes:
         connection.execute(insert(RatingChangeRow), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
-    _save(connection, {key: fold.entries[key] for key in sorted(touched)}, known)
+    _save(connection, [_rating_row(key, fold.entries[key]) for key in sorted(touched)])
     for kept in (fold.highlights, fold.points, fold.meetings):
         kept.add(connection)
     its = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
@@ -192,7 +191,7 @@ def entry(row: Row) -> Entry:
     )
 
 
-def rating_row(key: Key, entry: Entry) -> Row:
+def _rating_row(key: Key, entry: Entry) -> Row:
     """Return an entry as a row of ``rating``."""
     version, players = key
     return {
@@ -242,27 +241,14 @@ def _event_row(logged: Logged) -> Row:
     }
 
 
-def _save(connection: Connection, entries: Mapping[Key, Entry], known: set[Key]) -> None:
-    """Write entries; those in ``known`` exist already."""
-    new = [rating_row(key, entry) for key, entry in entries.items() if key not in known]
-    old = [rating_row(key, entry) for key, entry in entries.items() if key in known]
-    if new:
-        connection.execute(insert(RatingRow), new)
-    if old:
-        table = RatingRow.__table__
-        statement = update(RatingRow).where(
-            RatingRow.version_id == bindparam("of_version"), RatingRow.players == bindparam("of_players")
-        )
-        kept = [column.name for column in table.columns if not column.primary_key]
-        rows = [
-            {
-                "of_version": row["version_id"],
-                "of_players": row["players"],
-                **{name: row[name] for name in kept},
-            }
-            for row in old
-        ]
-        connection.execute(statement.values({name: bindparam(name) for name in kept}), rows)
+def _save(connection: Connection, ratings: list[Row]) -> None:
+    """Write rows of ``rating``, in place of those with the same keys."""
+    if not ratings:
+        return
+    table = cast("Table", RatingRow.__table__)
+    new = upsert(connection, table)
+    kept = {column.name: new.excluded[column.name] for column in table.columns if not column.primary_key}
+    connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=kept), ratings)
 
 
 _BATCH = 1000
@@ -282,11 +268,9 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
     fold = Fold(meetings=Meetings(bots_of(connection)))
     others = 0
     for within, rows in _fold(connection, fold, numbers.events, disqualified(connection), rate):
-        stored = connection.execute(select(RatingChangeRow.__table__).where(within))
-        others += replace(connection, RatingChangeRow, [row._asdict() for row in stored], rows)
-    stored = connection.execute(select(RatingRow.__table__))
-    rows = [rating_row(key, entry) for key, entry in fold.entries.items()]
-    ratings = replace(connection, RatingRow, [row._asdict() for row in stored], rows)
+        others += replace(connection, RatingChangeRow, rows, within)
+    rows = [_rating_row(key, entry) for key, entry in fold.entries.items()]
+    ratings = replace(connection, RatingRow, rows)
     others += sum(kept.put(connection) for kept in (fold.highlights, fold.points, fold.meetings))
     if ratings + others:
         changed(connection, true())
