@@ -25,16 +25,10 @@ class NewAuditEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry:
+class AuditEntry(NewAuditEntry):
     """A line of the audit log, by its number."""
 
     number: int
-    at: datetime
-    who: str
-    what: str
-    subject: str
-    detail: str
-    address: str | None
 
 
 MOST_VISITS: Final = 200_000

@@ -4,7 +4,7 @@ The caller makes and hashes the secrets; the store holds only hashes.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
@@ -87,13 +87,8 @@ class Credentials(Repository):
         self, new: NewSession, *, instead_of: str | None = None, entry: NewAuditEntry | None = None
     ) -> int:
         """Add a session and return its id; end the session with the hash ``instead_of``."""
-        values = {
-            "account_id": new.account,
-            "hash": new.hash,
-            "browser": new.browser,
-            "created": new.created,
-            "seen": new.created,
-        }
+        values = asdict(new) | {"seen": new.created}
+        values["account_id"] = values.pop("account")
         with self._transactions.write() as connection:
             session = connection.execute(
                 insert(SessionRow).values(values).returning(SessionRow.id)
@@ -164,15 +159,8 @@ class Credentials(Repository):
                 raise TooManyTokens(
                     f"the account has {working} valid tokens, and the limit is {most}: revoke one first"
                 )
-            values = {
-                "account_id": new.account,
-                "name": new.name,
-                "prefix": new.prefix,
-                "hash": new.hash,
-                "scopes": list(new.scopes),
-                "created": new.created,
-                "expires": new.expires,
-            }
+            values = asdict(new)
+            values["account_id"] = values.pop("account")
             added = insert(ApiTokenRow).values(values).returning(*ApiTokenRow.__table__.columns)
             row = connection.execute(added).one()
             audit.record(connection, entry)

@@ -41,15 +41,6 @@ NO_UPGRADE: Final = "from before the first release, which this version can't rea
 """Part of messages about tables older than the first revision."""
 
 
-def check_tables(database: Database) -> None:
-    """Check that an open database still has this program's tables.
-
-    Raises DatabaseChanged or DatabaseUnavailable.
-    """
-    with database.read() as connection:
-        check_revision(connection, database.url)
-
-
 def check_revision(connection: Connection, url: str) -> None:
     """Check the tables within a transaction. Raises DatabaseChanged."""
     found = _revision(connection)
@@ -176,7 +167,8 @@ def check(database: Database) -> None:
 
     Raises DatabaseChanged, DatabaseUnavailable or DatabaseUnwritable.
     """
-    check_tables(database)
+    with database.read() as connection:
+        check_revision(connection, database.url)
     file = sqlite_file(database.url)
     if file is None:
         with database.write() as connection:

@@ -5,7 +5,7 @@ sessions and tokens; the reverse order could deadlock.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
@@ -171,13 +171,15 @@ class People(Repository):
     def set_quota(self, account: int, quota: AccountQuota, entry: NewAuditEntry) -> None:
         """Set an account's quota; None leaves a limit unchanged."""
         with self._transactions.write() as connection:
-            quotas.put(connection, account, quota)
+            if values := {name: number for name, number in asdict(quota).items() if number is not None}:
+                connection.execute(update(AccountRow).where(AccountRow.id == account).values(values))
             audit.record(connection, entry)
 
     def reset_quota(self, account: int, entry: NewAuditEntry) -> None:
         """Return an account to the arena's default quota."""
         with self._transactions.write() as connection:
-            quotas.reset(connection, account)
+            values = asdict(AccountQuota())
+            connection.execute(update(AccountRow).where(AccountRow.id == account).values(values))
             audit.record(connection, entry)
 
     def rehash(self, account: int, old: str, new: str) -> None:

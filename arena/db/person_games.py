@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from arena.db.analyses import packed, unpacked
 from arena.db.database import Repository, from_row
@@ -130,8 +130,7 @@ class PersonGames(Repository):
                     .select_from(PersonGameRow)
                     .where(PersonGameRow.state == PersonGameState.WAITING, PersonGameRow.number < row.number)
                 ).scalar_one()
-            opponents = {each.id: each for each in connection.execute(_opponents(row.opponents))}
-            return _known(row, opponents, earlier)
+            return _known(connection, [row], earlier)[0]
 
     def newest(self, visitor: str, account: int | None, limit: int) -> tuple[PersonGame, ...]:
         """Return the games of a visitor or an account, if any, that are over, newest first."""
@@ -145,9 +144,7 @@ class PersonGames(Repository):
                 .order_by(PersonGameRow.number.desc())
                 .limit(limit)
             ).all()
-            ids = {version for row in rows for version in row.opponents}
-            opponents = {each.id: each for each in connection.execute(_opponents(sorted(ids)))}
-            return tuple(_known(row, opponents, 0) for row in rows)
+            return _known(connection, rows)
 
     def open_of(self, visitor: str) -> str | None:
         """Return the id of a visitor's open game, or None."""
@@ -235,8 +232,7 @@ class PersonGames(Repository):
                 .where(PersonGameRow.number == row.number)
                 .values(state=PersonGameState.PLAYING)
             )
-            opponents = {each.id: each for each in connection.execute(_opponents(row.opponents))}
-            return _known(row, opponents, 0)
+            return _known(connection, [row])[0]
 
     def ask(self, id_: str, view: View) -> None:
         """Open a decision of the person."""
@@ -309,36 +305,28 @@ def _closed(state: PersonGameState, at: datetime) -> dict[str, object]:
     return {"state": state, "ended": at, "asked": None, "chosen": None}
 
 
-def _opponents(ids: Sequence[int]) -> Select[*tuple[object, ...]]:
-    return (
-        select(
-            BotVersionRow.id,
-            BotVersionRow.number.label("version"),
-            BotVersionRow.source,
-            BotVersionRow.gone,
-            BotRow.name.label("bot"),
-            BotRow.author,
-            BotRow.house,
-        )
-        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
-        .where(BotVersionRow.id.in_(ids))
-    )
-
-
 def _known(
-    row: Row[*tuple[object, ...]], opponents: dict[int, Row[*tuple[object, ...]]], before: int
-) -> PersonGame:
-    return from_row(
-        PersonGame,
-        row,
-        account=row.account_id,
-        rules=msgspec.json.decode(row.rules, type=Rules),
-        opponents=tuple(
-            from_row(TableBot, opponents[version], available=opponents[version].gone is None)
-            for version in row.opponents
-        ),
-        asked=None if row.asked is None else msgspec.json.decode(row.asked, type=View),
-        chosen=row.chosen is not None,
-        analysis=None if row.analysis is None else unpacked(row.analysis),
-        before=before,
+    connection: Connection, rows: Sequence[Row[*tuple[object, ...]]], before: int = 0
+) -> tuple[PersonGame, ...]:
+    wanted = (
+        select(BotVersionRow.id, BotVersionRow.number.label("version"), BotVersionRow.source)
+        .add_columns(BotRow.name.label("bot"), BotRow.author, BotRow.house)
+        .add_columns(BotVersionRow.gone.is_(None).label("available"))
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(BotVersionRow.id.in_({version for row in rows for version in row.opponents}))
+    )
+    bots = {each.id: from_row(TableBot, each) for each in connection.execute(wanted)}
+    return tuple(
+        from_row(
+            PersonGame,
+            row,
+            account=row.account_id,
+            rules=msgspec.json.decode(row.rules, type=Rules),
+            opponents=tuple(bots[version] for version in row.opponents),
+            asked=None if row.asked is None else msgspec.json.decode(row.asked, type=View),
+            chosen=row.chosen is not None,
+            analysis=None if row.analysis is None else unpacked(row.analysis),
+            before=before,
+        )
+        for row in rows
     )

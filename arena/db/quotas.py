@@ -1,13 +1,14 @@
 """Quotas of authors, and the checks of a new submission against them."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, text, union_all, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, text, union_all
 
 from arena.db import bots
 from arena.db import names as taken_names
+from arena.db.database import from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
 from arena.db.schema import ON_ITS_WAY, AccountRow, BegunRow, BotRow, BotVersionRow, SubmissionRow
 from arena.protocol.states import BotState
@@ -65,24 +66,8 @@ class AccountQuota:
 
 def quota_of(connection: Connection, account: int) -> AccountQuota:
     """Return an account's quota."""
-    row = connection.execute(
-        select(AccountRow.submissions_a_day, AccountRow.bots, AccountRow.challenges_a_day).where(
-            AccountRow.id == account
-        )
-    ).one()
-    return AccountQuota(**row._asdict())
-
-
-def put(connection: Connection, account: int, quota: AccountQuota) -> None:
-    """Set the given numbers; None leaves a limit unchanged."""
-    values = {name: number for name, number in asdict(quota).items() if number is not None}
-    if values:
-        connection.execute(update(AccountRow).where(AccountRow.id == account).values(values))
-
-
-def reset(connection: Connection, account: int) -> None:
-    """Return to the arena's defaults."""
-    connection.execute(update(AccountRow).where(AccountRow.id == account).values(asdict(AccountQuota())))
+    row = connection.execute(select(AccountRow.__table__).where(AccountRow.id == account)).one()
+    return from_row(AccountQuota, row)
 
 
 def of_author(connection: Connection, account: int | None, usual: Quota) -> Quota:

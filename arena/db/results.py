@@ -165,16 +165,11 @@ def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_S
         insert(GameRow),
         [
             {
+                **_game_row(finished, position, seats),
                 "number": number,
-                "id": game.id,
-                "match_id": finished.match,
-                "position": position,
                 "players": len(seats),
-                "ended": finished.ended,
-                "replay": _replay(game, seats),
-                "record": encode(game.record),
             }
-            for position, (number, game) in enumerate(numbered)
+            for position, (number, _) in enumerate(numbered)
         ],
     )
     connection.execute(
@@ -202,22 +197,20 @@ def _write_unrated(connection: Connection, finished: FinishedMatch, seats: list[
     """Write unrated games, which have no number and appear in no list."""
     connection.execute(
         insert(UnratedGameRow),
-        [
-            {
-                "id": game.id,
-                "match_id": finished.match,
-                "position": position,
-                "ended": finished.ended,
-                "replay": _replay(game, seats),
-                "record": encode(game.record),
-            }
-            for position, game in enumerate(finished.games)
-        ],
+        [_game_row(finished, position, seats) for position in range(len(finished.games))],
     )
 
 
-def _replay(game: FinishedGame, seats: list[_Seat]) -> str:
-    return with_authors(game.replay, [seats[bot].author for bot in game.bots])
+def _game_row(finished: FinishedMatch, position: int, seats: list[_Seat]) -> dict[str, object]:
+    game = finished.games[position]
+    return {
+        "id": game.id,
+        "match_id": finished.match,
+        "position": position,
+        "ended": finished.ended,
+        "replay": with_authors(game.replay, [seats[bot].author for bot in game.bots]),
+        "record": encode(game.record),
+    }
 
 
 def _played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:

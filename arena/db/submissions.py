@@ -3,7 +3,7 @@
 A change names the stage that it leaves, so repeating it has no effect.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,33 +17,23 @@ from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.schema import ON_ITS_WAY, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow, UnratedGameRow
 from arena.protocol.match import GameRecord, SeatReport, decode
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKind, decode_cause, encode_cause
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, decode_cause, encode_cause
 from arena.rules import Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSubmission:
-    """A submission. See :class:`NewSubmission` for the rest."""
+class KnownSubmission(NewSubmission):
+    """A submission."""
 
     number: int  # its place in the queue
-    id: str
-    bot: str
-    author: str
-    account: int | None
-    kind: UploadKind
-    note: str
-    size: int
-    sha256: str
     stage: Stage
     source: str | None  # the image id; None before it is built
     version: int | None  # the number of the version that it became, or None
-    received: datetime
     inspected: datetime | None  # UTC, or None
     qualifying: datetime | None  # when qualification began, UTC, or None
     ended: datetime | None  # UTC; None while it is open
     waiting: str | None  # what the arena lacks to proceed, or None
     cause: Cause | None  # why it was rejected, or None
-    check_only: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,20 +84,9 @@ class SubmissionRepository(Repository):
             ladder.lock(connection)  # as in begin
             quotas.forget(connection, new.id)
             quotas.check(connection, new, quota)
-            values = {
-                "id": new.id,
-                "bot": new.bot,
-                "author": new.author,
-                "account_id": new.account,
-                "kind": new.kind,
-                "note": new.note,
-                "size": new.size,
-                "sha256": new.sha256,
-                "stage": Stage.RECEIVED,
-                "received": new.received,
-                "check_only": new.check_only,
-            }
-            connection.execute(insert(SubmissionRow).values(values))
+            values = asdict(new)
+            values["account_id"] = values.pop("account")
+            connection.execute(insert(SubmissionRow).values(stage=Stage.RECEIVED, **values))
             return _known(connection.execute(_submissions().where(SubmissionRow.id == new.id)).one())
 
     def find(self, id_: str) -> KnownSubmission | None:
@@ -195,21 +174,11 @@ class SubmissionRepository(Repository):
 
     def inspected(self, id_: str, source: str, at: datetime) -> None:
         """Record the image built from a received file."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(SubmissionRow)
-                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.RECEIVED)
-                .values(stage=Stage.INSPECTED, inspected=at, source=source, waiting=None)
-            )
+        self._leave(Stage.RECEIVED, id_, stage=Stage.INSPECTED, inspected=at, source=source)
 
     def qualifying(self, id_: str, at: datetime) -> None:
         """Record that an inspected submission may play."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(SubmissionRow)
-                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.INSPECTED)
-                .values(stage=Stage.QUALIFYING, qualifying=at, waiting=None)
-            )
+        self._leave(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
 
     def add_game(self, new: NewQualification, *, played: int) -> bool:
         """Add a game for a submission; False unless ``played`` of its games are done or open.
@@ -251,20 +220,8 @@ class SubmissionRepository(Repository):
             ).one_or_none()
             if row is None:
                 return None
-            version = bots.add_version(
-                connection,
-                bots.NewVersion(
-                    bot=row.bot,
-                    author=row.author,
-                    house=False,
-                    source=row.source,
-                    created=at,
-                    account=row.account_id,
-                    note=row.note,
-                    size=row.size,
-                    sha256=row.sha256,
-                ),
-            )
+            new = from_row(bots.NewVersion, row, house=False, created=at)
+            version = bots.add_version(connection, new)
             connection.execute(
                 update(SubmissionRow)
                 .where(SubmissionRow.id == id_)
@@ -276,12 +233,7 @@ class SubmissionRepository(Repository):
 
     def passed(self, id_: str, at: datetime) -> None:
         """Record that a check has qualified."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(SubmissionRow)
-                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.QUALIFYING)
-                .values(stage=Stage.PASSED, ended=at, waiting=None)
-            )
+        self._leave(Stage.QUALIFYING, id_, stage=Stage.PASSED, ended=at)
 
     def withdraw(self, id_: str, at: datetime) -> bool:
         """Cancel an open submission for its author. Return False if it isn't open."""
@@ -300,6 +252,15 @@ class SubmissionRepository(Repository):
         """Reject a submission with a cause."""
         with self._transactions.write() as connection:
             _reject(connection, SubmissionRow.id == id_, cause, at)
+
+    def _leave(self, left: Stage, id_: str, **values: object) -> None:
+        """Change a submission that is at this stage."""
+        with self._transactions.write() as connection:
+            connection.execute(
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, SubmissionRow.stage == left)
+                .values(waiting=None, **values)
+            )
 
 
 def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) -> None:
