@@ -231,7 +231,7 @@ class Settings(BaseSettings):
         default=RegistrationMode.OPEN,
         description=(
             "Who may register on the site: everyone (`open`), holders of an invitation (`invitation`), "
-            "or no one (`closed`). [Accounts](accounts.md#registration)."
+            "or no one (`closed`). [Registration](operating.md#registration)."
         ),
     )
     trusted_proxies: Annotated[frozenset[str], NoDecode] = Field(
@@ -239,7 +239,7 @@ class Settings(BaseSettings):
         description=(
             "Addresses or networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` "
             "are trusted, separated by commas, such as `127.0.0.1`. [Behind a reverse "
-            "proxy](accounts.md#behind-a-reverse-proxy)."
+            "proxy](operating.md#behind-a-reverse-proxy)."
         ),
     )
     host: str = Field(default="127.0.0.1", description="Address the site listens on.")
