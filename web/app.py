@@ -23,6 +23,7 @@ from web.account.pages import account_pages, entry_pages
 from web.bots.api import bots_api, histories_api
 from web.bots.lists import bot_list_pages
 from web.bots.pages import bot_pages
+from web.bots.picks import pick_pages
 from web.cards import card_pages, card_sheet, cards_api
 from web.challenges import challenge_api, challenge_pages
 from web.docs.pages import crawler_pages, document_pages, open_shelf
@@ -163,6 +164,7 @@ def create_app(parts: Parts) -> FastAPI:
         card_pages(store.cards),
         bot_pages(store, boards, parts.owners),
         bot_list_pages(store, boards),
+        pick_pages(store),
         feeds(store, parts.now),
         play_pages(store, attempts, parts.now, tables=parts.tables_for_people, analyses=parts.analyses),
         puzzle_pages(store.puzzles, parts.now),

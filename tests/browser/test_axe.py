@@ -133,6 +133,7 @@ PAGES: Final = {
     "games": Look("/games", "/games"),
     "games-filtered": Look("/games", "/games?order=closest&players=3", soak=True),
     "bot": Look("/bots/{bot}", "/bots/mine", act=open_all, soak=True),
+    "picks": Look("/bots/{bot}/picks", "/bots/greedy/picks?with=tempura"),
     "bot-filtered": Look("/bots/{bot}", "/bots/mine?curve=3&opponent=greedy&place=1&min=1", soak=True),
     "bot-new": Look("/bots/{bot}", "/bots/resting", soak=True),
     "bot-banned": Look("/bots/{bot}", "/bots/banned", soak=True),

@@ -140,6 +140,7 @@ MATRIX: Final = {
     ("GET", "/account"): LOGGED_IN,
     ("GET", "/bots"): dict.fromkeys(CALLERS, 303),
     ("GET", "/bots/{bot}"): EVERYBODY,
+    ("GET", "/bots/{bot}/picks"): EVERYBODY,
     ("GET", "/authors/{author:path}"): EVERYBODY,
     ("GET", "/feeds/games"): EVERYBODY,
     ("GET", "/feeds/bots/{bot}"): EVERYBODY,

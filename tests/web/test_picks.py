@@ -1,0 +1,54 @@
+"""What a bot takes first, from which hands."""
+
+import re
+
+from fastapi.testclient import TestClient
+
+from arena.play.replay.document import parse
+from arena.rules import Card
+from tests.web.html import Page
+
+ALL = "&".join(f"with={card.label}" for card in Card)
+
+
+def first_picks(client: TestClient, bot: str) -> list[tuple[str, int]]:
+    """Return what a bot took in the first turn of each round, newest game first, from the replays."""
+    games = client.get(f"/api/v1/games?bot={bot}&limit=100").json()["games"]
+    found = []
+    for game in games:
+        replay = parse(client.get(f"/games/{game['game']}/replay.json").text)
+        seat = next(number for number, seat in enumerate(replay.seats) if seat.bot == bot)
+        found += [
+            (turn.plays[seat][0], turn.round)
+            for turn in replay.turns
+            if turn.turn == 1 and not turn.standin[seat]
+        ]
+    return found
+
+
+def test_the_shares_are_those_of_the_replays(client: TestClient) -> None:
+    """Each hand has one pick; hands can be narrowed to those that hold certain cards."""
+    expected = first_picks(client, "greedy")
+    text = client.get("/bots/greedy/picks").text
+    taken = re.findall(r'class="card k-(\w+) taken"', text)
+    assert taken == [card for card, _ in expected[:20]]
+    [table] = Page(text).tables
+    hands = {row[0]: int(row[1]) for row in table[1:]}
+    shares = {row[0]: row[2] for row in table[1:]}
+    tempura = sum(card == "tempura" for card, _ in expected)
+    assert shares["Tempura"] == f"{round(100 * tempura / hands['Tempura'])}%"
+    narrowed = client.get("/bots/greedy/picks?with=tempura&with=wasabi").text
+    assert 'value="wasabi" checked' in narrowed
+    for hand in re.findall(r'<span class="hand">(.*?)</li>', narrowed, re.DOTALL):
+        assert "k-tempura" in hand
+        assert "k-wasabi" in hand
+
+
+def test_odd_questions(client: TestClient) -> None:
+    """Neither a bot nor a card that there isn't; and a hand that never was."""
+    assert client.get("/bots/no-such-bot/picks").status_code == 404
+    refused = client.get("/bots/greedy/picks?with=<b>")
+    assert refused.status_code == 422
+    assert "is not a kind of card" in refused.text
+    assert "<b>'" not in refused.text
+    assert "No recent hand held all of these." in client.get(f"/bots/greedy/picks?{ALL}").text

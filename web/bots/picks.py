@@ -1,0 +1,108 @@
+"""A bot's first picks: what it takes from the first hand of a round."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+
+from arena.db.histories import RecordedGame
+from arena.db.store import Store
+from arena.protocol.match import played_again
+from arena.rules import Card
+from web.cards import card_name
+from web.http.parameters import BotName
+from web.http.rendering import PageRouter, page
+
+GAMES: Final = 100
+"""Number of a bot's newest games to read, which takes about 0.1 s."""
+
+_SHOWN: Final = 20
+
+Held = Annotated[
+    list[str],
+    Query(alias="with", max_length=len(Card), description="Kinds of cards that the hand must hold."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstPick:
+    """A bot's pick from the first hand of a round."""
+
+    game: str  # id
+    number: int  # the game's
+    round: int  # from 1
+    seat: int
+    hand: tuple[Card, ...]  # in the order of the deck
+    taken: Card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickLine:
+    """How often a kind of card was there, and was taken, in hands."""
+
+    card: Card
+    hands: int
+    taken: int
+    fair: float  # expected number of hands that took it, if every card of a hand were as likely
+
+
+def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
+    """Yield the bot's own picks from first hands, without those of the stand-in."""
+    played = played_again(game.rules, game.record)
+    for before, after, step in zip(played.states, played.states[1:], game.record.steps, strict=False):
+        decision = step[game.seat]
+        if before.turn == 1 and decision is not None and not decision.standin:
+            (taken, *_) = after.turns[-1].plays[game.seat]
+            yield FirstPick(
+                game=game.game,
+                number=game.number,
+                round=before.round,
+                seat=game.seat,
+                hand=tuple(sorted(before.hands[game.seat])),
+                taken=taken,
+            )
+
+
+def pick_lines(picks: list[FirstPick]) -> tuple[PickLine, ...]:
+    """Count the kinds of cards over hands, most often taken first."""
+    hands = Counter(card for pick in picks for card in set(pick.hand))
+    taken = Counter(pick.taken for pick in picks)
+    fair: defaultdict[Card, float] = defaultdict(float)
+    for pick in picks:
+        for card in pick.hand:
+            fair[card] += 1 / len(pick.hand)
+    lines = [PickLine(card=card, hands=hands[card], taken=taken[card], fair=fair[card]) for card in hands]
+    return tuple(sorted(lines, key=lambda line: (-line.taken / line.hands, line.card)))
+
+
+def pick_pages(store: Store) -> APIRouter:
+    """Return the route."""
+    router = PageRouter()
+
+    @router.get("/bots/{bot}/picks")
+    def picks(request: Request, bot: BotName, held: Held = []) -> Response:  # noqa: B006 - FastAPI copies defaults
+        known = store.bots.find(bot)
+        if known is None:
+            raise HTTPException(404, "There is no bot of this name.")
+        try:
+            wanted = {Card.from_label(label) for label in held}
+        except ValueError as error:
+            raise HTTPException(422, f"{error}.") from error
+        games = store.histories.records(bot, GAMES)
+        found = [pick for game in games for pick in first_picks(game) if wanted <= set(pick.hand)]
+        return page(
+            request,
+            "picks.html",
+            bot=known,
+            games=len(games),
+            hands=len(found),
+            lines=pick_lines(found),
+            newest=found[:_SHOWN],
+            wanted=wanted,
+            cards=tuple(Card),
+            card_name=card_name,
+        )
+
+    return router
