@@ -95,7 +95,7 @@ def _game_entry(each: RemarkableGame) -> _Entry:
         title = f"{winner} scores {fixed(each.value, 0)} points"
     else:
         loser = clean_name(each.game.seats[each.other].bot)
-        title = f"{winner} finishes ahead of {loser} at odds of {odds(each.value)}"
+        title = f"{winner} finishes ahead of {loser}, a chance of {odds(each.value)}"
     return _Entry(
         place=f"/games/{each.game.game}#{each.kind}",
         title=title,
