@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity, RemarkableGame
-from arena.db.puzzles import KnownPuzzle
+from arena.db.analyses import KnownPuzzle
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from web.http.caching import unless_unchanged

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 
 from arena.db import opening
 from arena.db.activity import ActivityRepository
-from arena.db.analyses import Analyses
+from arena.db.analyses import Analyses, Puzzles
 from arena.db.bot_states import BotStates
 from arena.db.bots import Bots
 from arena.db.card_counts import CardRepository
@@ -21,7 +21,6 @@ from arena.db.leases import LeaseClock, Leases, database_time
 from arena.db.live_games import LiveGames
 from arena.db.people import People
 from arena.db.person_games import PersonGames
-from arena.db.puzzles import Puzzles
 from arena.db.queue import MatchQueue
 from arena.db.ratings import RatingRepository
 from arena.db.results import Results

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
-from arena.db.puzzles import KnownPuzzle, Puzzles
+from arena.db.analyses import KnownPuzzle, Puzzles
 from arena.play.replay.document import PublicReplay, parse
 from arena.play.replay.verify import decisions
 from arena.rules import Card, View
