@@ -15,6 +15,7 @@ from zlib import crc32
 
 from sqlalchemy import text
 
+from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.challenges import NewChallenge
 from arena.db.credentials import KnownAccount
@@ -34,6 +35,7 @@ from tests.builders import play_set
 T = TypeVar("T")
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
 
 
 def add_bot(store: Store, bot: str, *, source: str = "sha256:1", author: str = "ann") -> int:

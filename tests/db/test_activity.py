@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from arena.db.activity import HourOfGames
-from arena.db.audit import NewAuditEntry
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.ladder.highlights import KEPT, HighlightKind
@@ -17,6 +16,7 @@ from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchKind
 from tests.builders import host_report
 from tests.db.builders import (
+    ENTRY,
     START,
     add_bot,
     add_matches,
@@ -31,7 +31,6 @@ from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
 LATER: Final = START + timedelta(days=9)
-ENTRY: Final = NewAuditEntry(at=LATER, who="terminal:root", what="test")
 HOUR: Final = timedelta(hours=1)
 NINE: Final = START.replace(minute=0)
 

@@ -1,4 +1,4 @@
-"""Analyses of rated games in the store."""
+"""Analyses of rated games in the store, and puzzles of the day."""
 
 from datetime import timedelta
 from functools import cache
@@ -7,13 +7,13 @@ from arena.db.store import Store
 from arena.play.analysis.analyst import ANALYST, VERSION, analyse
 from arena.play.replay.document import parse
 from arena.protocol.analysis import COSTLY, Analysis
-from tests.builders import START
-from tests.db.builders import add_few_games
+from tests.builders import START, analysed, puzzled
+from tests.db.builders import add_few_games, present
 from tests.kinds import on_both
 
 
 @cache
-def analysed(replay: str, seed: int = 0) -> Analysis:
+def coarse(replay: str, seed: int = 0) -> Analysis:
     """Analyse a game coarsely; once, whichever tests and databases have it."""
     return analyse(parse(replay), playouts=8, seed=seed)
 
@@ -31,7 +31,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
     everything = [game.game for game in store.games.newest()]
     order = []
     while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
-        analysis = analysed(replay)
+        analysis = coarse(replay)
         assert store.analyses.add(analysis)
         assert store.analyses.find(analysis.game) == analysis
         order.append(analysis.game)
@@ -57,7 +57,7 @@ def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) 
     """The costliest first; a new analysis replaces them, and they go with it."""
     add_few_games(store)
     while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
-        store.analyses.add(analysed(replay))
+        store.analyses.add(coarse(replay))
     replays = [parse(page.replay) for game in store.games.newest() if (page := store.games.find(game.game))]
     for bot in {seat.bot for replay in replays for seat in replay.seats}:
         expected = [
@@ -92,10 +92,49 @@ def test_a_game_that_failed_is_left_out(store: Store) -> None:
 def test_nothing_is_kept_of_games_that_are_gone(store: Store) -> None:
     """An analysis goes with its replay, and none is stored without."""
     add_few_games(store)
-    analysis = analysed(store.analyses.wanted(ANALYST, VERSION) or "")
+    analysis = coarse(store.analyses.wanted(ANALYST, VERSION) or "")
     assert store.analyses.add(analysis)
     store.logs.remove_replays(START + timedelta(days=9999), 99)
     assert store.analyses.find(analysis.game) is None
     assert not store.analyses.add(analysis)
     assert store.analyses.wanted(ANALYST, VERSION) is None
     assert store.analyses.find("no-such-game") is None
+
+
+TODAY = START.date()
+DAY = timedelta(days=1)
+
+
+@on_both
+def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> None:
+    """Tomorrow's is not found before; then it is the newest."""
+    add_few_games(store)
+    first = puzzled(store, "two-0-0", TODAY)
+    known = present(store.puzzles.find(TODAY))
+    assert (known.game, known.made) == ("two-0-0", first)
+    assert parse(known.replay).game == "two-0-0"
+    others = analysed(store, "faulty-0-0").decisions
+    for merit, made in ((0.2, others[3]), (0.5, others[4]), (0.3, others[5])):
+        store.puzzles.offer("faulty-0-0", made, merit, TODAY)
+    assert store.puzzles.find(TODAY) == known
+    assert store.puzzles.newest(TODAY, 9) == (TODAY,)
+    assert store.puzzles.newest(TODAY + DAY, 9) == (TODAY + DAY, TODAY)
+    following = present(store.puzzles.find(TODAY + DAY))
+    assert following.made == others[4]
+
+
+def test_a_puzzle_goes_with_its_game(store: Store) -> None:
+    """An analysis that is made anew changes its answer; without the replay there is no puzzle."""
+    add_few_games(store)
+    made = puzzled(store, "two-0-0", TODAY)
+    known = present(store.puzzles.find(TODAY))
+    again = analyse(parse(known.replay), playouts=8, seed=5)
+    assert store.analyses.add(again)
+    changed = present(store.puzzles.find(TODAY))
+    assert changed.made != made
+    assert (changed.made.turn, changed.made.seat) == (made.turn, made.seat)
+    store.logs.remove_replays(START + DAY, 99)
+    assert store.puzzles.find(TODAY) is None
+    assert store.puzzles.newest(TODAY, 9) == ()
+    store.puzzles.offer("no-such-game", made, 1.0, TODAY + DAY)
+    assert store.puzzles.newest(TODAY + DAY, 9) == ()

@@ -7,15 +7,13 @@ from typing import Final
 
 import pytest
 
-from arena.db.audit import NewAuditEntry
 from arena.db.store import Store
 from arena.ladder.leaderboard import BoardLine
-from tests.db.builders import START, add_account, add_bot, claimed, finished, outcomes
+from tests.db.builders import ENTRY, START, add_account, add_bot, claimed, finished, outcomes
 from tests.kinds import on_both
 from tests.soak import many
 
 NOW: Final = START + timedelta(days=1)
-ENTRY: Final = NewAuditEntry(at=NOW, who="terminal:root", what="test")
 LISTS: Final = (0, 2, 3, 4, 5)
 
 

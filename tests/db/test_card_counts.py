@@ -8,19 +8,16 @@ import pytest
 from sqlalchemy import text
 
 from arena.db import card_counts
-from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.matches import Claim
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import Tally, merged, nothing
 from arena.rules import Rules
 from tests.builders import fill, finish, play_set
-from tests.db.builders import START, add_account, add_bot, add_matches, claimed, next_claim, run_sql
+from tests.db.builders import ENTRY, START, add_account, add_bot, add_matches, claimed, next_claim, run_sql
 from tests.db.test_challenge_rows import bot_of, challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
-
-ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
 
 
 def record(store: Store, claim: Claim, seed: int = 1) -> Tally:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.challenges import KnownChallenge, NewChallenge
 from arena.db.credentials import KnownAccount
@@ -17,6 +16,7 @@ from arena.play.replay.document import parse
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchState
 from tests.db.builders import (
+    ENTRY,
     START,
     add_account,
     add_bot,
@@ -33,7 +33,6 @@ from tests.db.builders import (
 from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
-ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test")
 MANY = 99
 
 

@@ -7,18 +7,16 @@ from itertools import count
 
 import pytest
 
-from arena.db.audit import NewAuditEntry
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange, LadderSettings
 from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState
 from arena.scheduler.ladder import Entropy, Ladder
-from tests.db.builders import START, add_bot, finished, next_claim
+from tests.db.builders import ENTRY, START, add_bot, finished, next_claim
 from tests.db.test_submissions import PLENTY, new, qualify
 from tests.kinds import on_both
 
-ENTRY = NewAuditEntry(at=START, who="terminal:root", what="ladder")
 USUAL = LadderSettings(paused=False, players=(2, 3, 4, 5), deals=12)
 
 

@@ -20,7 +20,6 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import Connection, select
 
-from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.leases import LEASE_SECONDS, LeaseTime
 from arena.db.matches import Claim
@@ -29,13 +28,12 @@ from arena.db.store import open_store
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchState
 from tests.copies import Copies
-from tests.db.builders import START, add_bot, add_matches, finished
+from tests.db.builders import ENTRY, START, add_bot, add_matches, finished
 from tests.postgresql import Cluster
 from tests.soak import many
 
 MOST_VOIDS: Final = 3
 MOST_LOSSES: Final = 20
-OPERATOR: Final = NewAuditEntry(at=START, who="terminal:root", what="release")
 
 someone = st.sampled_from(("one", "two", "three"))
 
@@ -199,7 +197,7 @@ class Coordinators(RuleBasedStateMachine):
     def mend(self) -> None:
         """An operator lets wait again what was put aside."""
         for id_, match in self.those(MatchState.QUARANTINED).items():
-            self.store.queue.release(id_, OPERATOR)
+            self.store.queue.release(id_, ENTRY)
             match.end()
             match.voids = match.losses = 0
 

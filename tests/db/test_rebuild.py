@@ -1,12 +1,30 @@
-"""Ratings anew from the log."""
+"""Ratings, curves and meetings: kept match by match, and anew from the log."""
 
 import random
+from collections import Counter
+from contextlib import closing
+from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from arena.db import ladder
+from arena.db.database import Database
+from arena.db.schema import MeetingRow, RatingPointRow
 from arena.db.store import Store
-from tests.db.builders import add_bot, add_matches, finished, next_claim, outcomes, run_sql
+from arena.ladder.rating_log import LISTS, stride
+from tests.db.builders import (
+    ENTRY,
+    START,
+    add_bot,
+    add_matches,
+    claim_one,
+    claimed,
+    finished,
+    next_claim,
+    outcomes,
+    run_sql,
+)
 from tests.kinds import on_both
 from tests.soak import many
 
@@ -73,3 +91,84 @@ def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
 def test_a_store_without_events_is_rebuilt_to_nothing(store: Store) -> None:
     """An empty log gives no rating."""
     assert store.ladder.rebuild().events == 0
+
+
+def kept(url: str) -> tuple[list[Any], list[Any]]:
+    """Return the rows of curves and of meetings."""
+    with closing(Database(url)) as database, database.read() as connection:
+        points = select(RatingPointRow.__table__).order_by(*RatingPointRow.__table__.primary_key)
+        meetings = select(MeetingRow.__table__).order_by(*MeetingRow.__table__.primary_key)
+        return list(connection.execute(points)), list(connection.execute(meetings))
+
+
+def long_life(store: Store, games: int) -> None:
+    """Let two bots play against each other, game after game."""
+    versions = [add_bot(store, name) for name in "ab"]
+    add_matches(store, "long", versions, deals=games, matches=1)
+    claim = claim_one(store)
+    assert store.results.record(finished(claim, outcomes(random.Random(3), 2, games)))  # noqa: S311 - a test's dice
+
+
+@pytest.mark.parametrize("seed", range(many(1, 2)))
+def test_they_are_the_same_kept_and_rebuilt(store: Store, url: str, seed: int) -> None:
+    """With new versions and faults, and someone disqualified in the end."""
+    live(store, seed, steps=10)
+    before = kept(url)
+    assert all(before)
+    assert store.ladder.rebuild().differing == 0
+    store.bot_states.disqualify("a", "why", START, ENTRY)
+    without = kept(url)
+    assert without != before
+    assert store.ladder.rebuild().differing == 0
+    store.bot_states.reinstate("a", START, ENTRY)
+    assert kept(url) == before
+
+
+def test_curves_stay_short(store: Store, url: str) -> None:
+    """Of many games every n-th has a point, from before the first on."""
+    long_life(store, 300)
+    points, meetings = kept(url)
+    assert stride(300) == 4
+    for version in (1, 2):
+        for players in LISTS:
+            games = [row.games for row in points if (row.version_id, row.players) == (version, players)]
+            assert games == (list(range(0, 301, 4)) if players in {0, 2} else [0])
+    assert [row.games for row in meetings] == [300, 300]
+    assert all(row.ended is None if row.games == 0 else row.ended > START for row in points)
+    assert store.ladder.rebuild().differing == 0
+
+
+def test_meetings_are_what_was_played(store: Store, url: str) -> None:
+    """Who finished ahead in how many games, one row for either of them; versions of a bot count as it."""
+    bots = {add_bot(store, "a"): "a", add_bot(store, "b"): "b"}
+    one, other = bots
+    assert store.results.record(finished(claimed(store, (one, other), id_="s1"), [(1, 2), (1, 1)]))
+    newer, third = add_bot(store, "a", source="sha256:2"), add_bot(store, "c")
+    assert store.results.record(finished(claimed(store, (third, newer, other), id_="s2"), [(1, 2, 3)] * 2))
+    rows = [tuple(row) for row in kept(url)[1]]
+    assert rows == [
+        (1, 2, 4, 3, 0, 1),
+        (1, 3, 2, 0, 2, 0),
+        (2, 1, 4, 0, 3, 1),
+        (2, 3, 2, 0, 2, 0),
+        (3, 1, 2, 2, 0, 0),
+        (3, 2, 2, 2, 0, 0),
+    ]
+    assert Counter(row[2] for row in rows) == {4: 2, 2: 4}
+
+
+@on_both
+def test_a_rebuild_repairs_meetings_and_points(store: Store, url: str) -> None:
+    """Altered, lost and invented rows become what the log says again, and are counted."""
+    long_life(store, 5)
+    before = kept(url)
+    changed = run_sql(
+        url,
+        "UPDATE meeting SET tied = tied + 1 WHERE bot_id = 1",
+        "DELETE FROM meeting WHERE bot_id = 2",
+        "UPDATE rating_point SET mean = 1 WHERE version_id = 1 AND players = 0 AND games = 2",
+        "INSERT INTO rating_point VALUES (2, 5, 7, NULL, 25, 8)",
+    )
+    assert changed == [1] * 4
+    assert store.ladder.rebuild().differing == 4
+    assert kept(url) == before

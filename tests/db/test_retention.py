@@ -14,14 +14,13 @@ from arena.platform.settings import Settings
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 from tests.builders import fill, finish
+from tests.db.builders import ENTRY, add_account, add_bot, add_matches, claimed, present
 from tests.db.builders import START as FIRST
-from tests.db.builders import add_account, add_bot, add_matches, claimed, present
 from tests.db.test_challenge_rows import bot_of, challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
 LATER = FIRST + timedelta(days=9)
-ENTRY = NewAuditEntry(at=FIRST, who="terminal:root", what="test")
 
 
 def played(store: Store, set_: str, bots: tuple[int, ...], *, day: int) -> list[str]:
