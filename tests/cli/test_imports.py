@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 
 from arena.cli.main import app
@@ -93,15 +92,3 @@ def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Pa
     lines = ("leaderboard", "workers", *(f"admin {part}" for part in parts))
     needed = {"leaderboard": {"pydantic_settings", "sqlalchemy"}}
     assert _slow_imports(lines, tmp_path) == {line: set() for line in lines} | needed
-
-
-@pytest.mark.parametrize("words", [(), ("admin",)])
-def test_a_summary_is_the_first_sentence_of_the_help(words: tuple[str, ...]) -> None:
-    """Lists of commands show the table's words, and the command's help its docstring's."""
-    group: Any = typer.main.get_command(app)
-    context: Any = None
-    for word in words:
-        group = group.get_command(context, word)
-    for name, part in group.parts.items():
-        help_text = " ".join(group.get_command(context, name).help.split("\n\n")[0].split())
-        assert f"{help_text} ".startswith(f"{part.summary}. ") or part.summary == help_text, name
